@@ -54,9 +54,9 @@ const idOf = (prefix: IdPrefix) => {
 const hash = (factor: number) => `(((n * ${factor}) & 4294967295) >> 8)`
 const idAt = (prefix: IdPrefix, ms: number, name: string) => idFloor(prefix, ms).slice(0, -name.length) + name
 
-/** A project with its connections, and a key. */
-export async function seedAccess(db: Database, now: number) {
-  const project = idAt('prj', now - SPAN, 'b1g')
+/** A project with its connections, and a key. Two of them need two names and two times. */
+export async function seedAccess(db: Database, now: number, name = 'b1g') {
+  const project = idAt('prj', now - SPAN, name)
   return {
     project,
     connections: await seedProject(db, { project, number: 0, count: 0, now }),

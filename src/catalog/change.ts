@@ -1,18 +1,21 @@
 import { and, eq, ne, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
-import { batch, ConstraintError, type Db } from '../db/client'
+import { batch, ConstraintError, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
 import { refusedNull, refusedTwin } from '../db/refused'
 import type { Runtime } from '../env'
 import { requireMatch, revisionsIn } from '../http/etag'
 import { invalidFields } from '../http/validate'
+import { utf8 } from '../lib/crypto'
 import { Fault, requireFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { firstKeyInserted, makeSigningKey } from '../token-keys/keys'
 import { featuresAmong, featuresFit } from './features'
-import { MAX_PLANS, MAX_REVISIONS } from './limits'
+import { MAX_CATALOG_BYTES, MAX_PLANS, MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
 import {
+  bytesOfOthers,
   findPlan,
   isMine,
   isPlan,
@@ -30,6 +33,8 @@ import {
 } from './plans'
 import { type PlanState, planRefs, planRevisions, plans } from './schema'
 import { misfits, type PlanFeatures } from './values'
+
+const as = alias(plans, 'as_it_is')
 
 /** What a caller sets of a plan. Features have their keys in order. */
 export type PlanFields = {
@@ -51,14 +56,16 @@ const MAX_ATTEMPTS = 10
  * Creates a plan, in one batch that fails whole. With the first one, the project gets the key that signs its entitlement
  * tokens, so that the key is published before there is a token.
  *
- * @throws {Fault} `validation_failed`, `plan_key_taken`, `price_mapped`, `plan_limit_reached`, `encryption_key_unavailable`
+ * @throws {Fault} `validation_failed`, `plan_key_taken`, `price_mapped`, `plan_limit_reached`, `catalog_limit_reached`,
+ *   `encryption_key_unavailable`
  */
 export async function createPlan(rt: Runtime, projectId: string, fields: PlanFields, change: Change): Promise<Plan> {
   const { db } = rt
   const key = await makeSigningKey(rt, projectId)
   const of = { project_id: projectId, id: newId('pln', change.now) }
   const { prices, ...own } = fields
-  const row = { ...of, ...own, revision: sql`CASE WHEN ${featuresFit(projectId, own.features)} THEN 1 END` }
+  const fits = and(featuresFit(projectId, own.features), catalogFits(of, own.features))
+  const row = { ...of, ...own, revision: sql`CASE WHEN ${fits} THEN 1 END` }
   const room = sql`${db.$count(plans, eq(plans.project_id, projectId))} < ${MAX_PLANS}`
   const write = async () => {
     const { rows, refs } = await batch(db, {
@@ -85,7 +92,7 @@ export async function createPlan(rt: Runtime, projectId: string, fields: PlanFie
  * same values again write nothing. The plan as it was is kept as a revision.
  *
  * @param wanted.ifMatch the header; undefined if the caller sent none
- * @throws {Fault} `not_found`, `precondition_failed`, `validation_failed`, `plan_key_taken`, `price_mapped`
+ * @throws {Fault} `not_found`, `precondition_failed`, `validation_failed`, `plan_key_taken`, `price_mapped`, `catalog_limit_reached`
  */
 export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Change): Promise<Plan> {
   const { fields, ifMatch } = wanted
@@ -96,12 +103,14 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
     allowed === null ? sql`1` : sql`${plans.revision} IN (SELECT value FROM json_each(${JSON.stringify(allowed)}))`
   // NULL, which the column refuses, fails the batch. A later `revision = …` would be no fence: the loser of two changes would
   // see the winner's revision.
-  const next = sql`CASE WHEN ${current} AND ${featuresFit(of.project_id, own.features ?? {})} THEN ${plans.revision} + 1 END`
+  const fits = and(featuresFit(of.project_id, own.features ?? {}), own.features && catalogFits(of, own.features))
+  const next = sql`CASE WHEN ${current} AND ${fits} THEN ${plans.revision} + 1 END`
   const write = async () => {
     const { before, rows, refs } = await batch(db, {
       before: findPlan(db, of.project_id, of.id),
       kept: revisionKept(db, of, differs, change.now),
       pruned: oldRevisionDeleted(db, of),
+      spared: revisionsBeyondDeleted(db, of),
       ...audited(
         db,
         change,
@@ -145,8 +154,9 @@ async function untilDecided(write: () => Promise<Plan>, explain: () => Promise<v
 /** @throws {Fault} what refuses a write of these fields */
 async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMatch }: Wanted): Promise<void> {
   const { features = {}, prices = [] } = fields
-  const { rows, known, mapped } = await batch(db, {
+  const { rows, known, mapped, size } = await batch(db, {
     rows: findPlan(db, project_id, id),
+    size: raw(db, { others: sql<number>`${bytesOfOthers({ project_id, id })}` }, (fields) => sql`SELECT ${fields}`),
     known: featuresAmong(db, project_id, Object.keys(features)),
     mapped: plansOfPrices(db, project_id, prices),
   })
@@ -154,6 +164,27 @@ async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMa
   const wrong = misfits(features, known)
   if (wrong.length > 0) throw invalidFields(wrong)
   requireFree(mapped, id)
+  requireRoom(features, rows[0]?.features, size[0]?.others ?? 0)
+}
+
+/** Whether a plan may give this, by what the other plans give, or because it gave as much before. {@link requireRoom} says the same. */
+function catalogFits(of: PlanOf, given: PlanFeatures): SQL {
+  const bytes = bytesIn(given)
+  const before = sql`coalesce((SELECT octet_length(${as.features}) FROM ${plans} ${as} WHERE ${as.project_id} = ${of.project_id} AND ${as.id} = ${of.id}), 0)`
+  return sql`(${bytes} <= ${before} OR ${bytesOfOthers(of)} + ${bytes} <= ${MAX_CATALOG_BYTES})`
+}
+
+/** @throws {Fault} `catalog_limit_reached` */
+function requireRoom(given: PlanFeatures, before: PlanFeatures | undefined, others: number): void {
+  const bytes = bytesIn(given)
+  if ((before && bytes <= bytesIn(before)) || others + bytes <= MAX_CATALOG_BYTES) return
+  const words = `What the plans of a project give can take ${MAX_CATALOG_BYTES} bytes as JSON.`
+  throw new Fault('catalog_limit_reached', `${words} The other plans have ${others}, and this one would have ${bytes}.`)
+}
+
+/** Bytes of what a plan gives, as it is stored. */
+function bytesIn(given: PlanFeatures): number {
+  return utf8(JSON.stringify(given)).byteLength
 }
 
 /** Whether a change would change anything. */
@@ -193,6 +224,17 @@ function oldRevisionDeleted(db: Db, { project_id, id }: PlanOf) {
     WHERE ${and(eq(plans.project_id, project_id), eq(plans.id, id))})`
   const ofPlan = and(eq(planRevisions.project_id, project_id), eq(planRevisions.plan_id, id))
   return db.delete(planRevisions).where(and(ofPlan, sql`${planRevisions.revision} < ${oldest}`))
+}
+
+/** Deletes the oldest revisions of a project whose revisions take more than {@link MAX_REVISION_BYTES}. */
+function revisionsBeyondDeleted(db: Db, { project_id }: PlanOf) {
+  const { plan_id, revision, until, document } = planRevisions
+  const newer = sql`sum(octet_length(${document})) OVER (ORDER BY ${until} DESC, ${plan_id}, ${revision} DESC ROWS UNBOUNDED PRECEDING)`
+  const summed = sql`SELECT ${plan_id}, ${revision}, ${newer} AS bytes FROM ${planRevisions} WHERE ${eq(planRevisions.project_id, project_id)}`
+  const beyond = sql`(SELECT plan_id, revision FROM (${summed}) WHERE bytes > ${MAX_REVISION_BYTES})`
+  return db
+    .delete(planRevisions)
+    .where(and(eq(planRevisions.project_id, project_id), sql`(${plan_id}, ${revision}) IN ${beyond}`))
 }
 
 function entry({ project_id, id }: PlanOf, action: string, details: Record<string, unknown>) {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { catalogKey, named, timestamp, visibleText, wholeNumber } from '../http/fields'
+import { catalogKey, named, timestamp, visibleText } from '../http/fields'
 import { pageFields } from '../http/page'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
@@ -97,9 +97,11 @@ const prices = z
 const planFields = {
   key: catalogKey.describe('Your own name for the plan in code. Unique in the project.'),
   name,
-  rank: wholeNumber(z.int().min(0).max(MAX_RANK)).describe(
-    'Of several plans with a config feature, the one with the highest rank counts.',
-  ),
+  rank: z
+    .int()
+    .min(0)
+    .max(MAX_RANK)
+    .describe('Of several plans with a config feature, the one with the highest rank counts.'),
   state: PlanStateName.describe('`archived` is only a label for people: consumers who have the plan keep it.'),
   features: planFeatures.describe('What the plan gives, by the key of the feature.'),
   prices: prices.describe('What your vendors sell the plan as. A price or a product belongs to one plan.'),

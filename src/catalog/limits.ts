@@ -8,6 +8,15 @@ export const MAX_GRANTS_WALKED = 5_000
 export const MAX_PLANS = 100
 /** Features of one plan. */
 export const MAX_FEATURES_OF_PLAN = 100
+/**
+ * Bytes of what all plans of a project give, as JSON. The write itself enforces the limit: a plan that takes more than before is refused
+ * beyond it. A project that was beyond it before there was a limit stays readable, and its plans can become smaller.
+ */
+export const MAX_CATALOG_BYTES = 1024 * 1024
+/** Bytes of the plans on one page of a list. The last plan may go beyond. */
+export const MAX_PLAN_PAGE_BYTES = 256 * 1024
+/** Bytes of the revisions that are kept of all plans of a project. The oldest ones are deleted first. */
+export const MAX_REVISION_BYTES = 8 * 1024 * 1024
 /** Prices and products of vendors that are mapped to one plan. */
 export const MAX_PRICES_OF_PLAN = 50
 /** Characters (code points) of the name of a feature or a plan. */

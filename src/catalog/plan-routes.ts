@@ -10,8 +10,8 @@ import { body, query } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import { createPlan, type PlanFields, updatePlan } from './change'
 import { CreatePlanBody, PlanShown, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
-import { MAX_PLANS } from './limits'
-import { findPlan, listPlans, mappedPrices, withPrices } from './plans'
+import { MAX_CATALOG_BYTES, MAX_PLANS } from './limits'
+import { findPlan, listPlans, mappedPrices, plansOnPage, withPrices } from './plans'
 
 const tag = 'Catalog'
 const actors = ['session', 'api_key'] as const
@@ -24,11 +24,17 @@ export const planRoutes = new Hono<HttpEnv>()
     route({
       id: 'createPlan',
       summary: 'Create a plan',
-      description: `The features must be in the catalog, and the values must fit their types. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included.`,
+      description: `The features must be in the catalog, and the values must fit their types. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included. What all plans give can take ${MAX_CATALOG_BYTES} bytes as JSON.`,
       tag,
       policy: mayWrite,
       responses: { 201: taggedWith(PlanShown, 'The plan.') },
-      faults: ['plan_key_taken', 'price_mapped', 'plan_limit_reached', 'encryption_key_unavailable'],
+      faults: [
+        'plan_key_taken',
+        'price_mapped',
+        'plan_limit_reached',
+        'catalog_limit_reached',
+        'encryption_key_unavailable',
+      ],
     }),
     body(CreatePlanBody),
     async (c) => {
@@ -42,7 +48,7 @@ export const planRoutes = new Hono<HttpEnv>()
     route({
       id: 'listPlans',
       summary: 'List the plans of the catalog',
-      description: 'Newest first, including archived plans.',
+      description: 'Newest first, including archived plans. A page can end early if its plans are large.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of plans.', schema: listOf(PlanShown) } },
@@ -53,7 +59,8 @@ export const planRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const list = paging('plans', c.req.valid('query'))
       const { rows, refs } = await read(c, { rows: listPlans(db, project, list), refs: mappedPrices(db, project) })
-      return answer(c, list.page(withPrices(rows, refs), presentPlan), 200)
+      const [plans, fitting] = plansOnPage(rows, refs)
+      return answer(c, list.page(plans, presentPlan, fitting), 200)
     },
   )
   .get(
@@ -87,7 +94,7 @@ export const planRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the plan. If the plan has changed since, nothing is written: 412.' },
       responses: { 200: taggedWith(PlanShown, 'The plan.') },
-      faults: ['not_found', 'plan_key_taken', 'price_mapped', 'precondition_failed'],
+      faults: ['not_found', 'plan_key_taken', 'price_mapped', 'catalog_limit_reached', 'precondition_failed'],
     }),
     body(UpdatePlanBody),
     async (c) => {

@@ -3,13 +3,16 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
+import { fitsPage, json } from '../db/sql'
 import { Fault } from '../lib/fault'
-import { MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
+import { MAX_PLAN_PAGE_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
 import { planRefs, plans } from './schema'
+import type { PlanFeatures } from './values'
 
 const o = alias(billingObjects, 'o')
 const r = alias(planRefs, 'r')
 export const mine = alias(planRefs, 'mine')
+const other = alias(plans, 'other')
 
 /** A plan of a project. */
 export type PlanOf = { project_id: string; id: string }
@@ -38,14 +41,49 @@ export function findPlan(db: Db, projectId: string, id: string) {
     .where(and(eq(plans.project_id, projectId), eq(plans.id, id)))
 }
 
-/** Reads the plans of a project, newest first, starting after the plan `before`. */
+/**
+ * Reads the plans of a project, newest first, starting after the plan `before`. Beyond {@link MAX_PLAN_PAGE_BYTES}, a plan is not
+ * on the page: it has no `fits`, and nothing of what it gives is read.
+ */
 export function listPlans(db: Db, projectId: string, { before, take }: { before: string | null; take: number }) {
+  const fits = fitsPage(sql`octet_length(${plans.features})`, MAX_PLAN_PAGE_BYTES, desc(plans.id))
+  const features = sql<PlanFeatures>`iif(${fits}, ${plans.features}, '{}')`.mapWith(plans.features)
   return db
-    .select(shown)
+    .select({ ...shown, features: features.as('given'), fits: sql<boolean>`${fits}`.mapWith(Boolean).as('fits') })
     .from(plans)
     .where(and(eq(plans.project_id, projectId), before === null ? undefined : lt(plans.id, before)))
     .orderBy(desc(plans.id))
     .limit(take)
+}
+
+/** The plans of {@link listPlans} that are on the page, with their prices, and how many they are. */
+export function plansOnPage(rows: readonly (PlanRow & { fits: boolean })[], refs: readonly RefRow[]) {
+  return [
+    withPrices(
+      rows.map(({ fits: _, ...row }) => row),
+      refs,
+    ),
+    rows.filter(({ fits }) => fits).length,
+  ] as const
+}
+
+/** Reads the names of the plans of a project, newest first, with the keys of the features that each gives. */
+export function namePlans(db: Db, projectId: string) {
+  const given = json<string[]>(sql`(SELECT json_group_array(j.key) FROM json_each(${plans.features}) j)`).as('given')
+  return db
+    .select({ id: plans.id, key: plans.key, name: plans.name, state: plans.state, given })
+    .from(plans)
+    .where(eq(plans.project_id, projectId))
+    .orderBy(desc(plans.id))
+}
+
+/** A plan as {@link namePlans} reads it. */
+export type NamedPlan = ReturnType<typeof namePlans>['_']['result'][number]
+
+/** Bytes of what the plans of a project give, but for one of them, as an expression. */
+export function bytesOfOthers({ project_id, id }: PlanOf): SQL {
+  return sql`(SELECT coalesce(sum(octet_length(${other.features})), 0) FROM ${plans} ${other}
+    WHERE ${other.project_id} = ${project_id} AND ${other.id} <> ${id})`
 }
 
 /**
@@ -93,9 +131,10 @@ export function pairsIn(prices: readonly Price[]): SQL {
 
 /** Plans with their prices. */
 export function withPrices(rows: readonly PlanRow[], refs: readonly RefRow[]): Plan[] {
+  const byPlan = Map.groupBy(refs, ({ plan_id }) => plan_id)
   return rows.map((row) => ({
     ...row,
-    prices: refs.filter(({ plan_id }) => plan_id === row.id).map(({ vendor, ref }) => ({ vendor, ref })),
+    prices: (byPlan.get(row.id) ?? []).map(({ vendor, ref }) => ({ vendor, ref })),
   }))
 }
 

@@ -1,7 +1,7 @@
 import { and, type Column, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
-import { json } from '../db/sql'
+import { fitsPage, json } from '../db/sql'
 import { Fault, requireFound } from '../lib/fault'
 import { MAX_CONSUMER_PAGE_BYTES, MAX_CONSUMERS_LOOKED_AT } from './limits'
 import type { ConsumerRef } from './ref'
@@ -107,14 +107,13 @@ export function listConsumers(
     FROM (SELECT * ${scan} LIMIT ${rest ? MAX_CONSUMERS_LOOKED_AT : take}) ${c}
     WHERE ${rest ?? sql`1`} ORDER BY ${desc(c.id)} LIMIT ${take}`
   const size = sql`octet_length(metadata) + octet_length(external_ids) + ${BYTES_OF_REST}`
-  const fits = sql`running - (${size}) < ${MAX_CONSUMER_PAGE_BYTES}`
   const kept = Object.keys(listed).map((name) => {
     const column = sql.identifier(name)
     if (name === 'id') return sql`${column}`
-    return sql`iif(${fits}, ${column}, ${name === 'part' ? sql`'over'` : sql`NULL`}) AS ${column}`
+    return sql`iif(fits, ${column}, ${name === 'part' ? sql`'over'` : sql`NULL`}) AS ${column}`
   })
   const page = (fields: SQL) => sql`SELECT ${sql.join(kept, sql`, `)} FROM (
-    SELECT *, sum(${size}) OVER (ROWS UNBOUNDED PRECEDING) AS running FROM (${found(fields)}))`
+    SELECT *, ${fitsPage(size, MAX_CONSUMER_PAGE_BYTES)} AS fits FROM (${found(fields)}))`
   const end = { place: { id: c.id, part: sql`'end'` }, from: scan, most: rest ? MAX_CONSUMERS_LOOKED_AT : null }
   return raw(db, listed, (fields) => withEnd(Object.keys(listed), page(fields), end, take)) as Query<ListedConsumer[]>
 }

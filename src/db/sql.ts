@@ -48,6 +48,17 @@ export function jsonLists(values: readonly unknown[]): string[] {
   return lists.map((list) => `[${list.join()}]`)
 }
 
+/**
+ * Whether a row still fits on a page that is cut by bytes, as an expression: the rows before it have fewer than these together. So
+ * the last row of a page may go beyond, and every page has one.
+ *
+ * @param size bytes of a row, as an expression
+ * @param order of the rows; left out, that of the rows as they are read
+ */
+export function fitsPage(size: SQL, bytes: number, order?: SQL): SQL {
+  return sql`sum(${size}) OVER (${order && sql`ORDER BY ${order}`} ROWS UNBOUNDED PRECEDING) - (${size}) < ${bytes}`
+}
+
 /** The columns of a subquery, to select them together with others. */
 export function columnsOf<S extends Subquery>(subquery: S): S['_']['selectedFields'] {
   const names = Object.keys(subquery._.selectedFields)

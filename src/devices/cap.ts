@@ -17,7 +17,7 @@ export async function capOf(
   ref: ConsumerRef,
   { feature, limit }: { feature: string; limit: number },
 ): Promise<number> {
-  const found = await batch(db, factsOf(db, projectId, [ref], [feature]))
+  const found = await batch(db, factsOf(db, projectId, [ref], { keys: [feature] }))
   const facts = unlessTooMuch(() => factsIn(found, 1))
   if (facts === null) return limit
   const { now, catalog, holders } = facts

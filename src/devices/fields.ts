@@ -3,7 +3,7 @@ import type { Device } from '../consumers/devices'
 import { ConsumerShown } from '../consumers/fields'
 import { DEVICE_STATES, PLATFORMS } from '../consumers/schema'
 import { askedFeatures, EntitlementShown, SAMPLE_ENTITLEMENT } from '../entitlements/fields'
-import { exampleOf, flagOrFalse, named, timestamp, visibleText } from '../http/fields'
+import { exampleOf, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { iso, isoOrNull } from '../lib/time'
 import { MAX_DEVICE_TEXT, MAX_TOKEN } from './limits'
@@ -25,7 +25,10 @@ export const RegisterDeviceBody = named(
     model: text.describe('Null removes it.'),
     os_version: text.describe('Null removes it.'),
     app_version: text.describe('Null removes it.'),
-    new_token: flagOrFalse.describe('Whether a registered device gets a new token. The old token is no longer valid.'),
+    new_token: z
+      .boolean()
+      .default(false)
+      .describe('Whether a registered device gets a new token. The old token is no longer valid.'),
     when_full: WhenFull.default('refuse').describe(
       'What happens if the consumer has as many active devices as the project allows: a 409, or the device that was seen least recently is revoked.',
     ),

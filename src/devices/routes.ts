@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { listDevices } from '../consumers/devices'
 import { findConsumer, requireConsumer } from '../consumers/read'
 import { refToChange, refToRead } from '../consumers/ref'
+import { readFacts } from '../entitlements/answer'
 import { presentAsked } from '../entitlements/explain'
 import { factsIn } from '../entitlements/holders'
 import { answer } from '../http/answer'
@@ -153,7 +154,10 @@ export const verifyRoutes = new Hono<HttpEnv>().post(
     const hash = await sha256Hex(token)
     const statements = byToken(rt.db, project, hash)
     const found = features
-      ? await read(c, { ...statements, ...factsByToken(rt.db, project, hash, features) })
+      ? await readFacts(c, (extent) => ({
+          ...statements,
+          ...factsByToken(rt.db, project, hash, { keys: features, ...extent }),
+        }))
       : { ...(await read(c, statements)), who: null }
     const [device] = found.devices
     const [consumer] = found.consumers

@@ -4,7 +4,7 @@ import { type Device, shownOfDevice } from '../consumers/devices'
 import { consumerWithId } from '../consumers/read'
 import { devices } from '../consumers/schema'
 import { type Db, raw, run } from '../db/client'
-import { factsOfId } from '../entitlements/read'
+import { type FeaturesAsked, factsOfId } from '../entitlements/read'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { LAST_SEEN_EVERY } from './limits'
@@ -42,8 +42,8 @@ export function byToken(db: Db, projectId: string, hash: string) {
 }
 
 /** Reads, in addition, what decides what the consumer may do with these features. */
-export function factsByToken(db: Db, projectId: string, hash: string, features: readonly string[]) {
-  return factsOfId(db, projectId, ownerOf(projectId, hash), features)
+export function factsByToken(db: Db, projectId: string, hash: string, asked: FeaturesAsked) {
+  return factsOfId(db, projectId, ownerOf(projectId, hash), asked)
 }
 
 function withToken(projectId: string, hash: string): SQL {

@@ -1,4 +1,3 @@
-import { MAX_REVISIONS } from '../catalog/limits'
 import { MAX_CUSTOMERS } from '../consumers/limits'
 import { requireConsumer } from '../consumers/read'
 import type { NamedConsumer } from '../consumers/ref'
@@ -6,9 +5,9 @@ import { batch, type Db, type Results, type Send } from '../db/client'
 import { invalidField } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../tenancy/settings'
-import type { Catalog, ConsumerFacts, PlanFact } from './facts'
+import { type Catalog, type ConsumerFacts, indexed, type PlanFact } from './facts'
 import { asOf } from './history'
-import { subscriptionIn, subscriptionsIn, tooMuch } from './holders'
+import { requireDerivable, subscriptionIn, subscriptionsIn, tooMuch } from './holders'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
 import { knownBefore, linkEventsOf, linkedSince, pastOf, subscriptionEventsOf } from './past'
 
@@ -62,8 +61,9 @@ export async function holderAt(
     return [subscriptionIn({ ...row, items })]
   })
   const features = found.features.filter(({ created_at }) => created_at <= at)
-  const catalog: Catalog = { features, plans, rules: settingsOf(found.project[0]?.settings ?? null) }
+  const catalog = indexed({ features, plans, rules: settingsOf(found.project[0]?.settings ?? null) })
   const holder: ConsumerFacts = { state: stateAt(consumer, changes, at), subscriptions, grants: found.grants }
+  requireDerivable(catalog, [holder])
   const missing = [
     ...(at < keptSince ? ['Records of that time are no longer all kept.'] : []),
     ...(events.length > MAX_HISTORY ? [`There are more than ${MAX_HISTORY} events of the subscriptions.`] : []),
@@ -121,7 +121,7 @@ function missingOfWalk({ changes }: Found): string[] {
 function missingOfPlans({ plans }: Found): string[] {
   return plans
     .filter(({ pruned }) => pruned)
-    .map(({ key }) => `The plan ${key} has changed more than ${MAX_REVISIONS} times. How it was then is not known.`)
+    .map(({ key }) => `The plan ${key} has changed since, and its revision of that time is no longer kept.`)
 }
 
 /** What is not known of when the consumer's customers became its own, in words. */

@@ -12,9 +12,10 @@ import { grants } from '../consumers/schema'
 import { batch, type Db, type Results, raw, type Send } from '../db/client'
 import { invalidFields } from '../http/validate'
 import { requireFound } from '../lib/fault'
-import { factsIn, unlessTooMuch } from './holders'
+import type { PlanFact } from './facts'
+import { factsIn, lacking, readWhole, unlessTooMuch } from './holders'
 import { MAX_PREVIEW_READS, MAX_PREVIEWED, MAX_WALKED } from './limits'
-import { CLOCK, factsOf, numbered } from './read'
+import { CLOCK, type Extent, factsOf, numbered } from './read'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
@@ -30,8 +31,6 @@ export type PreviewStep = {
   nth: number
   /** Null if the change does not concern it, or if it is nobody's. */
   consumer: string | null
-  /** Of a subscription. */
-  customer: string | null
 }
 
 /**
@@ -39,15 +38,17 @@ export type PreviewStep = {
  * the plan, with all facts about their consumers.
  *
  * @param by.ask sends the first statements
- * @returns `more`: whether there is something after the last step
+ * @returns `altered`: features that the change makes the plan give in another way; `more`: whether there is something after the last
+ *   step; and what {@link factsAbout} returns
  * @throws {Fault} `not_found`, `validation_failed` for features that the project does not have or that the values do not fit
  */
 export async function readConcerned(
   { db, ask }: { db: Db; ask: Send },
   of: PlanOf,
-  { features = {}, prices }: PlanChange,
+  change: PlanChange,
   start: Place | null,
 ) {
+  const { features = {}, prices } = change
   const found = await ask({
     plans: findPlan(db, of.project_id, of.id),
     known: featuresAmong(db, of.project_id, Object.keys(features)),
@@ -59,14 +60,30 @@ export async function readConcerned(
   const wrong = misfits(features, found.known)
   if (wrong.length > 0) throw invalidFields(wrong)
   const { steps, more } = stepsIn(found)
+  const altered = alteredBy(plan, change)
   // A price that moves brings the features of another plan.
-  const read = await factsAbout(db, of, steps, prices ? null : Object.keys({ ...plan.features, ...features }))
-  return { ...read, more: more || read.steps.length < steps.length }
+  const read = await factsAbout(db, of, steps, prices ? null : altered)
+  return { ...read, altered, more: more || read.steps.length < steps.length }
+}
+
+/**
+ * The features that a change makes the plan give in another way, or with another precedence. If no price moves, nothing else can
+ * become different for anybody.
+ */
+function alteredBy(
+  plan: PlanFact,
+  { key = plan.key, rank = plan.rank, features = plan.features }: PlanChange,
+): string[] {
+  const keys = Object.keys({ ...plan.features, ...features })
+  if (key !== plan.key || rank !== plan.rank) return keys
+  return keys.filter((one) => JSON.stringify(plan.features[one]) !== JSON.stringify(features[one]))
 }
 
 /**
  * Reads the facts about the consumers of these steps, or of the first of them: of as many as one call can look at. One who has too
  * much alone is left out, as a check refuses it too. After {@link MAX_PREVIEW_READS} reads, the rest is left to the next call.
+ *
+ * @returns `facts`: reads what of them is large; `bytes`: of that
  */
 async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewStep[], keys: readonly string[] | null) {
   const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]
@@ -75,17 +92,27 @@ async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewS
     const isLast = reads === MAX_PREVIEW_READS
     const consumers = isLast ? [] : concerned.filter((id) => !without.has(id)).slice(0, most)
     const refs = consumers.map((id) => ({ id }))
-    const found = await batch(db, { ...factsOf(db, project_id, refs, keys), refs: mappedPrices(db, project_id) })
-    const facts = unlessTooMuch(() => factsIn(found, refs.length))
-    if (facts) {
+    const read = (extent: Extent) =>
+      batch(db, { ...factsOf(db, project_id, refs, { keys, ...extent }), refs: mappedPrices(db, project_id) })
+    const found = await read({})
+    if (unlessTooMuch(() => factsIn(found, refs.length))) {
       const done = new Set([null, ...without, ...consumers])
-      const next = all.findIndex(({ consumer }) => !done.has(consumer))
-      return { ...facts, refs: found.refs, steps: all.slice(0, next < 0 ? all.length : next) }
+      const facts = async () => {
+        const all = lacking(found) === null ? found : await readWhole(read)
+        return { ...factsIn(all, refs.length), refs: all.refs }
+      }
+      return { facts, bytes: lacking(found)?.bytes ?? 0, steps: stepsUntil(all, (id) => !done.has(id)) }
     }
     const [first = ''] = consumers
     most = Math.floor(consumers.length / 2) || MAX_PREVIEWED
     if (consumers.length === 1) without.add(first)
   }
+}
+
+/** The steps before the first one of a consumer that is left to the next call. */
+export function stepsUntil(all: readonly PreviewStep[], isLeft: (consumer: string | null) => boolean): PreviewStep[] {
+  const next = all.findIndex(({ consumer }) => isLeft(consumer))
+  return all.slice(0, next < 0 ? all.length : next)
 }
 
 /** Walks subscriptions in the order of their keys. The prices of the plan concern it, and these. */
@@ -106,7 +133,6 @@ function walkSubscriptions(db: Db, { project_id, id }: PlanOf, prices: readonly 
     vendor: sql<string>`w.vendor`,
     nth: sql<number>`w.nth`,
     consumer: sql<string | null>`CASE WHEN w.counts THEN ${consumerId} END`,
-    customer: sql<string | null>`w.customer`,
   }
   return raw(
     db,
@@ -149,7 +175,6 @@ function stepsIn({ subscriptions, granted }: Walked): { steps: PreviewStep[]; mo
       place: { of: 'grant', consumer, id },
       nth,
       consumer: counts ? consumer : null,
-      customer: null,
     }),
   )
   return { steps: [...bySubscription, ...byGrant], more: isCut(granted) }

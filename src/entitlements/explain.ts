@@ -1,9 +1,10 @@
 import type * as z from 'zod'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
-import type { Catalog, ConsumerFacts, GrantFact } from './facts'
+import type { Catalog, ConsumerFacts, FeatureFact, GrantFact, IndexedCatalog } from './facts'
 import type { EntitlementShown } from './fields'
-import { MAX_EXPLAINED } from './limits'
+import { countSources } from './holders'
+import { MAX_EXPLAINED, MAX_EXPLANATION_BYTES } from './limits'
 import { type DecidedEntitlement, type Reason, resolve } from './resolve'
 import { type EntitlementSource, whyOf } from './sources'
 
@@ -25,22 +26,41 @@ const OUTRANKED: Partial<Record<Reason, string>> = {
 }
 
 /**
- * Every feature is explained by all items and grants, so both together decide how long the answer is.
+ * What a consumer may do with every feature, and why, by the key of the feature.
  *
  * @throws {Fault} `payload_too_large`
  */
-export function requireExplainable({ features }: Catalog, { subscriptions, grants }: ConsumerFacts): void {
-  const items = subscriptions.reduce((sum, { items }) => sum + items.length, 0)
-  if (features.length * (items + grants.length) <= MAX_EXPLAINED) return
-  throw new Fault(
+export function explainAll(holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
+  requireExplainable(catalog, holder)
+  let bytes = 0
+  return catalog.features.map((feature) => {
+    const one = resolve(feature.key, holder, catalog, now)
+    const sources = explain(feature, one, holder, now)
+    bytes += JSON.stringify([one.value, sources]).length
+    if (bytes > MAX_EXPLANATION_BYTES) throw tooLong()
+    return [feature.key, { ...presentEntitlement(one), sources }] as const
+  })
+}
+
+/**
+ * Every feature is explained by all items and grants, so both together decide how long the answer takes.
+ *
+ * @throws {Fault} `payload_too_large`
+ */
+function requireExplainable({ features }: Catalog, holder: ConsumerFacts): void {
+  if (features.length * countSources(holder) > MAX_EXPLAINED) throw tooLong()
+}
+
+function tooLong(): Fault {
+  return new Fault(
     'payload_too_large',
     'This consumer has too many subscriptions, items or grants to explain all features. Ask without explain, or use a check.',
   )
 }
 
 /** What could give or deny a feature, as the API shows it. What does not count is there too, with the reason. */
-export function explain(
-  key: string,
+function explain(
+  { key, type }: FeatureFact,
   { sources, reason }: DecidedEntitlement,
   { subscriptions, grants }: ConsumerFacts,
   now: number,
@@ -48,6 +68,8 @@ export function explain(
   return [
     ...sources.map(({ why, plan, from, until, ...source }) => ({
       ...source,
+      // Only a config can be long. One that does not count is shown where it stands: in the plan or the grant.
+      value: type === 'config' && !source.counted ? null : source.value,
       plan: plan?.key ?? null,
       from: isoOrNull(from),
       until: isoOrNull(until),
@@ -116,7 +138,7 @@ export function presentEntitlement({
 export function presentAsked(
   keys: readonly string[],
   holder: ConsumerFacts,
-  catalog: Catalog,
+  catalog: IndexedCatalog,
   now: number,
 ): Record<string, z.infer<typeof EntitlementShown>> {
   return Object.fromEntries(keys.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]))

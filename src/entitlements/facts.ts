@@ -16,6 +16,8 @@ export type Item = { price: string | null; product: string | null; quantity: num
 export type SubscriptionFact = Timing & {
   vendor: string
   id: string
+  /** The vendor's id of the customer. */
+  customer: string | null
   ambiguous: boolean
   /** The event that speaks for it. */
   event_id: string
@@ -36,6 +38,17 @@ export type GrantFact = {
 
 /** The catalog and the settings of a project. */
 export type Catalog = { features: readonly FeatureFact[]; plans: readonly PlanFact[]; rules: Rules }
+
+/** A catalog that finds a feature by its key and a plan by its id. It is made once for a request, which asks thousands of times. */
+export type IndexedCatalog = Catalog & {
+  byKey: ReadonlyMap<string, FeatureFact>
+  byId: ReadonlyMap<string, PlanFact>
+}
+
+export function indexed(catalog: Catalog): IndexedCatalog {
+  const byKey = new Map(catalog.features.map((feature) => [feature.key, feature]))
+  return { ...catalog, byKey, byId: new Map(catalog.plans.map((plan) => [plan.id, plan])) }
+}
 
 /** A consumer with what it has. `state`: null if there is no such consumer. */
 export type ConsumerFacts = {

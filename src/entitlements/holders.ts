@@ -2,9 +2,16 @@ import { nanoseconds } from '../billing/reduce'
 import type { Results } from '../db/client'
 import { Fault } from '../lib/fault'
 import { settingsOf } from '../tenancy/settings'
-import type { Catalog, ConsumerFacts, Item, SubscriptionFact } from './facts'
-import { MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
-import type { factsOf, ItemRow } from './read'
+import {
+  type Catalog,
+  type ConsumerFacts,
+  type IndexedCatalog,
+  type Item,
+  indexed,
+  type SubscriptionFact,
+} from './facts'
+import { MAX_DERIVED, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
+import type { Extent, factsOf, ItemRow } from './read'
 
 /** A subscription as it is read. */
 export type SubscriptionRow = Omit<ItemRow, 'item'> & { items: Item[] }
@@ -20,10 +27,12 @@ export type AskedConsumer = ConsumerFacts & { id: string | null }
  * @param n how many consumers were asked about
  * @throws {Fault} `payload_too_large` if they have more subscriptions or grants than one call looks at
  */
-export function factsIn(found: Found, n: number): { now: number; catalog: Catalog; holders: AskedConsumer[] } {
+export function factsIn(found: Found, n: number): { now: number; catalog: IndexedCatalog; holders: AskedConsumer[] } {
   if (found.grants.length > MAX_SOURCES) throw tooMuch()
   const [project] = found.project
-  const catalog = { features: found.features, plans: found.plans, rules: settingsOf(project?.settings ?? null) }
+  const rules = settingsOf(project?.settings ?? null)
+  const plans = found.plans.map(({ features, ...plan }) => ({ ...plan, features: features ?? {} }))
+  const catalog = indexed({ features: found.features, plans, rules })
   const subscriptions = Map.groupBy(subscriptionsIn(found.subscriptions), ({ place }) => place)
   const given = Map.groupBy(found.grants, ({ place }) => place)
   const who = new Map(found.who.map((one) => [one.place, one]))
@@ -33,7 +42,41 @@ export function factsIn(found: Found, n: number): { now: number; catalog: Catalo
     subscriptions: (subscriptions.get(place) ?? []).map(subscriptionIn),
     grants: given.get(place) ?? [],
   }))
+  requireDerivable(catalog, holders)
   return { now: project?.now ?? 0, catalog, holders }
+}
+
+/** @throws {Fault} `payload_too_large` if so many features come from so much that one call does not derive them */
+export function requireDerivable({ features }: Catalog, holders: readonly ConsumerFacts[]): void {
+  const sources = holders.reduce((sum, holder) => sum + countSources(holder), 0)
+  if (features.length * sources <= MAX_DERIVED) return
+  const detail = `${features.length} features of consumers with ${sources} items of subscriptions and grants are too much for one call.`
+  throw new Fault('payload_too_large', `${detail} Ask about fewer features, with a check.`)
+}
+
+/** How many items of subscriptions and grants a consumer has. */
+export function countSources({ subscriptions, grants }: ConsumerFacts): number {
+  return subscriptions.reduce((sum, { items }) => sum + items.length, grants.length)
+}
+
+/**
+ * What {@link factsOf} has not read and the answer depends on, because it is large: the plans that the consumers have, and the bytes
+ * of it all; null if nothing is lacking.
+ */
+export function lacking({ plans, subscriptions, grants }: Found): { plans: string[]; bytes: number } | null {
+  const had = new Set([...subscriptions.map(({ item }) => item?.plan_id), ...grants.map(({ plan_id }) => plan_id)])
+  const needed = plans.filter(({ id }) => had.has(id))
+  const values = grants.reduce((sum, grant) => sum + grant.bytes, 0)
+  if (values === 0 && needed.every(({ features }) => features !== null)) return null
+  return { plans: needed.map(({ id }) => id), bytes: needed.reduce((sum, { bytes }) => sum + bytes, values) }
+}
+
+/** Reads facts, of a large catalog only the plans that the consumers have. */
+export async function readWhole<F extends Found>(read: (extent: Extent) => Promise<F>): Promise<F> {
+  let found = await read({})
+  // Everything is read again, so that nothing comes from before a change and the rest from after it.
+  for (let more = lacking(found); more !== null; more = lacking(found)) found = await read({ plans: more.plans })
+  return found
 }
 
 /**
@@ -58,6 +101,7 @@ export function subscriptionIn(row: SubscriptionRow): SubscriptionFact {
   return {
     vendor: row.vendor,
     id: row.id,
+    customer: row.customer,
     status: row.status,
     ambiguous: row.ambiguous,
     event_id: row.event_id,

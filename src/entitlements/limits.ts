@@ -19,8 +19,23 @@ export const MAX_SUBSCRIPTION_ITEMS = 10_000
  */
 export const MAX_EXPIRED = 5
 
+/** Features, times the items and grants of the consumers that each is derived from, in one call. One that needs more is refused. */
+export const MAX_DERIVED = 1_000_000
+
+/**
+ * Bytes of what a plan gives, as JSON, that a call reads whether or not it needs the plan. It reads a larger plan only if the
+ * consumers have it, in a second read. So the first one is small, whatever the catalog is.
+ */
+export const MAX_SMALL_PLAN = 4 * 1024
+
+/** Bytes of the value of a grant that the first read takes. Every boolean and every quantity has fewer. */
+export const MAX_SMALL_VALUE = 256
+
 /** Features, times the items and grants that each is explained by, in one answer. */
 export const MAX_EXPLAINED = 20_000
+
+/** Characters of what explains all features of a consumer, as JSON. */
+export const MAX_EXPLANATION_BYTES = 1024 * 1024
 
 /** How far back one can ask what a consumer was allowed to do (days). */
 export const MAX_DAYS_BACK = 400
@@ -39,6 +54,12 @@ export const MAX_WALKED = 5_000
 
 /** Of these, how many that have the plan are looked at with their consumers. */
 export const MAX_PREVIEWED = 1_000
+
+/** Features that can become different, times the consumers and what they have, that one call of a preview works out. */
+export const MAX_PREVIEW_WORK = 100_000
+
+/** So much of it at a time. Then other requests have their turn. */
+export const PREVIEW_SLICE = 5_000
 
 /** Reads of facts that one call of a preview makes to find those who are too much for one answer. */
 export const MAX_PREVIEW_READS = 20

@@ -37,7 +37,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
     links: customersOf(db, projectId, ref),
     moves: movesSince(db, projectId, ref, at),
     subscriptions: subscriptionsOf(db, projectId, list),
-    grants: grantsOf(db, projectId, list, at),
+    grants: grantsOf(db, projectId, list, { at, whole: true }),
     features: listFeatures(db, projectId),
     plans: plansAt(db, projectId, at),
     refs: mappedPrices(db, projectId),
@@ -62,17 +62,18 @@ export type Document = { key: string; rank: number; features: PlanFeatures; pric
 function plansAt(db: Db, projectId: string, at: number) {
   const kept = sql`(SELECT ${v.document} FROM ${planRevisions} ${v} WHERE ${v.project_id} = ${plans.project_id}
     AND ${v.plan_id} = ${plans.id} AND ${v.until} > ${at} ORDER BY ${v.revision} LIMIT 1)`
-  const pruned = sql`(SELECT min(${v.revision}) > 1 AND min(${v.until}) > ${at} FROM ${planRevisions} ${v}
-    WHERE ${v.project_id} = ${plans.project_id} AND ${v.plan_id} = ${plans.id})`
+  const pruned = sql`(SELECT coalesce(min(${v.revision}) > 1 AND min(${v.until}) > ${at}, ${plans.revision} > 1)
+    FROM ${planRevisions} ${v} WHERE ${v.project_id} = ${plans.project_id} AND ${v.plan_id} = ${plans.id})`
+  const changed = sql`${plans.updated_at} > ${at}`
   return db
     .select({
       id: plans.id,
       key: plans.key,
       rank: plans.rank,
       features: plans.features,
-      document: json<Document | null>(sql`CASE WHEN ${plans.updated_at} > ${at} THEN ${kept} END`).as('document'),
+      document: json<Document | null>(sql`CASE WHEN ${changed} THEN ${kept} END`).as('document'),
       /** Whether the revision of that time may be deleted: nothing says when the oldest one that is kept began. */
-      pruned: sql<boolean>`coalesce(${pruned}, 0)`.mapWith(Boolean).as('pruned'),
+      pruned: sql<boolean>`${changed} AND ${pruned}`.mapWith(Boolean).as('pruned'),
     })
     .from(plans)
     .where(and(eq(plans.project_id, projectId), lt(plans.id, idFloor('pln', at + 1))))

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { PreviewPlanBody, planFieldsOf } from '../catalog/fields'
+import type { Queries } from '../db/client'
 import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -81,8 +82,8 @@ export const previewRoutes = new Hono<HttpEnv>().post(
   async (c) => {
     const { cursor, ...sent } = c.req.valid('json')
     const of = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
-    const { db } = c.get('rt')
-    const preview = await previewPlan({ db, ask: (queries) => read(c, queries) }, of, planFieldsOf(sent), cursor)
+    const by = { rt: c.get('rt'), ask: <Q extends Queries>(queries: Q) => read(c, queries) }
+    const preview = await previewPlan(by, of, planFieldsOf(sent), cursor)
     return answer(c, preview, 200)
   },
 )

@@ -1,10 +1,22 @@
 import type { PlanOf, Price } from '../catalog/plans'
-import type { Db, Send } from '../db/client'
+import type { Send } from '../db/client'
+import type { Runtime } from '../env'
+import { inRoom } from '../http/answering'
+import { MAX_SMALL_BYTES } from '../http/limits'
 import { paging } from '../http/page'
-import { type Place, type PlanChange, type PreviewStep, readConcerned } from './concerned'
-import type { Catalog, ConsumerFacts, FeatureFact, Item, SubscriptionFact } from './facts'
-import { MAX_CHANGES, MAX_WALKED } from './limits'
+import { type Place, type PlanChange, type PreviewStep, readConcerned, stepsUntil } from './concerned'
+import {
+  type Catalog,
+  type ConsumerFacts,
+  type IndexedCatalog,
+  type Item,
+  indexed,
+  type SubscriptionFact,
+} from './facts'
+import { type AskedConsumer, countSources } from './holders'
+import { MAX_CHANGES, MAX_PREVIEW_WORK, MAX_WALKED, PREVIEW_SLICE } from './limits'
 import { amountOf, resolve } from './resolve'
+import { accessOf } from './window'
 
 type Mapped = Price & { plan_id: string }
 
@@ -59,17 +71,21 @@ export function changing(planId: string, change: PlanChange, refs: readonly Mapp
   }
 }
 
-/** What differs for a consumer: the features whose values do, by the same facts at the same time. */
-export function entitlementDifferences(
-  features: readonly FeatureFact[],
-  before: { holder: ConsumerFacts; catalog: Catalog },
-  after: { holder: ConsumerFacts; catalog: Catalog },
+type State = { holder: ConsumerFacts; catalog: IndexedCatalog }
+
+/** What differs for a consumer: of these features, those whose values do, by the same facts at the same time. */
+function entitlementDifferences(
+  keys: Iterable<string>,
+  before: State,
+  after: State,
   now: number,
 ): EntitlementDifference[] {
-  return features.flatMap(({ key, type }) => {
+  return [...keys].flatMap((key) => {
+    const type = before.catalog.byKey.get(key)?.type
+    if (type === undefined) return []
     const from = resolve(key, before.holder, before.catalog, now)
     const to = resolve(key, after.holder, after.catalog, now)
-    if (JSON.stringify(from.value) === JSON.stringify(to.value)) return []
+    if (from.value === to.value || JSON.stringify(from.value) === JSON.stringify(to.value)) return []
     const given = (one: typeof from) => (type === 'quantity' ? amountOf(one.value) : Number(one.allowed))
     const more = given(to) - given(from)
     const direction = more === 0 ? null : more > 0 ? ('gains' as const) : ('losses' as const)
@@ -77,15 +93,31 @@ export function entitlementDifferences(
   })
 }
 
+/** The features that can differ for a consumer: what the change alters of the plan, and what plans give that gain or lose an item. */
+function alterable(altered: readonly string[], before: State, after: State): Set<string> {
+  const keys = new Set(altered)
+  for (const [n, { items }] of before.holder.subscriptions.entries()) {
+    for (const [i, { plan_id: from }] of items.entries()) {
+      const to = after.holder.subscriptions[n]?.items[i]?.plan_id ?? null
+      if (from === to) continue
+      const given = [before, after].flatMap(({ catalog }) =>
+        [from, to].map((id) => catalog.byId.get(id ?? '')?.features),
+      )
+      for (const key of given.flatMap((features) => Object.keys(features ?? {}))) keys.add(key)
+    }
+  }
+  return keys
+}
+
 /**
  * What a change of a plan would make of the consumers who have it, by a subscription or a grant. It writes nothing. One call walks
  * a part of the project's subscriptions, and after them of its grants. Each consumer counts in one call.
  *
  * @param by.ask sends the first statements: `batch`, or a route's `read`
- * @throws {Fault} `not_found`, `validation_failed`, `invalid_cursor`
+ * @throws {Fault} `not_found`, `validation_failed`, `invalid_cursor`, `overloaded`
  */
 export async function previewPlan(
-  by: { db: Db; ask: Send },
+  by: { rt: Pick<Runtime, 'db' | 'waitUntil'>; ask: Send },
   of: PlanOf,
   change: PlanChange,
   cursor: string | undefined,
@@ -93,23 +125,17 @@ export async function previewPlan(
   const asked = { ...change, plan: of.id, limit: MAX_WALKED, cursor }
   const list = paging('plan_preview', asked)
   const start = placeIn(list.before)
-  const { steps, more, refs, holders, catalog, now } = await readConcerned(by, of, change, start)
-  const after = changing(of.id, change, refs)
-  const nextCatalog = after.catalog(catalog)
-  // The first step of each consumer.
-  const stepOf = new Map(steps.toReversed().map((step) => [step.consumer, step]))
-  const differing = holders.flatMap((holder) => {
-    const step = stepOf.get(holder.id)
-    if (!step || isOfEarlierCall({ at: step.place, start }, holder, of.id, after.concerns)) return []
-    const next = { holder: after.holder(holder), catalog: nextCatalog }
-    const differences = entitlementDifferences(catalog.features, { holder, catalog }, next, now)
-    return differences.length === 0 ? [] : [{ step, differences }]
-  })
-  const changes = differing.flatMap(({ step, differences }) =>
-    differences.map(({ direction: _, ...one }) => ({ ...whose(step), ...one })),
+  const concerned = await readConcerned({ db: by.rt.db, ask: by.ask }, of, change, start)
+  const bytes = Math.max(concerned.bytes, MAX_SMALL_BYTES)
+  const { steps, differing } = await inRoom(by.rt, of.project_id, bytes, () =>
+    differingAmong(concerned, of, change, start),
+  )
+  const changes = differing.flatMap(({ differences, ...whose }) =>
+    differences.map(({ direction: _, ...one }) => ({ ...whose, ...one })),
   )
   const all = differing.flatMap(({ differences }) => differences)
   const last = steps.at(-1)
+  const more = concerned.more || steps.length < concerned.steps.length
   const { has_more, next_cursor } = list.upTo([], more && last ? textOf(last.place) : null)
   return {
     examined: examinedIn(steps),
@@ -122,8 +148,53 @@ export async function previewPlan(
   }
 }
 
-function whose({ consumer, customer, place }: PreviewStep) {
-  return { consumer: consumer ?? '', vendor: place.of === 'subscription' ? place.vendor : null, customer }
+/**
+ * The consumers for whom something becomes different, as far as one call works it out: `steps` are those that it gets through. It
+ * gives way to other requests from time to time.
+ */
+async function differingAmong(
+  { altered, steps, facts }: Awaited<ReturnType<typeof readConcerned>>,
+  of: PlanOf,
+  change: PlanChange,
+  start: Place | null,
+) {
+  const { refs, holders, catalog, now } = await facts()
+  const after = changing(of.id, change, refs)
+  const nextCatalog = indexed(after.catalog(catalog))
+  // The first step of each consumer.
+  const stepOf = new Map(steps.toReversed().map((step) => [step.consumer, step]))
+  const differing = []
+  let [work, slice] = [0, 0]
+  for (const [n, holder] of holders.entries()) {
+    const step = stepOf.get(holder.id)
+    if (!step || isOfEarlierCall({ at: step.place, start }, holder, of.id, after.concerns)) continue
+    const before = { holder, catalog }
+    const next = { holder: after.holder(holder), catalog: nextCatalog }
+    const keys = alterable(altered, before, next)
+    const more = keys.size * (1 + countSources(holder))
+    if (work > 0 && work + more > MAX_PREVIEW_WORK) {
+      const left = new Set(holders.slice(n).map(({ id }) => id))
+      return { differing, steps: stepsUntil(steps, (id) => id !== null && left.has(id)) }
+    }
+    work += more
+    slice += more
+    const differences = entitlementDifferences(keys, before, next, now)
+    if (differences.length > 0) differing.push({ ...whose(before, next, of.id, now), differences })
+    if (slice < PREVIEW_SLICE) continue
+    slice = 0
+    await scheduler.wait(1)
+  }
+  return { differing, steps }
+}
+
+/** The consumer, with the customer by whose subscription it has the plan or would have it; null if by a grant alone. */
+function whose(before: State & { holder: AskedConsumer }, after: State, planId: string, now: number) {
+  const has = ({ items }: SubscriptionFact) => items.some(({ plan_id }) => plan_id === planId)
+  const giver = before.holder.subscriptions.find((one, n) => {
+    const next = after.holder.subscriptions[n] ?? one
+    return (has(one) || has(next)) && accessOf(one, before.catalog.rules, now).why === null
+  })
+  return { consumer: before.holder.id ?? '', vendor: giver?.vendor ?? null, customer: giver?.customer ?? null }
 }
 
 /** How many consumers gain or lose each feature. */

@@ -1,18 +1,26 @@
-import { and, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { featuresAmong, listFeatures } from '../catalog/features'
+import { MAX_CONFIG_BYTES } from '../catalog/limits'
 import { planRefs, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumerIds, consumers, customerLinks, grants } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
-import { json } from '../db/sql'
+import { json, valuesOf } from '../db/sql'
 import { CATALOG_KEY } from '../lib/catalog-key'
 import { idFloor } from '../lib/ids'
 import { projects } from '../tenancy/schema'
 import type { Item } from './facts'
-import { MAX_ASKED_FEATURES, MAX_EXPIRED, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
+import {
+  MAX_ASKED_FEATURES,
+  MAX_EXPIRED,
+  MAX_SMALL_PLAN,
+  MAX_SMALL_VALUE,
+  MAX_SOURCES,
+  MAX_SUBSCRIPTION_ITEMS,
+} from './limits'
 
 const k = alias(consumers, 'k')
 const x = alias(consumerIds, 'x')
@@ -22,6 +30,7 @@ const b = alias(billingObjects, 'b')
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
 const r = alias(planRefs, 'r')
+const p = alias(plans, 'p')
 
 /**
  * The consumers that are asked about, as `a`: each with its place in the list as `a.key`, and the id of the consumer.
@@ -35,27 +44,30 @@ function asked(projectId: string, list: SQL) {
 }
 
 /**
+ * How much is read of what plans and grants give: what is small, and all that these plans and the grants give. Without it, `lacking` of
+ * holders.ts says what else is needed.
+ */
+export type Extent = { plans?: readonly string[] }
+/** What is read of the features. `keys`: null for all of them. */
+export type FeaturesAsked = Extent & { keys: readonly string[] | null }
+
+/**
  * The statements that read everything that entitlements are derived from, for one batch. Their number does not depend on how
  * many consumers there are, and each walks indexes.
  *
  * @param refs null for a name that no consumer can have
- * @param keys of the features; null for all
  */
-export function factsOf(
-  db: Db,
-  projectId: string,
-  refs: readonly (ConsumerRef | null)[],
-  keys: readonly string[] | null,
-) {
-  return factsOfList(db, projectId, sql`${JSON.stringify(refs.map((ref) => ref ?? {}))}`, keys)
+export function factsOf(db: Db, projectId: string, refs: readonly (ConsumerRef | null)[], asked: FeaturesAsked) {
+  return factsOfList(db, projectId, sql`${JSON.stringify(refs.map((ref) => ref ?? {}))}`, asked)
 }
 
 /** As {@link factsOf}, about one consumer. @param id an expression; NULL: no consumer */
-export function factsOfId(db: Db, projectId: string, id: SQL, keys: readonly string[] | null) {
-  return factsOfList(db, projectId, sql`json_array(json_object('id', ${id}))`, keys)
+export function factsOfId(db: Db, projectId: string, id: SQL, asked: FeaturesAsked) {
+  return factsOfList(db, projectId, sql`json_array(json_object('id', ${id}))`, asked)
 }
 
-function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string[] | null) {
+function factsOfList(db: Db, projectId: string, list: SQL, asked: FeaturesAsked) {
+  const { keys } = asked
   return {
     project: db
       .select({ settings: projects.settings, now: CLOCK.as('now') })
@@ -63,24 +75,33 @@ function factsOfList(db: Db, projectId: string, list: SQL, keys: readonly string
       .where(eq(projects.id, projectId)),
     who: whoIs(db, projectId, list),
     subscriptions: subscriptionsOf(db, projectId, list),
-    grants: grantsOf(db, projectId, list),
+    grants: grantsOf(db, projectId, list, { whole: asked.plans !== undefined }),
     features: keys === null ? listFeatures(db, projectId) : featuresAmong(db, projectId, keys),
-    plans: db
-      .select({
-        id: plans.id,
-        key: plans.key,
-        rank: plans.rank,
-        features: (keys !== null && keys.length <= MAX_ASKED_FEATURES ? among(keys) : ALL_FEATURES).as('features'),
-      })
-      .from(plans)
-      .where(eq(plans.project_id, projectId)),
+    plans: plansOf(db, projectId, asked),
   }
+}
+
+/** The plans, each with what it gives of the features and the bytes of that. `features`: null where it is not read. */
+function plansOf(db: Db, projectId: string, { keys, plans: ids = [] }: FeaturesAsked) {
+  const [given, inText] = keys !== null && keys.length <= MAX_ASKED_FEATURES ? [among(keys), ofParts] : [WHOLE, ofWhole]
+  const shown = {
+    ...{ id: p.id, key: p.key, rank: p.rank },
+    features:
+      sql<PlanFeatures | null>`iif(bytes <= ${MAX_SMALL_PLAN} OR ${inArray(p.id, valuesOf(ids))}, given, NULL)`.mapWith(
+        inText,
+      ),
+    bytes: sql<number>`bytes`,
+  }
+  const all = sql`SELECT *, octet_length(given) AS bytes FROM (
+    SELECT ${plans.id}, ${plans.key}, ${plans.rank}, ${given} AS given FROM ${plans} WHERE ${plans.project_id} = ${projectId})`
+  return raw(db, shown, (fields) => sql`SELECT ${fields} FROM (${all}) ${p}`)
 }
 
 /** The primary's time (ms), so that answers can be put in order whatever machine gave them. */
 export const CLOCK = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
-const ALL_FEATURES = sql<PlanFeatures>`${plans.features}`.mapWith(plans.features)
+const WHOLE = sql`${plans.features}`
+const ofWhole = (text: string) => JSON.parse(text) as PlanFeatures
 
 /** Pairs that one call of json_object takes: D1 allows 32 arguments. */
 const PAIRS = 16
@@ -94,11 +115,13 @@ function among(keys: readonly string[]) {
     pairs.slice(part * PAIRS, (part + 1) * PAIRS),
   )
   const objects = parts.map((part) => sql`json_object(${sql.join(part, sql`, `)})`)
-  return sql<PlanFeatures>`json_array(${sql.join(objects, sql`, `)})`.mapWith((text: string) =>
-    Object.fromEntries(
-      (JSON.parse(text) as Record<string, unknown>[]).flatMap(Object.entries).filter(([, value]) => value !== null),
-    ),
-  )
+  return sql`json_array(${sql.join(objects, sql`, `)})`
+}
+
+/** What a plan gives, as {@link among} has it. */
+function ofParts(text: string): PlanFeatures {
+  const parts = JSON.parse(text) as Record<string, unknown>[]
+  return Object.fromEntries(parts.flatMap(Object.entries).filter(([, value]) => value !== null))
 }
 
 function whoIs(db: Db, projectId: string, list: SQL) {
@@ -186,9 +209,10 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
 /**
  * The grants of consumers that were not revoked; of those that have expired, the newest: see {@link MAX_EXPIRED}.
  *
- * @param at the time as of which (ms); undefined for now
+ * @param how.at the time as of which (ms); undefined for now
+ * @param how.whole whether long values are read too. Without them, `bytes` is how many are lacking
  */
-export function grantsOf(db: Db, projectId: string, list: SQL, at?: number) {
+export function grantsOf(db: Db, projectId: string, list: SQL, { at, whole }: { at?: number; whole: boolean }) {
   const { from, id } = asked(projectId, list)
   const { feature, plan_id, effect, value, starts_at, expires_at } = g
   const isOver = sql`coalesce(${expires_at} <= ${at ?? CLOCK}, 0)`
@@ -197,12 +221,21 @@ export function grantsOf(db: Db, projectId: string, list: SQL, at?: number) {
       ? isNull(g.revoked_at)
       : and(lt(g.id, idFloor('grt', at + 1)), or(isNull(g.revoked_at), gt(g.revoked_at, at)))
   const nth = sql`row_number() OVER (PARTITION BY place, is_over, ${feature}, ${plan_id}, ${effect} ORDER BY ${g.id} DESC)`
+  // The value of an expired grant only says whether it was 0.
+  const most = whole ? sql`iif(is_over, ${MAX_SMALL_VALUE}, ${MAX_CONFIG_BYTES})` : sql`${MAX_SMALL_VALUE}`
+  const isRead = sql`coalesce(octet_length(${value}), 0) <= ${most}`
+  const shown = {
+    place: sql<number>`place`,
+    ...{ id: g.id, feature, plan_id, effect, starts_at, expires_at },
+    value: sql`iif(${isRead}, ${value}, NULL)`.mapWith(value),
+    bytes: sql<number>`iif(${isRead} OR is_over, 0, octet_length(${value}))`,
+  }
   const found = sql`SELECT ${PLACE} AS place, g.*, ${isOver} AS is_over FROM ${from}
     CROSS JOIN ${grants} ${g} NOT INDEXED
       ON ${and(eq(g.project_id, projectId), eq(g.consumer_id, id), isMade)}`
   return raw(
     db,
-    { place: sql<number>`place`, id: g.id, feature, plan_id, effect, value, starts_at, expires_at },
+    shown,
     (fields) => sql`SELECT ${fields} FROM (SELECT *, ${nth} AS nth FROM (${found}) g) g
       WHERE NOT is_over OR nth <= ${MAX_EXPIRED} ORDER BY ${g.id} LIMIT ${MAX_SOURCES + 1}`,
   )

@@ -1,5 +1,5 @@
 import { type FeatureType, UNLIMITED } from '../catalog/values'
-import type { Catalog, ConsumerFacts, FeatureFact } from './facts'
+import type { ConsumerFacts, FeatureFact, IndexedCatalog } from './facts'
 import { type EntitlementSource, hasAccess, isDenied, sourcesOf } from './sources'
 import { earliest, WHY_NOT } from './window'
 
@@ -42,8 +42,8 @@ const NOTHING: Record<FeatureType, unknown> = { boolean: false, quantity: 0, con
  * @param key of the feature, which the catalog may lack
  * @param now milliseconds
  */
-export function resolve(key: string, holder: ConsumerFacts, catalog: Catalog, now: number): DecidedEntitlement {
-  const feature = catalog.features.find((one) => one.key === key)
+export function resolve(key: string, holder: ConsumerFacts, catalog: IndexedCatalog, now: number): DecidedEntitlement {
+  const feature = catalog.byKey.get(key)
   if (!feature) return refused(null, 'unknown_feature')
   if (holder.state === null) return refused(feature, 'unknown_consumer')
   const sources = sourcesOf(feature, holder, catalog, now)
@@ -52,7 +52,9 @@ export function resolve(key: string, holder: ConsumerFacts, catalog: Catalog, no
   if (isDenied(key, holder.grants, now)) return refused(feature, 'denied', sources)
   const giving = sources.filter(({ why }) => why === null)
   const { value, counted } = combined(feature, giving)
-  if (counted.length > 0 && value !== 0) {
+  // A quantity of 0 is as good as none.
+  const gives = (amount: unknown) => feature.type !== 'quantity' || amount !== 0
+  if (counted.length > 0 && gives(value)) {
     const counting = new Set(counted) // of thousands, perhaps
     return {
       allowed: true,
@@ -62,8 +64,7 @@ export function resolve(key: string, holder: ConsumerFacts, catalog: Catalog, no
       sources: sources.map((source) => ({ ...source, counted: counting.has(source) })),
     }
   }
-  // A quantity of 0 is as good as none.
-  const why = WHY_NOT.find((one) => sources.some((source) => source.why === one && source.value !== 0))
+  const why = WHY_NOT.find((one) => sources.some((source) => source.why === one && gives(source.value)))
   if (why) return refused(feature, why, sources)
   const included = giving.length > 0 || hasAccess(holder, catalog, now)
   return refused(feature, included ? 'not_included' : 'no_subscription', sources)

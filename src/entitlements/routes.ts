@@ -1,9 +1,13 @@
 import { type Context, Hono } from 'hono'
+import type * as z from 'zod'
+import { MAX_CATALOG_BYTES } from '../catalog/limits'
 import { presentLink } from '../consumers/customer-fields'
 import { customersOf } from '../consumers/links'
 import { findConsumer, requireConsumer } from '../consumers/read'
 import { type ConsumerRef, refOf, refToRead } from '../consumers/ref'
-import { answer } from '../http/answer'
+import type { Results } from '../db/client'
+import { type Answering, answer } from '../http/answer'
+import { sendInRoom } from '../http/answering'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { etagOfContents, isUnchanged } from '../http/etag'
@@ -11,13 +15,13 @@ import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
+import { answerFacts, bytesOfValues } from './answer'
 import { holderAt, timeAsked } from './at'
-import { explain, presentAsked, presentEntitlement, requireExplainable } from './explain'
+import { explainAll, presentAsked } from './explain'
 import { CheckBody, CheckedEntitlements, EntitlementsQuery, EntitlementsShown } from './fields'
 import { factsIn } from './holders'
-import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
-import { factsOf } from './read'
-import { resolve } from './resolve'
+import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_EXPLANATION_BYTES, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
+import { type Extent, factsOf } from './read'
 
 const tag = 'Entitlements'
 const policy = { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true } as const
@@ -36,14 +40,19 @@ export const checkRoutes = new Hono<HttpEnv>().post(
   body(CheckBody),
   async (c) => {
     const { consumers, features } = c.req.valid('json')
-    const facts = factsOf(c.get('rt').db, projectOf(c.get('actor')), consumers.map(refOf), features)
-    const { now, catalog, holders } = factsIn(await read(c, facts), consumers.length)
-    const data = holders.map((holder, place) => ({
-      consumer: consumers[place] ?? '',
-      consumer_id: holder.id,
-      features: presentAsked(features, holder, catalog, now),
-    }))
-    return answer(c, { as_of: iso(now), data }, 200)
+    const project = projectOf(c.get('actor'))
+    const refs = consumers.map(refOf)
+    const facts = (extent: Extent) => factsOf(c.get('rt').db, project, refs, { keys: features, ...extent })
+    return answerFacts(c, facts, (found) => {
+      const { now, catalog, holders } = factsIn(found, consumers.length)
+      const data = holders.map((holder, place) => ({
+        consumer: consumers[place] ?? '',
+        consumer_id: holder.id,
+        features: presentAsked(features, holder, catalog, now),
+      }))
+      const values = data.flatMap((one) => Object.values(one.features).map(({ value }) => value))
+      return { bytes: bytesOfValues(values), send: () => answer(c, { as_of: iso(now), data }, 200) }
+    })
   },
 )
 
@@ -66,49 +75,62 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
   query(EntitlementsQuery),
   async (c) => {
     const { explain: explained, at } = c.req.valid('query')
-    const consumer = c.req.param('consumer')
-    const ref = refToRead(consumer)
-    const { id, links, holder, catalog, now, missing } =
-      at === undefined ? await readNow(c, ref) : await readAt(c, ref, at)
-    if (explained) requireExplainable(catalog, holder)
-    const features = catalog.features.map(({ key }) => {
-      const one = resolve(key, holder, catalog, now)
-      return [
-        key,
-        { ...presentEntitlement(one), ...(explained && { sources: explain(key, one, holder, now) }) },
-      ] as const
+    const project = projectOf(c.get('actor'))
+    const { db } = c.get('rt')
+    const ref = refToRead(c.req.param('consumer'))
+    const facts = (extent: Extent) => ({
+      ...factsOf(db, project, [ref], { keys: null, ...extent }),
+      consumer: findConsumer(db, project, ref),
+      links: customersOf(db, project, ref),
     })
-    const contents = {
-      consumer,
-      consumer_id: id,
-      features: Object.fromEntries(features),
-      ...(missing && { exact: missing.length === 0, missing }),
-      ...(explained && { customers: links.map(presentLink) }),
-    }
+    const make = (found: Results<ReturnType<typeof facts>>) => shown(c, hadNow(found), explained)
+    if (at === undefined) return answerFacts(c, facts, make, explained ? MAX_EXPLANATION_BYTES : 0)
+    return sendInRoom(c, MAX_CATALOG_BYTES, async () => shown(c, await hadAt(c, ref, at), explained).send())
+  },
+)
+
+/** What a consumer has. `missing`: of an earlier time, what is not known, in words. */
+type Had = ReturnType<typeof hadNow> | Awaited<ReturnType<typeof hadAt>>
+type Shown = z.infer<typeof EntitlementsShown>
+type Answering200 = Context<
+  HttpEnv,
+  string,
+  Answering<{ 200: { description: string; schema: typeof EntitlementsShown }; 304: { description: string } }>
+>
+
+/** The answer, and about how many bytes it has. */
+function shown(c: Answering200, { id, links, holder, catalog, now, missing }: Had, explained: boolean) {
+  const features: Shown['features'] = explained
+    ? Object.fromEntries(explainAll(holder, catalog, now))
+    : presentAsked([...catalog.byKey.keys()], holder, catalog, now)
+  const contents = {
+    consumer: c.req.param('consumer') ?? '',
+    consumer_id: id,
+    features,
+    ...(missing && { exact: missing.length === 0, missing: [...missing] }),
+    ...(explained && { customers: links.map(presentLink) }),
+  }
+  const send = async () => {
     const etag = await etagOfContents(contents)
     c.header('ETag', etag)
     if (isUnchanged(c.req.header('If-None-Match'), etag)) return answer(c, null, 304)
     return answer(c, { as_of: iso(now), ...contents }, 200)
-  },
-)
+  }
+  return { bytes: bytesOfValues(Object.values(features).map(({ value }) => value)), send }
+}
 
-/** What a consumer has now. */
-async function readNow(c: Context<HttpEnv>, ref: ConsumerRef) {
-  const { db } = c.get('rt')
-  const project = projectOf(c.get('actor'))
-  const found = await read(c, {
-    ...factsOf(db, project, [ref], null),
-    consumer: findConsumer(db, project, ref),
-    links: customersOf(db, project, ref),
-  })
+/** What a consumer has now. @throws {Fault} `not_found`, `consumer_merged` */
+function hadNow(found: Results<ReturnType<typeof factsOf> & ConsumerRead>) {
   const { id } = requireConsumer(found.consumer)
   const { now, catalog, holders } = factsIn(found, 1)
   const [holder = { id, state: null, subscriptions: [], grants: [] }] = holders
   return { id, links: found.links, holder, catalog, now, missing: undefined }
 }
 
+type ConsumerRead = { consumer: ReturnType<typeof findConsumer>; links: ReturnType<typeof customersOf> }
+
 /** What a consumer had at a time. @throws {Fault} `validation_failed` for a time that cannot be asked about */
-async function readAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
+async function hadAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
   const { db, now, settings } = c.get('rt')
   const at = timeAsked(time, now)
   const keptSince = now - settings.recordRetentionDays * DAY

@@ -1,7 +1,16 @@
 import { UNLIMITED } from '../catalog/values'
 import { idTime } from '../lib/ids'
-import type { Catalog, ConsumerFacts, FeatureFact, GrantFact, Item, PlanFact, SubscriptionFact } from './facts'
-import { accessOf, type Rules, type WhyNot } from './window'
+import type {
+  Catalog,
+  ConsumerFacts,
+  FeatureFact,
+  GrantFact,
+  IndexedCatalog,
+  Item,
+  PlanFact,
+  SubscriptionFact,
+} from './facts'
+import { type Access, accessOf, type WhyNot } from './window'
 
 /** What could give a consumer a feature: an item of a subscription, or a grant. Times in ms. */
 export type EntitlementSource = {
@@ -25,17 +34,18 @@ export type EntitlementSource = {
 export function sourcesOf(
   feature: FeatureFact,
   { subscriptions, grants }: ConsumerFacts,
-  catalog: Catalog,
+  { byId, rules }: IndexedCatalog,
   now: number,
 ): EntitlementSource[] {
-  // Once for the feature, because there can be thousands of items.
-  const plans = new Map(catalog.plans.filter((plan) => givenBy(plan, feature.key)).map((plan) => [plan.id, plan]))
-  const planOf = (id: string | null) => (id === null ? null : (plans.get(id) ?? null))
-  const bySubscription = subscriptions.flatMap((one) =>
-    one.items.flatMap((item) =>
-      itemSource(feature, { subscription: one, item, plan: planOf(item.plan_id) }, catalog.rules, now),
-    ),
-  )
+  const planOf = (id: string | null) => (id === null ? null : (byId.get(id) ?? null))
+  const bySubscription = subscriptions.flatMap((one) => {
+    const giving = one.items.filter(({ plan_id }) => givenBy(planOf(plan_id), feature.key))
+    if (giving.length === 0) return []
+    const access = accessOf(one, rules, now)
+    return giving.flatMap((item) =>
+      itemSource(feature, { subscription: one, item, plan: planOf(item.plan_id) }, access),
+    )
+  })
   const byGrant = grants
     .filter(({ effect }) => effect === 'allow')
     .flatMap((grant) => grantSource(feature, grant, planOf(grant.plan_id), now))
@@ -45,13 +55,11 @@ export function sourcesOf(
 function itemSource(
   { key, type }: FeatureFact,
   { subscription, item, plan }: { subscription: SubscriptionFact; item: Item; plan: PlanFact | null },
-  rules: Rules,
-  now: number,
+  { until, why }: Access,
 ): EntitlementSource[] {
   const given = givenBy(plan, key)
   if (!given) return []
   const seats = item.quantity === null ? 1 : Math.max(0, item.quantity)
-  const { until, why } = accessOf(subscription, rules, now)
   const { vendor, id, event_id, ambiguous, period_start } = subscription
   return [
     {

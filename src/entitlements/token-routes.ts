@@ -6,13 +6,13 @@ import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { publicUrl, requirePublicOrigin } from '../http/origin'
-import { read } from '../http/read'
 import { route } from '../http/route'
 import { body } from '../http/validate'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { issuerPath } from '../token-keys/fields'
 import { findSigningKey } from '../token-keys/keys'
+import { readFacts } from './answer'
 import { EntitlementToken, EntitlementTokenBody } from './fields'
 import { factsIn } from './holders'
 import { factsOf } from './read'
@@ -48,12 +48,12 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
     const project = projectOf(c.get('actor'))
     const { ttl_s, features, device } = c.req.valid('json')
     const ref = refToRead(c.req.param('consumer'))
-    const found = await read(c, {
-      ...factsOf(db, project, [ref], features ?? null),
+    const found = await readFacts(c, (extent) => ({
+      ...factsOf(db, project, [ref], { keys: features ?? null, ...extent }),
       consumer: findConsumer(db, project, ref),
       devices: findDevice(db, project, ref, device ?? ''),
       keys: findSigningKey(db, project),
-    })
+    }))
     const consumer = changeable(found.consumer)
     if (consumer.state === 'blocked') {
       throw new Fault('consumer_blocked', `The consumer ${consumer.id} is blocked. Unblock it first.`)

@@ -64,10 +64,11 @@ export function sendInRoom<R extends Response>(c: Context<HttpEnv>, bytes: numbe
     const answer = await enter(projectOf(c.get('actor')), bytes)
     try {
       const made = await make()
+      const isEmpty = made.body === null // a 304 may not have a body
       const body = new Uint8Array(await made.arrayBuffer())
       const small = body.byteLength <= MAX_SMALL_BYTES || c.req.method === 'HEAD'
       if (small) release(answer)
-      return new Response(small ? body : sending(body, answer), made) as R
+      return new Response(isEmpty ? null : small ? body : sending(body, answer), made) as R
     } catch (error) {
       release(answer)
       throw error

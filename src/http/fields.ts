@@ -25,7 +25,10 @@ export const catalogKey = z.string().regex(CATALOG_KEY, KEY_RULE)
 /** A number of things: 0 or more. */
 export const count = z.int().min(0)
 
-/** A whole number in a body, or decimal digits in a query parameter. `1e1`, `0x10` and ` 1` are refused. */
+/**
+ * A whole number as decimal digits, in a query parameter. `1e1`, `0x10` and ` 1` are refused. A body has numbers of its own: there
+ * it is a plain `z.int()`, which takes no text.
+ */
 export function wholeNumber<T extends z.ZodType<number>>(range: T) {
   return z.preprocess((sent) => (typeof sent === 'string' && /^-?\d{1,15}$/.test(sent) ? Number(sent) : sent), range)
 }
@@ -33,7 +36,7 @@ export function wholeNumber<T extends z.ZodType<number>>(range: T) {
 const trueOrFalse = z.literal([true, false]) // as a list of values, because its refusal names them
 const fromWord = (sent: unknown) => (sent === 'true' ? true : sent === 'false' ? false : sent)
 
-/** true or false in a body, or as a word in a query parameter. */
+/** true or false as a word, in a query parameter. In a body it is a plain `z.boolean()`. */
 export const flagField = z.preprocess(fromWord, trueOrFalse)
 /** As {@link flagField}, and false if it is not given. */
 export const flagOrFalse = z.preprocess(fromWord, trueOrFalse.default(false))

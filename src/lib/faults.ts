@@ -75,6 +75,7 @@ const TABLE = {
   feature_limit_reached: { status: 409, title: 'The project has reached its limit of features' },
   plan_key_taken: { status: 409, title: 'Another plan has this key' },
   plan_limit_reached: { status: 409, title: 'The project has reached its limit of plans' },
+  catalog_limit_reached: { status: 409, title: 'The plans of the project would give too much together' },
   price_mapped: { status: 409, title: 'The price or product is mapped to another plan' },
   grant_limit_reached: { status: 409, title: 'The consumer has reached its limit of live grants' },
   domain_exists: { status: 409, title: 'The project has this domain already' },
@@ -209,6 +210,8 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   feature_limit_reached: 'Delete features that nothing uses, and try again.',
   plan_key_taken: 'Use the plan that has the key, or choose another key.',
   plan_limit_reached: 'Change a plan that is no longer used.',
+  catalog_limit_reached:
+    'Make the configs of the plans shorter, or take features out of plans that are no longer used.',
   price_mapped: 'Take the price out of the plan that the response names, and try again.',
   grant_limit_reached: 'Revoke grants that the consumer no longer needs, or grant a plan.',
   domain_exists: 'Use the domain that the response names. If it has failed, check it again.',

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Catalog, ConsumerFacts, GrantFact, SubscriptionFact } from '../../src/entitlements/facts'
+import {
+  type Catalog,
+  type ConsumerFacts,
+  type GrantFact,
+  indexed,
+  type SubscriptionFact,
+} from '../../src/entitlements/facts'
 import { type Entitlement, resolve } from '../../src/entitlements/resolve'
 import { DAY } from '../../src/lib/time'
 
@@ -25,7 +31,7 @@ const plan = (id: string) =>
         ]),
       ),
     }))
-const catalog: fc.Arbitrary<Catalog> = fc.record({
+const read: fc.Arbitrary<Catalog> = fc.record({
   features: fc.constant([
     { key: 'flag', type: 'boolean' as const, combine: null },
     { key: 'most', type: 'quantity' as const, combine: 'max' as const },
@@ -39,9 +45,11 @@ const catalog: fc.Arbitrary<Catalog> = fc.record({
     test_mode_counts: fc.boolean(),
   }),
 })
+const catalog = read.map(indexed)
 const subscription: fc.Arbitrary<SubscriptionFact> = fc.record({
   vendor: fc.constantFrom('stripe', 'paddle'),
   id: fc.constantFrom('sub_1', 'sub_2'),
+  customer: fc.constant('cus_1'),
   status: fc.constantFrom('active', 'trialing', 'past_due', 'unpaid', 'canceled', 'unknown'),
   livemode: fc.constantFrom(true, false, null),
   period_start: time,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Catalog, ConsumerFacts, GrantFact, SubscriptionFact } from '../../src/entitlements/facts'
+import { type ConsumerFacts, type GrantFact, indexed, type SubscriptionFact } from '../../src/entitlements/facts'
 import { resolve } from '../../src/entitlements/resolve'
 import { DAY } from '../../src/lib/time'
 
@@ -12,7 +12,7 @@ const plan = (id: string, rank: number, features: Record<string, unknown>, perSe
     Object.entries(features).map(([key, value]) => [key, { value, per_seat: perSeat.includes(key) }]),
   ),
 })
-const CATALOG: Catalog = {
+const CATALOG = indexed({
   features: [
     { key: 'sso', type: 'boolean', combine: null },
     { key: 'seats', type: 'quantity', combine: 'max' },
@@ -26,7 +26,7 @@ const CATALOG: Catalog = {
     plan('top', 9, { seats: 'unlimited', extra: 'unlimited', limits: 'top' }),
   ],
   rules: { grace_days: 7, renewal_slack_hours: 0, test_mode_counts: false },
-}
+})
 
 function sub(
   planId: string | null,
@@ -35,6 +35,7 @@ function sub(
 ): SubscriptionFact {
   return {
     ...{ vendor: 'stripe', id: `sub_${planId}`, status: 'active', ambiguous: false, event_id: 'evt_1', livemode: true },
+    customer: 'cus_1',
     ...{ period_start: NOW - DAY, period_end: NOW + DAY, cancel_at: null, past_due_since: null, updated_at: NOW },
     items: [{ price: 'price_1', product: null, quantity, plan_id: planId }],
     ...more,
@@ -76,6 +77,27 @@ const CASES: Case[] = [
     'seats',
     { subscriptions: [sub('team', {}, null)] },
     ['plan', 5, NOW + DAY],
+  ],
+  ...[0, false, ''].flatMap((value): Case[] => [
+    [`the config ${JSON.stringify(value)}`, 'limits', { grants: [grant('limits', value)] }, ['grant', value, null]],
+    [
+      `the config ${JSON.stringify(value)}, which has expired`,
+      'limits',
+      { grants: [grant('limits', value, { expires_at: NOW })] },
+      ['expired', null],
+    ],
+  ]),
+  [
+    'of equal configs of one plan the one that lasts longest',
+    'limits',
+    {
+      subscriptions: [
+        sub('team', { id: 'a' }),
+        sub('team', { id: 'b', period_end: NOW + 9 * DAY }),
+        sub('team', { id: 'c' }),
+      ],
+    },
+    ['plan', 'team', NOW + 9 * DAY],
   ],
   ['no seats', 'seats', { subscriptions: [sub('team', {}, 0)] }, ['not_included', 0]],
   [

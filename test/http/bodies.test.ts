@@ -7,6 +7,7 @@ import { nameOf, ROUTES, takesBody } from '../routes/of-app'
 import { ROWS } from '../routes/table'
 import { callRoute, tokenFor } from '../routes/walk'
 import { newWorld, type World } from '../routes/world'
+import { BAD_TEXTS, coercible, takesNoText, WRONG } from './wrong-values'
 
 const BODIES = ROUTES.filter(takesBody)
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -97,23 +98,6 @@ const HOSTILE: Refusal[] = [
   ['no type', { body: utf8(name('"x"')), headers: { 'X-No': 'type' } }, 415, 'unsupported_media_type'],
 ]
 
-/** Values of the wrong type for every field. */
-const WRONG: [string, string][] = [
-  ['an object', '{"a":{}}'],
-  ['a number beyond any', '1e999'],
-  ['a huge integer', '123456789012345678901234567890'],
-  ['an array nested 20,000 deep', '['.repeat(20_000) + ']'.repeat(20_000)],
-]
-/** Texts that every field refuses. */
-const BAD_TEXTS: [string, string][] = [
-  ['NUL', '\\u0000'],
-  ['a newline', 'a\\nb'],
-  ['an escape character', '\\u001b[31mred'],
-  ['DEL', 'a\\u007fb'],
-  ['a lone high surrogate', '\\ud800'],
-  ['a lone low surrogate', 'a\\udc00b'],
-  ['60,000 characters', 'x'.repeat(60_000)],
-]
 /** Filters of the search that may be repeated. */
 const REPEATABLE = ['event_type', 'status']
 const KEYS_OF_OBJECT = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
@@ -251,6 +235,16 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
       }
     }
     expect(await countAll()).toBe(before)
+  })
+
+  it('takes a text as neither a number nor a boolean', async () => {
+    const found = fields.flatMap((field) => coercible(shape[field] as z.ZodType, [field]))
+    expect(found, 'in a body, these are z.int() and z.boolean()').toEqual([])
+    for (const field of fields.filter((one) => takesNoText(shape[one] as z.ZodType))) {
+      const answer = await send(unchanged, route, { body: withField(sample, field, '"7"') })
+      problemOf(answer, 422, 'validation_failed', field)
+      expect(pointers(answer)).toContain(`/${field}`)
+    }
   })
 
   it('takes no field that it does not know', async () => {

@@ -89,6 +89,16 @@ export const CATALOG: Rows = {
           .run()
         return send('POST', PLANS, PRO)
       },
+      catalog_limit_reached: async () => {
+        const { project, send } = await byKey()
+        await insertPlan(project, 'other')
+        await STORE.prepare(
+          'UPDATE plans SET features = \'{"f":"\' || hex(zeroblob(524288)) || \'"}\' WHERE project_id = ?',
+        )
+          .bind(project)
+          .run()
+        return send('POST', PLANS, PRO)
+      },
       price_mapped: async () => {
         const { project, send } = await byKey()
         await insertPlan(project, 'other', 'price_1')

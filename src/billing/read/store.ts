@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
-import { json } from '../../db/sql'
+import { fitsPage, json } from '../../db/sql'
 import type { ObjectKind, ShownKind } from '../../lib/billing-kinds'
 import { MAX_SCANNED, MAX_SCANNED_BODIES, MAX_SORTED } from '../limits'
 import type { StoredBody } from '../reduce'
@@ -138,10 +138,9 @@ export function listObjects(
     WHERE ${and(ofKind, ofCustomer, changed, after)} LIMIT iif((SELECT few FROM size), ${MAX_SORTED}, 0)) UNION ALL`
   const found = sql`${ofCustomer && sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
   const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${latest} LIMIT ${take}`
-  const measured = sql`SELECT *, sum(${SIZE}) OVER (ROWS UNBOUNDED PRECEDING) AS running FROM (${page}) ${o}`
-  const fits = sql`running - (${SIZE}) < ${bytes}`
-  const columns = { ...shown, part: sql<ListedRow['part']>`iif(${fits}, 'object', 'over')`.as('part') }
-  const body = sql`iif(${fits}, ${o.candidates}->'$[0].body', NULL)`
+  const measured = sql`SELECT *, ${fitsPage(SIZE, bytes)} AS fits FROM (${page}) ${o}`
+  const columns = { ...shown, part: sql<ListedRow['part']>`iif(fits, 'object', 'over')`.as('part') }
+  const body = sql`iif(fits, ${o.candidates}->'$[0].body', NULL)`
   const end = sql.join(
     Object.keys(columns).map((name) => {
       if (name === 'part') return sql`'end'`

@@ -8,6 +8,7 @@ import { iso } from '../../lib/time'
 import { BillingEvent } from '../events/present'
 import { FINAL_STATUSES } from '../lifecycle'
 import { searchFields } from '../search/filters'
+import { MAX_MIN_ATTEMPTS } from '../search/limits'
 import { MAX_REPLAYED } from './limits'
 import type { Preview } from './preview'
 import { openOf, type ReplayRow } from './replays'
@@ -44,7 +45,13 @@ export const ReplayPreview = named(
 export const BulkReplayBody = named(
   'BulkReplayRequest',
   z.strictObject({
-    filter: z.strictObject(searchFields).describe('The same filters as in a search.'),
+    filter: z
+      .strictObject({
+        ...searchFields,
+        min_attempts: z.int().min(1).max(MAX_MIN_ATTEMPTS).optional(),
+        livemode: z.boolean().optional(),
+      })
+      .describe('The same filters as in a search.'),
     limit: z.int().min(1).max(MAX_REPLAYED).default(MAX_REPLAYED),
     cursor: pageFields.cursor.describe('`next_cursor` of the previous replay, to continue with the remaining events.'),
     dry_run: z.boolean().default(false).describe('Counts the matching events and changes nothing.'),

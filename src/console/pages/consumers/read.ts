@@ -11,6 +11,7 @@ import { type Consumer, changeable, countMerged, findConsumer, listMerged } from
 import { type ConsumerRef, refToChange, refToRead } from '../../../consumers/ref'
 import { batch, type Query, run } from '../../../db/client'
 import { withCap } from '../../../devices/cap'
+import { readFacts } from '../../../entitlements/answer'
 import { type Grant, listGrants } from '../../../entitlements/grants'
 import { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
@@ -88,7 +89,7 @@ export async function readShown(c: Visit): Promise<ShownConsumer> {
   const { db } = rt
   const project = projectOf(c.get('actor'))
   const ref = refIn(c)
-  const found = await batch(db, {
+  const found = await readFacts(c, (extent) => ({
     rows: findConsumer(db, project, ref),
     customers: customersOf(db, project, ref),
     counts: countDevices(db, project, ref),
@@ -97,8 +98,8 @@ export async function readShown(c: Visit): Promise<ShownConsumer> {
     erasure: findErasure(db, project, ref),
     merged: listMerged(db, project, ref),
     given: listGrants(db, project, ref, { before: null, take: GRANTS + 1 }),
-    ...factsOf(db, project, [ref], null),
-  })
+    ...factsOf(db, project, [ref], { keys: null, ...extent }),
+  }))
   const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
   const [{ subscriptions, invoices }, entries, identities] = await Promise.all([

@@ -1,5 +1,5 @@
 import type { Feature } from '../../../catalog/features'
-import type { Plan } from '../../../catalog/plans'
+import type { NamedPlan } from '../../../catalog/plans'
 import type { Consumer } from '../../../consumers/read'
 import { GrantBody } from '../../../entitlements/grant-fields'
 import { MAX_GRANT_REASON } from '../../../entitlements/limits'
@@ -69,7 +69,7 @@ export function utc(text: string): string {
   return `${text.length === 16 ? `${text}:00` : text}Z`
 }
 
-type Form = { consumer: Consumer; catalog: readonly Feature[]; plans: readonly Plan[] }
+type Form = { consumer: Consumer; catalog: readonly Feature[]; plans: readonly NamedPlan[] }
 
 /** The form of a grant. The style sheet shows only the fields that the choice uses. */
 export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Sent) {

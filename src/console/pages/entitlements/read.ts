@@ -2,21 +2,21 @@ import { listFeatures } from '../../../catalog/features'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
 import { holderAt, timeAsked } from '../../../entitlements/at'
-import { explain, requireExplainable } from '../../../entitlements/explain'
-import type { Catalog, ConsumerFacts } from '../../../entitlements/facts'
+import { explainAll } from '../../../entitlements/explain'
+import type { ConsumerFacts, IndexedCatalog } from '../../../entitlements/facts'
 import { factsIn } from '../../../entitlements/holders'
 import type { factsOf } from '../../../entitlements/read'
-import { type DecidedEntitlement, resolve } from '../../../entitlements/resolve'
 import { projectOf } from '../../../http/auth'
 import { Fault } from '../../../lib/fault'
 import { DAY } from '../../../lib/time'
 import type { Visit } from '../../page'
 
 type Found = Results<ReturnType<typeof factsOf>>
-export type Source = ReturnType<typeof explain>[number]
+type Explained = ReturnType<typeof explainAll>[number][1]
+export type Source = Explained['sources'][number]
 
 /** One feature of a consumer, with everything that could give it. */
-export type Entitled = DecidedEntitlement & { key: string; name: string; from: Source[] }
+export type Entitled = Omit<Explained, 'sources'> & { key: string; name: string; from: Source[] }
 
 /** What a consumer may do. */
 export type Entitlements = {
@@ -60,12 +60,10 @@ export async function readEntitlementsAt(c: Visit, ref: ConsumerRef, text: strin
 type Named = { key: string; name: string }
 
 /** @throws {Fault} `payload_too_large` */
-function decided(named: readonly Named[], holder: ConsumerFacts, catalog: Catalog, now: number) {
-  requireExplainable(catalog, holder)
-  const all = catalog.features.map(({ key }) => {
-    const one = resolve(key, holder, catalog, now)
-    const name = named.find((feature) => feature.key === key)?.name ?? key
-    return { ...one, key, name, from: explain(key, one, holder, now) }
+function decided(named: readonly Named[], holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
+  const nameOf = new Map(named.map(({ key, name }) => [key, name]))
+  const all = explainAll(holder, catalog, now).map(([key, { sources: from, ...one }]) => {
+    return { ...one, key, name: nameOf.get(key) ?? key, from }
   })
   // What is mapped to no plan is among the sources of every feature.
   const isUnmapped = ({ type, plan }: Source) => type === 'subscription' && plan === null

@@ -1,9 +1,10 @@
 import { Hono } from 'hono'
 import { listFeatures } from '../../../catalog/features'
-import { MAX_FEATURES, MAX_PLANS } from '../../../catalog/limits'
-import { listPlans, withPrices } from '../../../catalog/plans'
+import { MAX_FEATURES } from '../../../catalog/limits'
+import { namePlans } from '../../../catalog/plans'
 import { type Consumer, findConsumer } from '../../../consumers/read'
 import { batch, run } from '../../../db/client'
+import { readFacts } from '../../../entitlements/answer'
 import { grantOf } from '../../../entitlements/grant-fields'
 import { findGrant, type Grant, insertGrant, listGrants, revokeGrant } from '../../../entitlements/grants'
 import { factsOf } from '../../../entitlements/read'
@@ -26,7 +27,10 @@ export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const ref = refIn(c)
-  const found = await batch(db, { ...factsOf(db, project, [ref], null), rows: findConsumer(db, project, ref) })
+  const found = await readFacts(c, (extent) => ({
+    ...factsOf(db, project, [ref], { keys: null, ...extent }),
+    rows: findConsumer(db, project, ref),
+  }))
   const row = requireFound(found.rows, 'Consumer')
   const at = c.req.query('at') ?? ''
   try {
@@ -47,9 +51,9 @@ const create = action({
     const consumer = await readLiving(c)
     const { catalog, plans } = await batch(db, {
       catalog: listFeatures(db, project, { before: null, take: MAX_FEATURES }),
-      plans: listPlans(db, project, { before: null, take: MAX_PLANS }),
+      plans: namePlans(db, project),
     })
-    return { consumer, catalog, plans: withPrices(plans, []) }
+    return { consumer, catalog, plans }
   },
   ask: grantPage,
   run: async (c) => {

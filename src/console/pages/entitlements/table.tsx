@@ -56,7 +56,7 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
         </div>
       ),
     ],
-    ['Until', ({ valid_until }) => <Time at={valid_until} now={now} none="" />],
+    ['Until', ({ valid_until }) => <Time at={timeOf(valid_until)} now={now} none="" />],
   ]
   return <Table label="Entitlements" rows={rows} columns={columns} class="consumers" />
 }

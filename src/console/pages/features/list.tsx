@@ -1,5 +1,5 @@
 import type { Feature } from '../../../catalog/features'
-import type { Plan } from '../../../catalog/plans'
+import type { NamedPlan } from '../../../catalog/plans'
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
@@ -12,7 +12,7 @@ import { COMBINED, TYPES } from './form'
 const NAMED = 3
 
 /** The features of the catalog, each with the plans that give it. */
-export function listPage(c: Visit, page: Page<Feature>, plans: readonly Plan[]) {
+export function listPage(c: Visit, page: Page<Feature>, plans: readonly NamedPlan[]) {
   const { features } = pathsOf(c)
   const empty = page.data.length === 0 && c.req.query('cursor') === undefined
   return show(
@@ -42,7 +42,7 @@ export function listPage(c: Visit, page: Page<Feature>, plans: readonly Plan[]) 
   )
 }
 
-function columnsOf(c: Visit, plans: readonly Plan[]): Column<Feature>[] {
+function columnsOf(c: Visit, plans: readonly NamedPlan[]): Column<Feature>[] {
   const { features } = pathsOf(c)
   const columns: Column<Feature>[] = [
     [
@@ -63,7 +63,7 @@ function columnsOf(c: Visit, plans: readonly Plan[]): Column<Feature>[] {
         </>
       ),
     ],
-    ['In plans', ({ key }) => <In c={c} plans={plans.filter((plan) => Object.hasOwn(plan.features, key))} />],
+    ['In plans', ({ key }) => <In c={c} plans={plans.filter(({ given }) => given.includes(key))} />],
     ['Created', ({ created_at }) => <Time at={created_at} now={c.get('rt').now} />],
   ]
   const actions: Column<Feature> = [
@@ -82,7 +82,7 @@ function columnsOf(c: Visit, plans: readonly Plan[]): Column<Feature>[] {
   return can(c, 'catalog:write') ? [...columns, actions] : columns
 }
 
-function In({ c, plans }: { c: Visit; plans: readonly Plan[] }) {
+function In({ c, plans }: { c: Visit; plans: readonly NamedPlan[] }) {
   if (plans.length === 0) return <span class="quiet">None</span>
   const more = plans.length - NAMED
   return (

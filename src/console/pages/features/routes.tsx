@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import { deleteFeature, type Feature, findFeature, listFeatures, putFeature } from '../../../catalog/features'
-import { MAX_PLANS } from '../../../catalog/limits'
-import { listPlans, withPrices } from '../../../catalog/plans'
+import { namePlans } from '../../../catalog/plans'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -74,13 +73,10 @@ export const featurePages = new Hono<HttpEnv>()
     const list = paging('console/features', pageAsked(c), ({ key }: { key: string }) => key)
     const { rows, plans } = await batch(db, {
       rows: listFeatures(db, project, list),
-      plans: listPlans(db, project, { before: null, take: MAX_PLANS }),
+      plans: namePlans(db, project),
     })
-    return listPage(
-      c,
-      list.page(rows, (row) => row),
-      withPrices(plans, []),
-    )
+    const shown = list.page(rows, (row) => row)
+    return listPage(c, shown, plans)
   })
   .route('/', create)
   .route('/', edit)

@@ -67,9 +67,9 @@ export async function readPreview(
   wanted: WantedPlan,
   cursor: string | undefined,
 ): Promise<ShownPreview> {
-  const { db } = c.get('rt')
+  const rt = c.get('rt')
   const of = { project_id: projectOf(c.get('actor')), id }
-  const ask = previewPlan.bind(null, { db, ask: (queries) => batch(db, queries) }, of, wanted)
+  const ask = previewPlan.bind(null, { rt, ask: (queries) => batch(rt.db, queries) }, of, wanted)
   let sum = await ask(cursor)
   for (let calls = 1; sum.next_cursor !== null && calls < PREVIEWS; calls++) {
     const next = await ask(sum.next_cursor)

@@ -2,8 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { createPlan, type PlanFields, updatePlan } from '../../../catalog/change'
 import { planFieldsOf } from '../../../catalog/fields'
-import { MAX_PLANS } from '../../../catalog/limits'
-import { listPlans, mappedPrices, type Price, unmappedPrices, withPrices } from '../../../catalog/plans'
+import { listPlans, mappedPrices, namePlans, type Price, plansOnPage, unmappedPrices } from '../../../catalog/plans'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -86,19 +85,16 @@ export const planPages = new Hono<HttpEnv>()
       refs: mappedPrices(db, project),
       unmapped: unmappedPrices(db, project),
     })
-    return listPage(
-      c,
-      list.page(withPrices(rows, refs), (row) => row),
-      can(c, 'billing:read') ? unmapped : null,
-    )
+    const [plans, fitting] = plansOnPage(rows, refs)
+    const shown = list.page(plans, (row) => row, fitting)
+    return listPage(c, shown, can(c, 'billing:read') ? unmapped : null)
   })
   .route('/', create)
   .get('/add', page('catalog:write'), async (c) => {
     const { db } = c.get('rt')
     const price = priceIn(c)
     if (price === null) return c.redirect(pathsOf(c).plans, 303)
-    const rows = await run(db, listPlans(db, projectOf(c.get('actor')), { before: null, take: MAX_PLANS }))
-    return choosePlanPage(c, price, withPrices(rows, []))
+    return choosePlanPage(c, price, await run(db, namePlans(db, projectOf(c.get('actor')))))
   })
   .get('/:plan', page('catalog:read'), async (c) => {
     const found = await readPlan(c)

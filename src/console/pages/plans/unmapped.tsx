@@ -1,5 +1,5 @@
 import { MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from '../../../catalog/limits'
-import type { Plan, Price, Unmapped } from '../../../catalog/plans'
+import type { NamedPlan, Price, Unmapped } from '../../../catalog/plans'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
@@ -69,7 +69,7 @@ export function addPath(c: Visit, { vendor, ref }: Price): string {
 }
 
 /** Asks which plan a price belongs to. Nothing changes before the review of the plan that is chosen. */
-export function choosePlanPage(c: Visit, price: Price, rows: readonly Plan[]) {
+export function choosePlanPage(c: Visit, price: Price, rows: readonly NamedPlan[]) {
   const { plans } = pathsOf(c)
   const query = new URLSearchParams(price)
   return show(
