@@ -87,6 +87,10 @@ export const ssoLogins = sqliteTable(
     redirect_to: text().notNull(),
     /** What a customer's application wants back with the code. */
     app_state: text(),
+    /** Of which secret a customer's server must show that it has it (RFC 7636, S256); null if it began without one. */
+    code_challenge: text(),
+    /** `team`: the owner who has agreed that the connection is linked to their account; null if nobody was asked. */
+    agreed_by: text(),
     login_hint: text(),
     expires_at: integer().notNull(),
   },
@@ -104,6 +108,8 @@ export const ssoCodes = sqliteTable(
     hash: text().primaryKey(),
     project_id: text().notNull(),
     redirect_uri: text().notNull(),
+    /** That of the login. */
+    code_challenge: text(),
     consumer_id: text().notNull(),
     /** Whether this sign-in made the consumer. */
     created: integer({ mode: 'boolean' }).notNull(),

@@ -149,6 +149,7 @@ export const SSO: Rows = {
       connection_id: 'sso_01kc5rb2c4d6e8f0g1h3j5k7m9',
       redirect_uri: 'https://app.example.com/sso',
       state: 'sample',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
       login_hint: 'sample@example.com',
     },
     status: 404,
@@ -156,7 +157,7 @@ export const SSO: Rows = {
   },
   'POST /platform/v1/sso/token': {
     who: SIGN_IN,
-    json: { code: '0'.repeat(64), redirect_uri: 'https://app.example.com/sso' },
+    json: { code: '0'.repeat(64), redirect_uri: 'https://app.example.com/sso', code_verifier: 'v'.repeat(43) },
     status: 400,
     audit: null,
     faults: { invalid_grant: async () => (await customersWorld()).token('0'.repeat(64)) },

@@ -178,6 +178,37 @@ describe('a code', () => {
     expect(await token(second)).toMatchObject({ status: 200 })
   })
 
+  it('takes the secret of its challenge, and no other, if it has one', async () => {
+    const world = await customersWorld()
+    // RFC 7636, appendix B.
+    const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+    const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+    const codeOf = async (json: object) => (await world.arrive({ subject: 'ada' }, json)).code ?? ''
+    const bound = await codeOf({ code_challenge: challenge })
+    for (const json of [{}, { code_verifier: challenge }, { code_verifier: `${verifier}x` }]) {
+      const refused = await world.token(bound, json)
+      expect([refused.status, refused.body.code]).toEqual([400, 'invalid_grant'])
+      expect(refused.body.detail).toContain('code_verifier')
+    }
+    expect((await world.token(bound, { code_verifier: verifier })).status).toBe(200)
+    expect((await world.token(bound, { code_verifier: verifier })).status).toBe(400)
+    const free = await codeOf({})
+    expect((await world.token(free, { code_verifier: verifier })).status).toBe(400)
+    expect((await world.token(free)).status).toBe(200)
+  })
+
+  it.each([
+    [{ state: undefined }, '/state'],
+    [{ state: '' }, '/state'],
+    [{ code_challenge: '' }, '/code_challenge'],
+    [{ code_challenge: 'plain' }, '/code_challenge'],
+    [{ code_challenge: `${'A'.repeat(43)}=` }, '/code_challenge'],
+    [{ code_challenge_method: 'plain' }, '/code_challenge_method'],
+  ])('begins with a state, and a challenge by S256 alone: %j', async (json, pointer) => {
+    const { status, body } = await (await customersWorld()).authorize(json)
+    expect([status, body.errors?.map((error) => error.pointer)]).toEqual([422, [pointer]])
+  })
+
   it('is not exchanged for a consumer that was blocked or erased since', async () => {
     for (const [end, detail] of [
       ['block', 'consumer_blocked'],

@@ -1,9 +1,11 @@
-import { and, eq, gt, lt, lte } from 'drizzle-orm'
+import { and, eq, gt, lt, lte, sql } from 'drizzle-orm'
 import { batch, type Directory, run } from '../../db/client'
 import { deleteSome } from '../../db/delete-some'
 import { ssoCodes, ssoLogins } from '../../identities/schema'
 import { idFloor } from '../../lib/ids'
 import { HOUR } from '../../lib/time'
+
+type Code = typeof ssoCodes.$inferSelect
 
 /** Says of a code whether its sign-in has created the consumer. */
 export function markCreated(directory: Directory, hash: string, created: boolean) {
@@ -11,19 +13,28 @@ export function markCreated(directory: Directory, hash: string, created: boolean
 }
 
 /**
- * Takes a code: it is deleted and returned. Of a code of the project that is expired, or bound to another address, `left` says
+ * Takes a code: it is deleted and returned. Of a code of the project that is expired, or bound to another address or verifier, `left` says
  * what is wrong with it.
  */
 export async function takeCode(
   directory: Directory,
-  { hash, project_id, redirect_uri }: { hash: string; project_id: string; redirect_uri: string },
+  {
+    hash,
+    project_id,
+    redirect_uri,
+    code_challenge,
+  }: Pick<Code, 'hash' | 'project_id' | 'redirect_uri' | 'code_challenge'>,
   now: number,
 ) {
   const isOurs = and(eq(ssoCodes.hash, hash), eq(ssoCodes.project_id, project_id))
-  const isGood = and(isOurs, eq(ssoCodes.redirect_uri, redirect_uri), gt(ssoCodes.expires_at, now))
+  const isBound = and(eq(ssoCodes.redirect_uri, redirect_uri), sql`${ssoCodes.code_challenge} IS ${code_challenge}`)
+  const isGood = and(isOurs, isBound, gt(ssoCodes.expires_at, now))
   const { taken, left } = await batch(directory, {
     taken: directory.delete(ssoCodes).where(isGood).returning(),
-    left: directory.select({ expires_at: ssoCodes.expires_at }).from(ssoCodes).where(isOurs),
+    left: directory
+      .select({ expires_at: ssoCodes.expires_at, redirect_uri: ssoCodes.redirect_uri })
+      .from(ssoCodes)
+      .where(isOurs),
   })
   return { taken: taken[0], left: left[0] }
 }

@@ -28,9 +28,16 @@ export const AuthorizeBody = named(
         "Where the browser returns with the code: exactly one of the connection's `redirect_uris`.",
       ),
       state: opaqueText(MAX_APP_STATE)
-        .optional()
+        .min(1)
         .describe(
           'Returned unchanged with the code. Tie it to the browser session, so that nobody can be signed in with someone else’s code.',
+        ),
+      code_challenge: z
+        .string()
+        .regex(/^[\w-]{43}$/, 'must be a SHA-256 digest in base64url, without padding')
+        .optional()
+        .describe(
+          'PKCE with S256 (RFC 7636): the SHA-256 of a random `code_verifier`, in base64url. The exchange of the code then takes the verifier, so a code that somebody else has got is of no use.',
         ),
       login_hint: opaqueText(MAX_LOGIN_HINT).min(1).optional().describe('Tells the provider whom to expect.'),
     })
@@ -55,6 +62,11 @@ export const ExchangeBody = named(
   z.strictObject({
     code: opaqueText(CODE_BYTES * 4).min(1),
     redirect_uri: redirect_uri.describe('The address that got the code.'),
+    code_verifier: z
+      .string()
+      .regex(/^[\w.~-]{43,128}$/, 'must have 43 to 128 letters, digits and characters of . _ ~ -')
+      .optional()
+      .describe('The text whose SHA-256 was the `code_challenge`. Required if there was one, and refused if not.'),
   }),
   {
     code: '3f9a1c5e7b2d4f60813a5c7e9b1d3f507294b6d8fa1c3e5f70819a2b3c4d5e6f',

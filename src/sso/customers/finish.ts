@@ -66,6 +66,7 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
       code: {
         hash,
         redirect_uri: login.redirect_to,
+        code_challenge: login.code_challenge,
         created: !whose.isThere,
         identity: described(identified, { id, connection_id, now }),
       },

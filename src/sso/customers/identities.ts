@@ -52,6 +52,7 @@ type SignIn = {
   code: {
     hash: string
     redirect_uri: string
+    code_challenge: string | null
     /** Whether the sign-in makes the consumer, if the identity is still the one that is given here. */
     created: boolean
     /** What the exchange of the code returns about the person. */
@@ -88,7 +89,7 @@ export async function commitSignIn(
           .set({ last_used_at: now, email })
           .where(and(isKey(key), active)),
       }
-  const { hash, redirect_uri } = code
+  const { hash, redirect_uri, code_challenge } = code
   const { codes } = await batch(directory, {
     ...recorded,
     code: insertFrom(
@@ -98,6 +99,7 @@ export async function commitSignIn(
         hash: sql`${hash}`,
         project_id: i.project_id,
         redirect_uri: sql`${redirect_uri}`,
+        code_challenge: sql`${code_challenge}`,
         consumer_id: i.consumer_id,
         created: sql`${i.id} = ${id} AND ${code.created ? 1 : 0}`,
         identity_id: i.id,

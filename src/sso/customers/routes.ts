@@ -8,7 +8,7 @@ import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { route } from '../../http/route'
 import { body, invalidField } from '../../http/validate'
-import { sha256Hex } from '../../lib/crypto'
+import { base64url, sha256Hex, utf8 } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { iso } from '../../lib/time'
@@ -40,7 +40,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
     body(AuthorizeBody),
     async (c) => {
       const { directory, now } = c.get('rt')
-      const { connection_id, email, redirect_uri, state = null, login_hint } = c.req.valid('json')
+      const { connection_id, email, redirect_uri, state, code_challenge = null, login_hint } = c.req.valid('json')
       const project_id = projectOf(c.get('actor'))
       const [connection] = await run(
         directory,
@@ -58,7 +58,12 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       const id = newId('slg', now)
       const url = loginUrl(c, connection, id)
       const login = { id, project_id, connection_id: connection.id, mode: 'customers' as const }
-      const about = { redirect_to: redirect_uri, app_state: state, login_hint: login_hint ?? email ?? null }
+      const about = {
+        redirect_to: redirect_uri,
+        app_state: state,
+        code_challenge,
+        login_hint: login_hint ?? email ?? null,
+      }
       await beginLogin(directory, { ...login, ...about }, null, now)
       return answer(c, { url, expires_at: iso(now + LOGIN_TTL) }, 201)
     },
@@ -69,7 +74,7 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
       id: 'exchangeSsoCode',
       summary: 'Exchange a code for the consumer who has signed in',
       description:
-        'A code works once, within 60 seconds, for the project and the `redirect_uri` that it was issued for. The `detail` of `invalid_grant` says what is wrong.',
+        'A code works once, within 60 seconds, for the project and the `redirect_uri` that it was issued for, and with the `code_verifier` if there was a `code_challenge`. The `detail` of `invalid_grant` says what is wrong.',
       tag: 'Single sign-on',
       policy,
       responses: { 200: { description: 'Who has signed in.', schema: SsoSignIn } },
@@ -78,10 +83,12 @@ export const ssoCustomerRoutes = new Hono<HttpEnv>()
     body(ExchangeBody),
     async (c) => {
       const { directory, db, now } = c.get('rt')
-      const { code, redirect_uri } = c.req.valid('json')
+      const { code, redirect_uri, code_verifier } = c.req.valid('json')
       const project_id = projectOf(c.get('actor'))
-      const { taken, left } = await takeCode(directory, { hash: await sha256Hex(code), project_id, redirect_uri }, now)
-      if (!taken) throw badCode(left, now)
+      const code_challenge = code_verifier === undefined ? null : await challengeOf(code_verifier)
+      const given = { hash: await sha256Hex(code), project_id, redirect_uri, code_challenge }
+      const { taken, left } = await takeCode(directory, given, now)
+      if (!taken) throw badCode(left, redirect_uri, now)
       const [consumer] = await run(db, findSurvivor(db, project_id, taken.consumer_id))
       const refused = consumer ? consumerRefusal(consumer) : 'no_consumer'
       if (!consumer || refused) throw new Fault('invalid_grant', `${refused}: ${REFUSALS[refused ?? 'no_consumer']}`)
@@ -99,12 +106,18 @@ function noConnection(id: string | undefined): Fault {
   )
 }
 
-function badCode(left: { expires_at: number } | undefined, now: number): Fault {
+/** The challenge of a verifier (RFC 7636, section 4.6). */
+async function challengeOf(verifier: string): Promise<string> {
+  return base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(verifier))))
+}
+
+function badCode(left: { expires_at: number; redirect_uri: string } | undefined, sent: string, now: number): Fault {
   if (!left) return new Fault('invalid_grant', 'The code has already been used, or does not belong to this project.')
+  if (left.expires_at <= now) return new Fault('invalid_grant', 'The code has expired. Start a new sign-in.')
   return new Fault(
     'invalid_grant',
-    left.expires_at <= now
-      ? 'The code has expired. Start a new sign-in.'
+    left.redirect_uri === sent
+      ? 'The code_verifier is missing, or is not that of the code_challenge.'
       : 'The code was issued for another redirect_uri.',
   )
 }

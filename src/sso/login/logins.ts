@@ -8,16 +8,15 @@ import type { Identified } from '../oidc/oidc-client'
 /** A sign-in that is under way. */
 export type Login = typeof ssoLogins.$inferSelect
 /** A login whose link nobody has opened yet. */
-export type NewLogin = Pick<
-  Login,
-  'id' | 'project_id' | 'connection_id' | 'mode' | 'redirect_to' | 'app_state' | 'login_hint'
->
+export type NewLogin = Pick<Login, 'id' | 'project_id' | 'connection_id' | 'mode' | 'redirect_to' | 'login_hint'> &
+  Partial<Pick<Login, 'app_state' | 'code_challenge' | 'agreed_by'>>
 /** The hashes of a login's state and of its browser's cookie: only that browser can come back with that state. */
 export type Bound = { state_hash: string; browser_hash: string }
 
 /** A login to insert, which ends {@link LOGIN_TTL} from now. */
 export function loginRow(login: NewLogin, now: number): Login {
-  return { ...login, state_hash: null, browser_hash: null, expires_at: now + LOGIN_TTL }
+  const unused = { app_state: null, code_challenge: null, agreed_by: null }
+  return { ...unused, ...login, state_hash: null, browser_hash: null, expires_at: now + LOGIN_TTL }
 }
 
 /**

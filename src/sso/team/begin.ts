@@ -26,7 +26,6 @@ export async function beginTeamLogin(
     connection_id,
     mode: 'team' as const,
     redirect_to,
-    app_state: null,
     login_hint,
   }
   const begun = await beginLogin(rt.directory, login, bound, rt.now)

@@ -42,7 +42,7 @@ export async function beginTest(directory: Directory, of: Of, loginId: string, c
   const { project_id, connection_id, id } = of
   const isLive = isLiveConnection(project_id, connection_id) as SQL
   const isThere = sql`EXISTS (SELECT 1 FROM ${ssoConnections} WHERE ${isLive})`
-  const about = { mode: 'test', redirect_to: id, app_state: null, login_hint: null } as const
+  const about = { mode: 'test', redirect_to: id, login_hint: null } as const
   const login: NewLogin = { id: loginId, project_id, connection_id, ...about }
   const begun = insertFrom(
     directory,
