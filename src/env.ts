@@ -28,6 +28,7 @@ export interface Env {
   CODE_PEPPER?: string
   PAYLOAD_RETENTION_DAYS?: string
   RECORD_RETENTION_DAYS?: string
+  AUDIT_RETENTION_DAYS?: string
   REFUSAL_FLUSH_MS?: string
   METRICS_TOKEN?: string
   DNS_RESOLVERS?: string

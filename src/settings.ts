@@ -25,6 +25,8 @@ const Settings = z.object({
   /** How long the payloads of final events are kept, and how long whole records are (days). */
   PAYLOAD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(90),
   RECORD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
+  /** How long entries of the audit log are kept (days). */
+  AUDIT_RETENTION_DAYS: z.coerce.number().int().min(30).max(3650).default(400),
   /** How long an isolate collects counts of refused deliveries before it writes them (ms). */
   REFUSAL_FLUSH_MS: z.coerce.number().int().min(0).max(25_000).default(10_000),
   /** Who may read /metrics. One that is too short counts as none: a mistake here must not stop the service. */
@@ -66,6 +68,7 @@ export type DeploymentSettings = {
   codePepper: string
   payloadRetentionDays: number
   recordRetentionDays: number
+  auditRetentionDays: number
   refusalFlushMs: number
   /** The bearer token of /metrics; null if there is none, and so no such path. */
   metricsToken: string | null
@@ -99,6 +102,7 @@ export function deploymentSettingsOf(env: object): DeploymentSettings {
     codePepper: raw.CODE_PEPPER,
     payloadRetentionDays: raw.PAYLOAD_RETENTION_DAYS,
     recordRetentionDays: raw.RECORD_RETENTION_DAYS,
+    auditRetentionDays: raw.AUDIT_RETENTION_DAYS,
     refusalFlushMs: raw.REFUSAL_FLUSH_MS,
     metricsToken: raw.METRICS_TOKEN,
     dnsResolvers: raw.DNS_RESOLVERS,

@@ -1,4 +1,4 @@
-import { primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
 
@@ -23,7 +23,20 @@ export const auditLog = sqliteTable(
   (t) => [primaryKey({ columns: [t.project_id, t.id] })],
 )
 
+/**
+ * What a project has changed in the directory on the day of its last change there. The trigger `audit_log_counted` counts each
+ * entry where it is written, and refuses it beyond `DAILY_ENTRIES` and `DAILY_BYTES` (src/http/limits.ts). `day`: days since the
+ * epoch.
+ */
+export const directoryChanges = sqliteTable('directory_changes', {
+  project_id: text().primaryKey(),
+  day: integer().notNull(),
+  entries: integer().notNull(),
+  bytes: integer().notNull(),
+})
+
 /** What a purged project leaves here. */
 export const AUDIT_PARTS: Parts = {
+  directory_changes: partOf(directoryChanges, [directoryChanges.project_id], CHUNK_ROWS),
   audit_log: partOf(auditLog, [auditLog.project_id, auditLog.id], CHUNK_ROWS),
 }

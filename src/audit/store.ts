@@ -2,6 +2,7 @@ import { type Column, getTableColumns, type SQL, type SQLWrapper, sql } from 'dr
 import { type Database, onceInABatch, type Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
+import { utf8 } from '../lib/crypto'
 import { newId } from '../lib/ids'
 import { auditLog } from './schema'
 
@@ -45,6 +46,34 @@ export function audited<Q extends Query>(db: Database, change: Change, entry: Au
   return onceInABatch({ changed: mutation, audit })
 }
 
+/** Bytes of the details of an entry, as JSON. */
+export const MAX_DETAILS = 2048
+/** Characters that are kept of the JSON of a value that is too long. */
+const KEPT_CHARS = 60
+/** Values that are kept, cut, of details that have too many. */
+const MAX_CUT_FIELDS = 5
+
+/**
+ * Details that fit into an entry. Values are cut, the longest first, to `{ bytes, begins }`: the size and the beginning of
+ * their JSON. Names stay, as far as they fit. Readers that go by a value (`at` of entitlements) only need short ones.
+ */
+function shortened(details: Record<string, unknown>): Record<string, unknown> {
+  if (bytesOf(details) <= MAX_DETAILS) return details
+  const sizes = Object.entries(details).map(([name, value]) => [name, bytesOf(value)] as const)
+  const short = { ...details }
+  for (const [name, bytes] of sizes.toSorted(([, a], [, b]) => b - a)) {
+    const begins = JSON.stringify(details[name] ?? null).slice(0, KEPT_CHARS)
+    short[name] = { bytes, begins }
+    if (bytesOf(short) <= MAX_DETAILS) return short
+  }
+  const some = Object.entries(short).slice(0, MAX_CUT_FIELDS)
+  return { ...Object.fromEntries(some), fields: sizes.length }
+}
+
+function bytesOf(value: unknown): number {
+  return utf8(JSON.stringify(value ?? null)).length
+}
+
 function rowOf(change: Change, entry: AuditEntry): AuditRow {
   const { actor, request_id, client_request_id = null, now } = change
   const { project_id, action, object_type, object_id, details = null } = entry
@@ -58,7 +87,7 @@ function rowOf(change: Change, entry: AuditEntry): AuditRow {
     object_id,
     request_id,
     client_request_id,
-    details,
+    details: details && shortened(details),
   }
 }
 

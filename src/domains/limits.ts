@@ -49,6 +49,9 @@ export const LOOKUPS_AT_ONCE = 2
 /** The time after which a run begins no more look-ups (ms). What is left is due again after `CLAIMED_FOR`. */
 export const RUN_FOR = 60 * SECOND
 
+/** How long a deleted domain stays, for the audit log to name it (ms). It holds no name, so its purge gives nothing to anybody. */
+export const RELEASED_KEPT_FOR = 30 * DAY
+
 /** Other projects with a name that one check looks at. */
 export const MAX_HOLDERS = 20
 /** Members who are told that their project has lost a domain. */

@@ -1,10 +1,12 @@
 import { and, eq, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
-import { batch, type Directory, raw } from '../db/client'
+import { batch, type Directory, raw, run } from '../db/client'
+import { deleteSome } from '../db/delete-some'
 import { ssoConnectionDomains } from '../identities/schema'
 import { projects } from '../tenancy/schema'
 import { type Domain, detailsOf, findDomain } from './domain'
+import { RELEASED_KEPT_FOR } from './limits'
 import { domains } from './schema'
 
 const p = alias(projects, 'p')
@@ -54,4 +56,11 @@ export async function releaseDomain(
     released: directory.update(domains).set(released).where(releasing),
     rows: findDomain(directory, project_id, id),
   })
+}
+
+/** Deletes domains that were released long ago: at most `most`. @returns how many */
+export async function purgeReleased(directory: Directory, now: number, most: number): Promise<number> {
+  const { project_id, id, state, state_since } = domains
+  const old = sql`${state} = 'released' AND ${state_since} < ${now - RELEASED_KEPT_FOR}`
+  return (await run(directory, deleteSome(directory, domains, { key: [project_id, id], where: old, most }))).length
 }

@@ -31,7 +31,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The domain, which is pending.', schema: DomainShown } },
-      faults: ['domain_exists', 'domain_limit_reached'],
+      faults: ['daily_limit_reached', 'domain_exists', 'domain_limit_reached'],
     }),
     body(AddBody),
     async (c) => {
@@ -93,7 +93,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The domain, checked just now.', schema: DomainShown } },
-      faults: ['not_found', 'hostname_in_use', 'domain_released'],
+      faults: ['daily_limit_reached', 'not_found', 'hostname_in_use', 'domain_released'],
     }),
     async (c) => answer(c, presentDomain(await verifyDomain(c, c.req.param('id')), c.get('rt').settings), 200),
   )

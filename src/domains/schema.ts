@@ -52,6 +52,7 @@ export const domains = sqliteTable(
     uniqueIndex('domains_name').on(t.project_id, t.purpose, t.hostname).where(sql`state <> 'released'`),
     uniqueIndex('domains_surface').on(t.hostname).where(sql`purpose = 'surface' AND state IN ('verified', 'grace')`),
     index('domains_held').on(t.hostname, t.purpose).where(sql`state IN ('verified', 'grace')`),
+    index('domains_released').on(t.state_since).where(sql`state = 'released'`),
     index('domains_due').on(t.next_check_at).where(sql`next_check_at IS NOT NULL`),
     check('domains_purpose', sql`${t.purpose} IN ('sso', 'surface')`),
     check('domains_state', sql`${t.state} IN ('pending', 'verified', 'grace', 'failed', 'released')`),

@@ -133,7 +133,7 @@ type ConsumerRead = { consumer: ReturnType<typeof findConsumer>; links: ReturnTy
 async function hadAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
   const { db, now, settings } = c.get('rt')
   const at = timeAsked(time, now)
-  const keptSince = now - settings.recordRetentionDays * DAY
+  const keptSince = now - Math.min(settings.recordRetentionDays, settings.auditRetentionDays) * DAY
   const named = { project_id: projectOf(c.get('actor')), ref }
   const past = await holderAt({ db, ask: (queries) => read(c, queries), keptSince }, named, at)
   return { ...past, id: past.consumer.id, now: at }

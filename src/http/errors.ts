@@ -1,12 +1,14 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { ConstraintError } from '../db/client'
 import { Fault } from '../lib/fault'
 import { ERRORS, type FaultName } from '../lib/faults'
 import type { HttpEnv } from './context'
 import { noteFull } from './database-full'
-import { RETRY_AFTER } from './limits'
+import { DAILY_LIMIT, RETRY_AFTER } from './limits'
 import { publicUrl } from './origin'
 import { problemBody } from './problem'
+import { dailyLimit } from './rate-limit'
 
 /** A failure as RFC 9457 problem+json. Anything other than a {@link Fault} becomes a 500 that reveals nothing. */
 export function problem(c: Context<HttpEnv>, error: unknown): Response {
@@ -59,6 +61,7 @@ function challengeOf(fault: Fault, status: number): string | null {
 /** Any failure as a fault; an unexpected one is an `internal_error`. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error
+  if (error instanceof ConstraintError && error.message.includes(DAILY_LIMIT)) return dailyLimit(Date.now())
   if (error instanceof HTTPException && error.status === 400) {
     return new Fault('invalid_json', 'Send one JSON value in UTF-8 as the body.')
   }

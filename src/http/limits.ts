@@ -57,6 +57,16 @@ export const COSTLY_ROWS = 5_000
 export const PROJECT_PAUSE_MS = SECOND
 /** Projects over their limits that an isolate remembers. */
 export const MAX_PAUSED = 10_000
+/**
+ * What may be changed of one project in the directory on one day (UTC), because all projects share it: entries of the audit log
+ * about the project itself, members, invitations, domains and single sign-on connections, and their bytes. A person at work
+ * makes a few hundred changes a day. What ends an access, or lets somebody in again, is counted and never refused; what the
+ * system does by itself is not counted. A trigger states the numbers too, and a test compares them.
+ */
+export const DAILY_ENTRIES = 1000
+export const DAILY_BYTES = 512 * 1024
+/** The words of that trigger when it refuses. */
+export const DAILY_LIMIT = 'daily_limit_reached'
 /** How long a caller over a limit is told to wait (seconds). The bindings do not say when the limit has room again. */
 export const RETRY_AFTER = 10
 

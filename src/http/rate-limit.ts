@@ -3,9 +3,19 @@ import { matchedRoutes } from 'hono/route'
 import type { Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
+import { DAY, SECOND } from '../lib/time'
 import type { Actor } from './actor'
 import type { HttpEnv } from './context'
-import { BLOCK_MS, COSTLY_ROWS, MAX_PAUSED, PROJECT_PAUSE_MS, RATE_LIMITS, RETRY_AFTER } from './limits'
+import {
+  BLOCK_MS,
+  COSTLY_ROWS,
+  DAILY_ENTRIES,
+  DAILY_LIMIT,
+  MAX_PAUSED,
+  PROJECT_PAUSE_MS,
+  RATE_LIMITS,
+  RETRY_AFTER,
+} from './limits'
 import { writeLog } from './log'
 import type { Counted } from './policy'
 
@@ -46,18 +56,29 @@ export function rateLimited(name: LimitName, detail: string, seconds: number): F
 }
 
 /** As {@link rateLimited}, for a limit of so many requests in a window (seconds) that is not one of the bindings. */
-export function overLimit(
-  { name, requests, window }: { name: string; requests: number; window: number },
-  detail: string,
-  seconds: number,
-): Fault {
-  return new Fault('rate_limited', detail, {
-    headers: {
-      'Retry-After': String(seconds),
-      RateLimit: `"${name}";r=0;t=${seconds}`,
-      'RateLimit-Policy': `"${name}";q=${requests};w=${window}`,
-    },
-  })
+export function overLimit(limit: Stated, detail: string, seconds: number): Fault {
+  return new Fault('rate_limited', detail, { headers: headersOf(limit, seconds) })
+}
+
+type Stated = { name: string; requests: number; window: number }
+
+function headersOf({ name, requests, window }: Stated, seconds: number): Record<string, string> {
+  return {
+    'Retry-After': String(seconds),
+    RateLimit: `"${name}";r=0;t=${seconds}`,
+    'RateLimit-Policy': `"${name}";q=${requests};w=${window}`,
+  }
+}
+
+/** For a project that has changed as much in the directory as it may on a day. It may go on at midnight, UTC. */
+export function dailyLimit(now: number): Fault {
+  const seconds = Math.ceil((DAY - (now % DAY)) / SECOND)
+  const limit = { name: 'daily_changes', requests: DAILY_ENTRIES, window: DAY / SECOND }
+  return new Fault(
+    DAILY_LIMIT,
+    'The project, its members, invitations, domains and single sign-on connections were changed too often today. Wait until midnight UTC.',
+    { headers: headersOf(limit, seconds) },
+  )
 }
 
 const TOO_MANY = {

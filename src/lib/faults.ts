@@ -96,6 +96,7 @@ const TABLE = {
   validation_failed: { status: 422, title: 'The request has invalid fields' },
   registration_refused: { status: 422, title: 'The new passkey could not be verified' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  daily_limit_reached: { status: 429, title: 'The project has reached its limit of changes for today' },
   signature_missing: { status: 401, title: 'The signature header is missing' },
   signature_malformed: { status: 401, title: 'The signature header cannot be parsed' },
   signature_mismatch: { status: 401, title: 'The signature does not match any live secret' },
@@ -232,6 +233,8 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   validation_failed: 'Correct the fields that errors lists. Each entry has a JSON Pointer, a code and a message.',
   registration_refused: ({ challenge }) =>
     `Ask for new options and register the passkey again. The options work once, for ${challenge}.`,
+  daily_limit_reached:
+    'Wait until midnight UTC. To end an access still works: remove a member, revoke an invitation, disable or delete a connection, delete a domain or the project.',
   rate_limited: 'Wait for the number of seconds in Retry-After, and call less often.',
   signature_missing: 'Send the vendor’s signature header. Check that no proxy removes it.',
   signature_malformed: 'Check that the connection is for this vendor, and that no proxy changes headers.',

@@ -68,6 +68,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
       policy: writes,
       responses: { 201: { description: 'The invitation.', schema: Invitation } },
       faults: [
+        'daily_limit_reached',
         'role_escalation',
         'confirmation_required',
         'already_member',
@@ -144,6 +145,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
       policy: writes,
       responses: { 202: { description: 'The invitation. Its email is on its way.', schema: Invitation } },
       faults: [
+        'daily_limit_reached',
         'not_found',
         'role_escalation',
         'confirmation_required',

@@ -80,7 +80,7 @@ export const ownInvitationRoutes = new Hono<HttpEnv>()
       tag,
       policy,
       responses: { 200: { description: 'The project, and your role in it.', schema: Accepted } },
-      faults: [...faults, 'sso_session_limited'],
+      faults: ['daily_limit_reached', ...faults, 'sso_session_limited'],
     }),
     async (c) => {
       const invitation = await acceptInvitation(c.get('rt').directory, c.req.param('id'), sessionOf(c), changeOf(c))

@@ -106,7 +106,14 @@ export const memberRoutes = new Hono<HttpEnv>()
       tag,
       policy: { actors, scope: 'members:write', project: true },
       responses: { 200: { description: 'The member.', schema: Member } },
-      faults: ['not_found', 'role_escalation', 'confirmation_required', 'last_owner', 'break_glass_missing'],
+      faults: [
+        'daily_limit_reached',
+        'not_found',
+        'role_escalation',
+        'confirmation_required',
+        'last_owner',
+        'break_glass_missing',
+      ],
     }),
     body(RoleBody),
     async (c) => {
@@ -155,7 +162,7 @@ export const memberRoutes = new Hono<HttpEnv>()
       tag,
       policy: ofOwners,
       responses: { 204: { description: 'Given.' } },
-      faults: ['not_found', 'role_escalation', 'not_an_owner'],
+      faults: ['daily_limit_reached', 'not_found', 'role_escalation', 'not_an_owner'],
     }),
     async (c) => {
       await setBreakGlass(c.get('rt').directory, memberOf(c), true, changeOf(c))

@@ -158,7 +158,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       tag,
       policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },
-      faults: ['not_found', 'console_session_required', 'confirmation_required'],
+      faults: ['daily_limit_reached', 'not_found', 'console_session_required', 'confirmation_required'],
     }),
     body(ChangeProjectBody),
     async (c) => {
@@ -201,7 +201,14 @@ export const projectRoutes = new Hono<HttpEnv>()
       tag,
       policy: ownerOnly,
       responses: { 200: { description: 'The project.', schema: Project } },
-      faults: ['not_found', 'insufficient_role', 'passkey_required', 'sso_required', 'project_purged'],
+      faults: [
+        'daily_limit_reached',
+        'not_found',
+        'insufficient_role',
+        'passkey_required',
+        'sso_required',
+        'project_purged',
+      ],
     }),
     async (c) => {
       const of = { id: c.req.param('id'), session: sessionOf(c) }

@@ -8,6 +8,8 @@ export type PassStep = { done: number; after: string | null }
 
 /** Where a step begins: after a project of this store. */
 export type PassStart = { store: number; after: string }
+/** The same, or after a project of any store. */
+export type PassStartOfAny = { store: number | null; after: string }
 
 /** What a step deletes or folds, by the project of each row, with statements that come before it. */
 type Work = Record<string, Query> & { gone: Query<{ project_id: string }[]> }
@@ -20,16 +22,17 @@ type Work = Record<string, Query> & { gone: Query<{ project_id: string }[]> }
  */
 export async function passStep(
   db: Db,
-  { store, after }: PassStart,
+  { store, after }: PassStartOfAny,
   most: number,
   work: (slice: SQL) => Work,
 ): Promise<PassStep> {
+  const own = store === null ? undefined : eq(projects.store, store)
   const slice = sql`(SELECT ${projects.id} FROM ${projects}
-    WHERE ${projects.store} = ${store} AND ${projects.id} > ${after} ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) p`
+    WHERE ${and(own, gt(projects.id, after))} ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) p`
   const last = db
     .select({ id: projects.id })
     .from(projects)
-    .where(and(eq(projects.store, store), gt(projects.id, after)))
+    .where(and(own, gt(projects.id, after)))
     .orderBy(projects.id)
     .limit(1)
     .offset(PROJECTS_AT_ONCE - 1)

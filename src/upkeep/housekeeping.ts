@@ -1,8 +1,9 @@
-import { removeAddresses } from '../audit-log/addresses'
+import { purgeAudit, removeAddresses } from '../audit-log/retention'
 import { nextDue } from '../consumers/erasures'
 import { purgeGrants, purgeMoves } from '../consumers/retention'
 import { batch, run } from '../db/client'
 import { CHUNK_ROWS } from '../db/limits'
+import { purgeReleased } from '../domains/release'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { foldMinutes } from '../inbox/fold-minutes'
@@ -46,6 +47,13 @@ const TASKS: Record<string, Task> = {
   customer_moves: (rt, progress) => purgeMoves(rt.db, startOf(rt, progress), recordsBefore(rt)),
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
+  // The directory has entries of the projects of all stores.
+  audit_log: (rt, { after }) =>
+    purgeAudit(
+      rt.db,
+      { store: rt.store === 0 ? null : rt.store, after },
+      rt.now - rt.settings.auditRetentionDays * DAY,
+    ),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
   entitlement_keys: (rt) => renewKeys(rt),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
@@ -70,6 +78,10 @@ const OF_DIRECTORY: Record<string, Task> = {
     const purges = [purgeCodes, purgeLogins, purgeTests, purgeIdentities, purgeConnections]
     for (const purge of purges) gone.push(await purge(directory, now, CHUNK_ROWS))
     return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
+  },
+  released_domains: async ({ directory, now }) => {
+    const done = await purgeReleased(directory, now, CHUNK_ROWS)
+    return { done, after: done === CHUNK_ROWS ? 'more' : null }
   },
   audited_addresses: async ({ directory }, { after }) => {
     const [passes] = await run(directory, readState(directory, 'address_passes'))

@@ -93,7 +93,10 @@ describe('the audit log', () => {
     const world = await freshKey()
     const t = Date.now() + MINUTE
     const rare = { actor_id: 'usr_rare' }
-    const common = Array.from({ length: 2 * MAX_ENTRIES_LOOKED_AT }, (_, i) => ({ at: t + 10 + i }))
+    const common = Array.from({ length: 2 * MAX_ENTRIES_LOOKED_AT }, (_, i) => ({
+      at: t + 10 + i,
+      actor_type: 'system',
+    }))
     await insert(world.project, [{ at: t, ...rare }, { at: t + 1, ...rare }, ...common])
     await read(world, '') // The isolate then knows the key, so its read travels with the list.
     const found: string[] = []

@@ -60,7 +60,7 @@ describe('the log of a project', () => {
     const insert = (database: D1Database, n: number, from: number) => {
       const ids = JSON.stringify(Array.from({ length: n }, (_, i) => newId('aud', from + i)))
       const sql = `INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
-        SELECT ?, value, 'user', 'usr_x', 'other', 'member', 'usr_x', 'req_x' FROM json_each(?)`
+        SELECT ?, value, 'user', 'usr_x', 'other', 'device', 'usr_x', 'req_x' FROM json_each(?)`
       return database.prepare(sql).bind(world.project, ids).run()
     }
     await insert(DIRECTORY, MAX_ENTRIES_LOOKED_AT, at)

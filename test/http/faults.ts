@@ -1,5 +1,6 @@
 import { newSecret } from '../../src/api-keys/secret'
 import { newId } from '../../src/lib/ids'
+import { DAY } from '../../src/lib/time'
 import { newSessionToken } from '../../src/sessions/secret'
 import {
   addMember,
@@ -107,6 +108,14 @@ export const PRODUCERS: Faults = {
   validation_failed: async () => {
     const { token } = await signedIn()
     return call(PROJECTS, { method: 'POST', token, json: { name: '' } })
+  },
+  daily_limit_reached: async () => {
+    const { project, owner } = await freshProject()
+    await DIRECTORY.prepare('INSERT OR REPLACE INTO directory_changes VALUES (?, ?, 1000, 1000)')
+      .bind(project, Math.floor(Date.now() / DAY))
+      .run()
+    const json = { hostname: 'mail.acme.dev', purpose: 'sso' }
+    return call('/platform/v1/domains', { method: 'POST', project, token: owner.token, json })
   },
   rate_limited: async () => {
     const json = { email: `${newId('usr', Date.now())}@example.com` }

@@ -42,7 +42,7 @@ async function oldEntries(project: string, invitation: string, email: string, n:
   await DIRECTORY.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?4)
       INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id, details)
-      SELECT ?1, 'aud_' || substr(?2, 5) || lower(hex(randomblob(8))), 'user', 'usr_x', 'invitation.resent', 'invitation', ?2,
+      SELECT ?1, 'aud_' || substr(?2, 5) || lower(hex(randomblob(8))), 'system', 'usr_x', 'invitation.resent', 'invitation', ?2,
         'req_x', json_object('email', ?3, 'role', 'viewer') FROM n`,
   )
     .bind(project, invitation, email, n)

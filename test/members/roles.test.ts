@@ -98,6 +98,7 @@ describe('the last owner', () => {
         .prepare("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
         .all()
       expect(results).toEqual([
+        { name: 'audit_log_counted', tbl_name: 'audit_log' },
         { name: 'customer_links_moved', tbl_name: 'customer_links' },
         { name: 'members_break_glass_changed', tbl_name: 'members' },
         { name: 'members_break_glass_removed', tbl_name: 'members' },

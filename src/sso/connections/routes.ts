@@ -31,7 +31,13 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: SsoConnectionShown } },
-      faults: ['connection_limit_reached', 'domain_taken', 'encryption_key_unavailable', 'public_origin_missing'],
+      faults: [
+        'daily_limit_reached',
+        'connection_limit_reached',
+        'domain_taken',
+        'encryption_key_unavailable',
+        'public_origin_missing',
+      ],
     }),
     body(CreateSsoConnection),
     async (c) => {
@@ -93,6 +99,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       responses: shown,
       faults: [
+        'daily_limit_reached',
         'not_found',
         'console_session_required',
         'confirmation_required',
@@ -137,6 +144,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       responses: shown,
       faults: [
+        'daily_limit_reached',
         'not_found',
         'console_session_required',
         'confirmation_required',

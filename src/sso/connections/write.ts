@@ -127,7 +127,13 @@ export async function deleteSsoConnection(directory: Directory, { project_id, id
       ssoConnectionEntry(project_id, id, 'sso_connection.deleted'),
       directory
         .update(ssoConnections)
-        .set({ deleted_at: change.now, state: 'disabled', secret: null })
+        // Nothing reads the addresses again, and they may be long.
+        .set({
+          deleted_at: change.now,
+          state: 'disabled',
+          secret: null,
+          settings: sql`json_set(${ssoConnections.settings}, '$.redirect_uris', json('[]'))`,
+        })
         .where(deletable),
     ),
     freed: directory

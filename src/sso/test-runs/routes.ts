@@ -26,7 +26,7 @@ export const ssoTestRoutes = new Hono<HttpEnv>()
       tag,
       policy: { actors, scope: 'sso:write', project: true },
       responses: { 201: { description: 'Where to send the browser.', schema: StartedTest } },
-      faults: ['not_found', 'public_origin_missing'],
+      faults: ['daily_limit_reached', 'not_found', 'public_origin_missing'],
     }),
     async (c) => answer(c, await startTest(c, c.req.param('id')), 201),
   )

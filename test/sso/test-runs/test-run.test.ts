@@ -310,7 +310,7 @@ describe('a test run', () => {
     await start()
     const { DB, count } = countingD1()
     const { body } = await ask(`/${id}/test`, 'POST', undefined, { bindings: { DB } })
-    expect(count).toMatchObject({ trips: 4, rows_written: 4 }) // the credential, its minter, the connection, the run
+    expect(count).toMatchObject({ trips: 4, rows_written: 5 }) // the credential, its minter, the connection, the run
     Object.assign(count, { trips: 0, rows_written: 0 })
     await run(body.url, { bindings: { DB } })
     expect(count.trips).toBe(3)

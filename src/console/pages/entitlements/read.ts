@@ -49,7 +49,7 @@ export async function readEntitlementsAt(c: Visit, ref: ConsumerRef, text: strin
   const { db, now, settings } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const at = timeAsked(text, now)
-  const keptSince = now - settings.recordRetentionDays * DAY
+  const keptSince = now - Math.min(settings.recordRetentionDays, settings.auditRetentionDays) * DAY
   const named = { project_id: project, ref }
   const past = await holderAt({ db, ask: (asked) => batch(db, asked), keptSince }, named, at)
   const { holder, catalog, missing } = past

@@ -75,6 +75,7 @@ export function generalPage(c: Visit, project: Project, sent: { [form in 'name' 
       <dl class="facts">
         <Fact name="Payloads are kept for">{plural(settings.payloadRetentionDays, 'day')}</Fact>
         <Fact name="Records of events are kept for">{plural(settings.recordRetentionDays, 'day')}</Fact>
+        <Fact name="The audit log is kept for">{plural(settings.auditRetentionDays, 'day')}</Fact>
         <Fact name="Active API keys">up to {MAX_LIVE_KEYS}</Fact>
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
         <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>

@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
-import { batch, type Directory } from '../db/client'
+import { batch, type Db, type Directory } from '../db/client'
+import { CHUNK_ROWS } from '../db/limits'
+import { idFloor } from '../lib/ids'
+import { type PassStartOfAny, type PassStep, passStep } from '../tenancy/pass'
 
 const a = alias(auditLog, 'a')
 
@@ -41,4 +44,17 @@ export async function removeAddresses(
       .offset(AT_ONCE - 1),
   })
   return { done: removed.length, after: last[0]?.key ?? null }
+}
+
+/** Deletes entries of projects from before `before` (ms). */
+export function purgeAudit(db: Db, from: PassStartOfAny, before: number): Promise<PassStep> {
+  return passStep(db, from, CHUNK_ROWS, (slice) => {
+    const chunk = sql`SELECT ${a.project_id}, ${a.id} FROM ${slice} CROSS JOIN ${auditLog} ${a}
+      WHERE ${a.project_id} = p.id AND ${a.id} < ${idFloor('aud', before)} LIMIT ${CHUNK_ROWS}`
+    const gone = db
+      .delete(auditLog)
+      .where(sql`(${auditLog.project_id}, ${auditLog.id}) IN (${chunk})`)
+      .returning({ project_id: auditLog.project_id })
+    return { gone }
+  })
 }

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import { MAX_DETAILS } from '../../src/audit/store'
+import { DAILY_BYTES, DAILY_ENTRIES } from '../../src/http/limits'
+import { DAY, HOUR } from '../../src/lib/time'
+import { MAX_REDIRECT_URI, MAX_REDIRECT_URIS } from '../../src/sso/limits'
+import { advance, stopClock } from '../clock'
+import { visit } from '../console/visit'
+import { type Answer, addMember, call, DIRECTORY, freshProject, invited, NO_LIMIT } from '../harness'
+import { keepHouse } from '../inbox/pipeline'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { callRoute } from '../routes/walk'
+import { newWorld } from '../routes/world'
+import { newConnection } from '../sso/customers'
+import { insertConnection, insertDomain } from '../sso/rows'
+
+const EVENING = Date.parse('2026-06-10T18:00:00.000Z')
+const SSO = '/platform/v1/sso/connections'
+
+type Spent = { day: number; entries: number; bytes: number }
+const spentBy = (project: string) =>
+  DIRECTORY.prepare('SELECT day, entries, bytes FROM directory_changes WHERE project_id = ?')
+    .bind(project)
+    .first<Spent>()
+
+/** Writes that a project has changed so much today. */
+const spend = (project: string, { entries = 0, bytes = 0 }: Partial<Spent>) =>
+  DIRECTORY.prepare('INSERT OR REPLACE INTO directory_changes VALUES (?, ?, ?, ?)')
+    .bind(project, Math.floor(Date.now() / DAY), entries, bytes)
+    .run()
+
+/** The bytes that a project has in the audit log of the directory. */
+const loggedBy = (project: string) =>
+  DIRECTORY.prepare(
+    'SELECT count(*) AS n, sum(length(details)) AS bytes, max(length(details)) AS most FROM audit_log WHERE project_id = ?',
+  )
+    .bind(project)
+    .first<{ n: number; bytes: number; most: number }>()
+
+/** A project with a connection, of which the name changes: in the directory, whatever the project's store. */
+async function newOwn() {
+  const { project, owner } = await freshProject()
+  const path = `${SSO}/${(await newConnection(project)).id}`
+  const ask = (method: string, json?: object) =>
+    call(path, { method, project, token: owner.token, json, bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  return { project, owner, path, ask, rename: (name: string) => ask('PATCH', { name }) }
+}
+
+const told = ({ status, body, headers }: Answer) => [
+  status,
+  body?.code,
+  headers.get('Retry-After'),
+  headers.get('RateLimit-Policy'),
+]
+const REFUSED = [429, 'daily_limit_reached', String((6 * HOUR) / 1000), `"daily_changes";q=${DAILY_ENTRIES};w=86400`]
+
+describe('what a project may change in the directory on a day', () => {
+  it('is what the trigger says', async () => {
+    const sql = await DIRECTORY.prepare("SELECT sql FROM sqlite_master WHERE name = 'audit_log_counted'").first<string>(
+      'sql',
+    )
+    expect(sql).toContain(`\`entries\` > ${DAILY_ENTRIES} OR \`bytes\` > ${DAILY_BYTES})`)
+  })
+
+  it.each([
+    ['entries', { entries: DAILY_ENTRIES - 1 }],
+    ['bytes', { bytes: DAILY_BYTES - 400 }],
+  ])(
+    'is bounded in %s: the change beyond is refused whole, a neighbour goes on, and so does the next day',
+    async (_, spent) => {
+      stopClock(EVENING)
+      const [own, other] = [await newOwn(), await newOwn()]
+      await spend(own.project, spent)
+      expect((await own.rename('The last one')).status).toBe(200)
+      const before = await spentBy(own.project)
+      expect(told(await own.rename('One too many'))).toEqual(REFUSED)
+      expect(await spentBy(own.project)).toEqual(before)
+      const { body } = await own.ask('GET')
+      expect(body.name).toBe('The last one')
+      expect((await other.rename('A neighbour')).status).toBe(200)
+      advance(6 * HOUR)
+      expect((await own.rename('The next day')).status).toBe(200)
+      expect(await spentBy(own.project)).toMatchObject({ day: Math.floor(EVENING / DAY) + 1, entries: 1 })
+    },
+  )
+
+  it('counts the console too, and explains it there', async () => {
+    stopClock(EVENING)
+    const { project, owner } = await freshProject()
+    await spend(project, { entries: DAILY_ENTRIES })
+    const path = `/console/p/${project}/platform/settings/domains`
+    const { text } = await visit(path, owner.token)
+    const form_token = /name="form_token" value="([0-9a-f]{64})"/.exec(text)?.[1] ?? ''
+    const refused = await visit(path, owner.token, { form: { form_token, hostname: 'mail.acme.dev', purpose: 'sso' } })
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '21600'])
+    expect(refused.text).toContain('changed too often today')
+  })
+})
+
+it('whoever writes too much of one connection leaves little, and nothing after its time', {
+  timeout: 300_000,
+}, async () => {
+  stopClock(EVENING)
+  const [own, other] = [await newOwn(), await newOwn()]
+  const codes: number[] = []
+  for (let n = 0; n < 300; n++) {
+    const redirect_uris = Array.from({ length: MAX_REDIRECT_URIS }, (_, i) => {
+      const address = `https://app.acme.dev/${n}/${i}/`
+      return address + 'x'.repeat(MAX_REDIRECT_URI - address.length)
+    })
+    const json = { redirect_uris, name: `Acme ${n}` }
+    codes.push((await own.ask('PATCH', json)).status)
+  }
+  expect(new Set(codes)).toEqual(new Set([200]))
+  const logged = await loggedBy(own.project)
+  expect(logged?.most).toBeLessThanOrEqual(MAX_DETAILS)
+  expect(logged?.bytes).toBeLessThan(DAILY_BYTES / 4)
+  expect((await spentBy(own.project))?.entries).toBeGreaterThanOrEqual(300)
+  expect((await other.rename('A neighbour')).status).toBe(200)
+  expect((await own.ask('DELETE')).status).toBe(204)
+  const kept = await DIRECTORY.prepare('SELECT length(settings) AS n FROM sso_connections WHERE id = ?')
+    .bind(own.path.split('/').at(-1))
+    .first<number>('n')
+  expect(kept).toBeLessThan(1000)
+  advance(399 * DAY)
+  await keepHouse()
+  expect((await loggedBy(own.project))?.n).toBe((logged?.n ?? 0) + 1)
+  advance(2 * DAY)
+  await keepHouse()
+  expect((await loggedBy(own.project))?.n).toBe(0)
+})
+
+describe('a project that has changed all it may', () => {
+  it('can still end every access', async () => {
+    stopClock(EVENING)
+    const { project, owner } = await freshProject()
+    const [gone, leaving, glass] = await Promise.all(
+      ['viewer', 'viewer', 'owner'].map((role) => addMember(project, role as 'viewer')),
+    )
+    const [disabled, removed, domain, invitation] = [
+      await newConnection(project),
+      await insertConnection(project),
+      await insertDomain(project, `mail-${project.slice(-8)}.acme.dev`),
+      await invited(project),
+    ]
+    const ask = (method: string, path: string, token = owner.token) => call(path, { method, project, token })
+    const member = '/platform/v1/members'
+    expect((await ask('PUT', `${member}/${glass?.user}/break-glass`)).status).toBeLessThan(300)
+    await spend(project, { entries: DAILY_ENTRIES, bytes: DAILY_BYTES })
+    expect((await ask('PUT', `${member}/${owner.user}/break-glass`)).body.code).toBe('daily_limit_reached')
+    const answers = [
+      await ask('DELETE', `${member}/${glass?.user}/break-glass`),
+      await ask('DELETE', `${member}/${gone?.user}`),
+      await ask('DELETE', `${member}/${leaving?.user}`, leaving?.token),
+      await ask('DELETE', `/platform/v1/invitations/${invitation.id}`),
+      await ask('POST', `${SSO}/${disabled.id}/disable`),
+      await ask('DELETE', `${SSO}/${removed.id}`),
+      await ask('DELETE', `/platform/v1/domains/${domain}`),
+      await ask('DELETE', '/auth/sessions/current'),
+    ]
+    expect(answers.map(({ status, text }) => [status < 300, text])).toEqual(answers.map(({ text }) => [true, text]))
+  })
+
+  it('can still be deleted, and its keys revoked', async () => {
+    const world = await newWorld()
+    await spend(world.project, { entries: DAILY_ENTRIES })
+    const routes = ROUTES.filter((route) =>
+      [
+        'DELETE /platform/v1/api-keys/:id',
+        'DELETE /platform/v1/billing/connections/:id',
+        'DELETE /platform/v1/projects/:id',
+      ].includes(nameOf(route)),
+    )
+    expect(routes).toHaveLength(3)
+    for (const route of routes.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)))
+      expect((await callRoute(world, route, { token: world.owner.token })).status, nameOf(route)).toBeLessThan(300)
+  })
+})
+
+describe('a domain that was deleted', () => {
+  it('stays a month for the audit log, and its name is free at once', async () => {
+    stopClock(EVENING)
+    const { project } = await freshProject()
+    const id = await insertDomain(project, `gone-${project.slice(-8)}.acme.dev`, { state: 'released' })
+    await DIRECTORY.prepare('UPDATE domains SET state_since = ? WHERE id = ?').bind(EVENING, id).run()
+    const held = await insertDomain(project, `held-${project.slice(-8)}.acme.dev`)
+    const failed = await insertDomain(project, `failed-${project.slice(-8)}.acme.dev`, { state: 'failed' })
+    const left = async () =>
+      (
+        await DIRECTORY.prepare('SELECT id FROM domains WHERE project_id = ? ORDER BY id').bind(project).all()
+      ).results.map((row) => row.id)
+    advance(30 * DAY)
+    await keepHouse()
+    expect(await left()).toEqual([id, held, failed].sort())
+    advance(HOUR)
+    await keepHouse()
+    expect(await left()).toEqual([held, failed].sort())
+  })
+})
