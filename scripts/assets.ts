@@ -83,7 +83,7 @@ const HEADERS = `/assets/*
   Cache-Control: public, max-age=31536000, immutable
   X-Content-Type-Options: nosniff
   Cross-Origin-Resource-Policy: same-origin
-  Content-Security-Policy: default-src 'none'
+  Content-Security-Policy: default-src 'none'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'
 `
 
 /** Writes the assets and the list of their names. */

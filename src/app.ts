@@ -53,6 +53,10 @@ import { ssoIdentityRoutes } from './sso/identities/routes'
 import { ssoTestRoutes } from './sso/test-runs/routes'
 import { jwksRoutes, keyRoutes } from './token-keys/routes'
 
+/** What a browser may do with a response that is no page of the console: show it, and nothing else. */
+const NO_PAGE =
+  "default-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+
 /** The kinds of credentials that a Bearer token can be. */
 export const CREDENTIALS = [apiKeyCredential, sessionCredential]
 
@@ -65,6 +69,7 @@ base.use(async (c, next) => {
   c.set('rt', openRuntime(c.env as Env, c.executionCtx))
   await next()
   c.res.headers.set('X-Content-Type-Options', 'nosniff')
+  if (!c.res.headers.has('Content-Security-Policy')) c.res.headers.set('Content-Security-Policy', NO_PAGE)
 })
 base.use(requireHttps)
 base.use(hostRouting)

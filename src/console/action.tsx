@@ -88,6 +88,7 @@ export function action<Of, Result>(of: Action<Of, Result>): Hono<HttpEnv> {
         if (!again) throw error
         sent = { ...refusalOf(error, explains), entered: c.get('form') }
         const { headers = {} } = error instanceof Fault ? error.extra : {}
+        if (error instanceof Fault) c.get('log').code = error.fault
         for (const [name, value] of Object.entries(headers)) c.header(name, value)
       }
       return again(c, sent)

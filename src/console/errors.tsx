@@ -2,6 +2,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { noteFull } from '../http/database-full'
 import { asFault, describe, retryAfter } from '../http/errors'
+import { Fault } from '../lib/fault'
 import { ERRORS, type FaultName } from '../lib/faults'
 import { startPath } from '../tenancy/reach'
 import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
@@ -12,6 +13,7 @@ import { show } from './ui/layout'
 
 /** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
 export function errorPage(c: Visit, error: unknown): Response | Promise<Response> {
+  if (error instanceof Fault) c.get('log').code = error.fault
   if (error instanceof HTTPException)
     return say(c, { status: error.status, title: 'The form was rejected', detail: error.message })
   if (isNotSignedIn(error)) return toSignIn(c)

@@ -9,6 +9,7 @@ const POLICY = [
   "img-src 'self' data:",
   "connect-src 'self'",
   "form-action 'self'",
+  "object-src 'none'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ')

@@ -18,6 +18,7 @@ describe('every page', () => {
     expect(policy).toContain("style-src 'self';")
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).toContain("base-uri 'none'")
+    expect(policy).toContain("object-src 'none'")
     expect(policy).toContain("form-action 'self'")
     expect(policy).not.toMatch(/unsafe|\*|https?:/)
     expect(Object.fromEntries(headers)).toMatchObject({

@@ -270,6 +270,7 @@ it('the HTML of a page is under 60 KB, and the script and style sheet are under 
   const { headers } = await fetch(URL_OF_CONSOLE + asset)
   expect(headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
   expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+  expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none';.* frame-ancestors 'none'$/)
   // The Worker answers for a missing asset, and the answer is not cached for a year.
   const missing = await fetch(`${URL_OF_CONSOLE}/assets/none.css`)
   expect([missing.status, missing.headers.get('Content-Type')]).toEqual([404, 'application/problem+json'])

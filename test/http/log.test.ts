@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids'
+import { newSessionToken } from '../../src/sessions/secret'
 import wrangler from '../../wrangler.toml?raw'
-import { call, captureConsole, failingD1, freshProject, OUR_MISTAKE, tamperedD1 } from '../harness'
+import { submit, visit } from '../console/visit'
+import {
+  addMember,
+  call,
+  captureConsole,
+  failingD1,
+  freshProject,
+  KEYS,
+  OUR_MISTAKE,
+  signedIn,
+  tamperedD1,
+} from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute, tokenFor } from '../routes/walk'
 import { newWorld } from '../routes/world'
+import { redeem } from '../sessions/signing-in'
 
 const SECRET = 'a-secret-in-a-query-string'
 
@@ -79,6 +92,65 @@ describe('a failure', () => {
     expect((await call('/platform/v1/projects', { token: owner.token, project, bindings: { DB } })).status).toBe(503)
     const lines = logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request')
     expect(lines).toEqual([expect.objectContaining({ status: 503, error: expect.stringMatching(expected) })])
+  })
+})
+
+describe('what was refused', () => {
+  const peopleOf = async () => {
+    const { project, owner } = await freshProject()
+    const [viewer, stranger] = await Promise.all([addMember(project, 'viewer'), signedIn()])
+    return { project, owner: owner.token, viewer: viewer.token, stranger: stranger.token }
+  }
+  type People = Awaited<ReturnType<typeof peopleOf>>
+  const CODES: [string, number, string, (people: People) => Promise<unknown>][] = [
+    ['no credential', 401, 'missing_credentials', () => call(KEYS)],
+    ['an unknown session', 401, 'unknown_session', ({ project }) => call(KEYS, { token: newSessionToken(), project })],
+    ['a wrong sign-in code', 401, 'invalid_code', () => redeem('chl_none', 'AAAAAAAA')],
+    [
+      'a role that is too low',
+      403,
+      'insufficient_role',
+      ({ project, viewer }) => call(KEYS, { method: 'POST', token: viewer, project, json: { name: 'x' } }),
+    ],
+    ['another project', 403, 'not_a_member', ({ project, stranger }) => call(KEYS, { token: stranger, project })],
+    [
+      'an invalid body',
+      422,
+      'validation_failed',
+      ({ project, owner }) => call(KEYS, { method: 'POST', token: owner, project, json: {} }),
+    ],
+    ['a page, without a session', 303, 'missing_credentials', () => call('/console')],
+    [
+      'a page of another project',
+      404,
+      'not_a_member',
+      ({ project, stranger }) => visit(`/console/p/${project}`, stranger),
+    ],
+    [
+      'a wrong code, on the page of a code',
+      401,
+      'invalid_code',
+      () => visit('/console/sign-in/code', null, { form: { challenge: 'chl_none', code: 'AAAAAAAA' } }),
+    ],
+    [
+      'a form that is shown again',
+      422,
+      'validation_failed',
+      ({ project, owner }) => submit(`/console/p/${project}/platform/settings/api-keys`, owner, { name: '' }),
+    ],
+  ]
+
+  it.each(CODES)('has its code in the log line: %s', async (_, status, code, send) => {
+    const people = await peopleOf()
+    const logged = captureConsole()
+    await send(people)
+    const lines = logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request')
+    expect(lines.at(-1)).toMatchObject({
+      request_id: expect.stringMatching(/^req_/),
+      time: expect.any(String),
+      status,
+      code,
+    })
   })
 })
 

@@ -116,12 +116,14 @@ describe('every response', () => {
     ['GET', '/', 200, false],
     ['GET', '/nothing', 404, false],
   ]
+  const LOCKED = /^default-src 'none';(?=.*object-src 'none')(?=.*base-uri 'none')(?=.*frame-ancestors 'none')/
   it.each(WHERE)(
-    'is not sniffed, not shared across origins, and on the plane not stored: %s %s (%i)',
+    'is not sniffed, not embedded, not shared across origins, and on the plane not stored: %s %s (%i)',
     async (method, path, status, plane) => {
       const answer = await call(path, { method, headers: { Origin: 'https://evil.example' } })
       expect(answer.status).toBe(status)
       expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
+      expect(answer.headers.get('Content-Security-Policy')).toMatch(LOCKED)
       if (plane) expect(answer.headers.get('Cache-Control')).toBe('no-store')
       expect([...answer.headers.keys()].filter((key) => key.startsWith('access-control-'))).toEqual([])
       expect(answer.headers.get('Set-Cookie')).toBeNull()
@@ -136,6 +138,7 @@ describe('every response', () => {
       const answer = await callRoute(world, route, { token: tokenFor(world, route) })
       expect(answer.headers.get('Cache-Control')).toBe('no-store')
       expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
+      expect(answer.headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; .*; sandbox$/)
     },
   )
 })
