@@ -64,7 +64,7 @@ export type RegisteredCredential = z.infer<typeof RegisterPasskeyBody>['credenti
 export const RenameBody = named('PasskeyName', z.strictObject({ name: PasskeyName }), { name: 'Laptop' })
 
 export const RecoveryBody = named('UseRecoveryCode', z.strictObject({ code: visibleText(100) }), {
-  code: 'V3K8Q-0ZT5M',
+  code: 'V3K8Q0-ZT5M2H-9WX4RB-7C1FDN',
 })
 
 const options = z.record(z.string(), z.unknown())
@@ -110,10 +110,10 @@ export const NewPasskey = named(
       .nullable()
       .describe('With the first passkey: ten codes that each stand in for a passkey once. They are shown only here.'),
   }),
-  { passkey: shown, recovery_codes: ['V3K8Q-0ZT5M'] },
+  { passkey: shown, recovery_codes: ['V3K8Q0-ZT5M2H-9WX4RB-7C1FDN'] },
 )
 export const NewRecoveryCodes = named('NewRecoveryCodes', z.object({ recovery_codes: codes }), {
-  recovery_codes: ['V3K8Q-0ZT5M'],
+  recovery_codes: ['V3K8Q0-ZT5M2H-9WX4RB-7C1FDN'],
 })
 export const RecoveryCodesLeft = named(
   'RecoveryCodesLeft',

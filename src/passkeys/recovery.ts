@@ -10,15 +10,12 @@ import { factorRequired } from './faults'
 import { RECOVERY_CODES } from './limits'
 import { redeemRecoveryCode, replaceCodes } from './recovery-codes'
 
-/** Characters of a code: 50 bits. */
-const CHARS = 10
+/** Characters of a code: 120 bits. From 112 on, nobody who has a hash and its key can try all codes. */
+const CHARS = 24
 
-/** New recovery codes, as people read them. */
+/** New recovery codes, as people read them: in groups of six. */
 export function newRecoveryCodes(): string[] {
-  return Array.from({ length: RECOVERY_CODES }, () => {
-    const code = newCode(CHARS)
-    return `${code.slice(0, CHARS / 2)}-${code.slice(CHARS / 2)}`
-  })
+  return Array.from({ length: RECOVERY_CODES }, () => newCode(CHARS).replaceAll(/.{6}(?=.)/g, '$&-'))
 }
 
 /** The hashes of a user's codes, which are stored. They are useless without the pepper, and for any other user. */

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/lib/access'
+import { hashCode } from '../../src/sessions/secret'
 import { DEFAULTS } from '../../src/tenancy/settings'
 import { submit } from '../console/visit'
 import {
   addMember,
+  bound,
   call,
   countingD1,
   DIRECTORY,
@@ -118,10 +120,10 @@ describe('recovery codes', () => {
     const person = await withPasskey()
     const { codes, token } = person
     expect(new Set(codes).size).toBe(10)
-    for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/)
+    for (const code of codes) expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{6}-){3}[0-9A-HJKMNP-TV-Z]{6}$/)
     expect((await register(token)).recovery_codes).toBeNull()
     const [one = '', two = ''] = codes
-    for (const typed of [one, ` ${two.toLowerCase().replace('-', ' ')} `]) {
+    for (const typed of [one, ` ${two.toLowerCase().replaceAll('-', ' ')} `]) {
       const session = await byCode(person)
       expect((await recover(session.token, typed)).status).toBe(204)
       expect(await factorAt(session.token)).not.toBeNull()
@@ -153,6 +155,16 @@ describe('recovery codes', () => {
     expect(told(await recover(session.token, theirs.codes[0] ?? ''))).toEqual([401, 'invalid_recovery_code'])
     expect(await factorAt(session.token)).toBeNull()
     expect(await left(theirs.token)).toBe(10)
+  })
+
+  it('of ten characters, from before they had 24, still work', async () => {
+    const person = await withPasskey()
+    const hash = await hashCode(bound.CODE_PEPPER as string, `recovery:${person.user}`, 'V3K8Q0ZT5M')
+    await DIRECTORY.prepare('INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, ?, 1)')
+      .bind(person.user, hash)
+      .run()
+    const { token } = await byCode(person)
+    expect((await recover(token, 'V3K8Q-0ZT5M')).status).toBe(204)
   })
 
   it('do not confirm a session', async () => {

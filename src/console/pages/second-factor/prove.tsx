@@ -33,9 +33,9 @@ export function provePage(c: Visit, { next, refused, mistakes }: Shown) {
         <Field
           name="code"
           label="Recovery code"
-          maxlength={20}
+          maxlength={40}
           required
-          hint="10 letters and digits. Each code works once."
+          hint="24 letters and digits; 10 if it was made before they had 24. Each code works once."
           mistakes={mistakes}
         />
         <button type="submit" class="wide">
