@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { HOUR } from '../../src/lib/time'
 import { addMember, call, freshProject, unconfirm } from '../harness'
 import { prove, withPasskey } from '../passkeys/people'
 import { freshEmail, redeem, sent, signIn, wrong } from '../sessions/signing-in'
@@ -78,6 +79,12 @@ describe('sessions in the console', () => {
       expect((await call('/auth/user', { token })).body.notices).toBe(checked)
     }
   })
+})
+
+it('a page of a session leads to the sign-in page once the session has ended unused, and a page for anybody stays', async () => {
+  const { token } = await signIn()
+  expect((await visit('/console/sessions', token)).headers.get('Refresh')).toBe(String((12 * HOUR) / 1000))
+  expect((await visit('/console/sign-in', null)).headers.get('Refresh')).toBeNull()
 })
 
 describe('deleting the account', () => {

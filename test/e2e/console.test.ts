@@ -213,11 +213,15 @@ describe('a customer in the console', () => {
     await page.getByText('Mint an API key').waitFor({ timeout: 60_000 })
   })
 
-  it('signs out', async () => {
+  it('signs out, also in another tab', async () => {
+    const other = await page.context().newPage()
+    await other.goto(`${URL_OF_CONSOLE}/console/sessions`)
     await page.goto(`${URL_OF_CONSOLE}/console`)
     await page.locator('.account summary').click()
     await button('Sign out').click()
     expect(await page.getByRole('status').first().textContent()).toContain('signed out')
+    await other.waitForURL(/\/console\/sign-in\?next=%2Fconsole%2Fsessions$/)
+    await other.close()
     await page.goto(`${URL_OF_CONSOLE}/console`)
     expect(here()).toBe('/console/sign-in')
   })

@@ -116,6 +116,13 @@ function showHint() {
 document.addEventListener('change', showHint)
 addEventListener('pageshow', showHint) // after Back, the browser restores the selection
 
+// Whoever is asked to sign in has no session: the other tabs of this browser no longer show what only a session may see.
+const ended = new BroadcastChannel('session ended')
+ended.addEventListener('message', () => {
+  if (document.getElementById('side')) location.replace(location.pathname + location.search)
+})
+if (/^\/console\/sign-(in|out)$/.test(location.pathname)) ended.postMessage(null)
+
 showCopyButtons()
 // Show the message of a redirect once, and not again after a reload.
 if (/[?&](done|replayed)=/.test(location.search)) {

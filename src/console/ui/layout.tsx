@@ -1,6 +1,8 @@
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { StatusCode } from 'hono/utils/http-status'
+import { SECOND } from '../../lib/time'
+import { SESSION_IDLE } from '../../sessions/limits'
 import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import type { Visit } from '../page'
 import type { SignedIn } from '../session'
@@ -36,6 +38,8 @@ type View = {
 export async function show(c: Visit, view: View, content: Child) {
   const user = c.get('actor') as SignedIn | undefined
   const around = user ? await projectsAround(c, user) : null
+  // A page that nobody has touched until then leads to the sign-in page, and is no longer on the screen.
+  if (user) c.header('Refresh', String(SESSION_IDLE / SECOND))
   const notice = c.req.query('done') as NoticeName | undefined
   const main = (
     <main id="main" tabindex={-1} class={user || view.wide ? '' : 'narrow'}>
