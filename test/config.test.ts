@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import benchLock from '../bench/package-lock.json?raw'
+import lock from '../package-lock.json?raw'
 import { closedBesideDomain, storesIn, withIds, withStores } from '../scripts/lib/stores-config'
 import config from '../wrangler.toml?raw'
+
+const REGISTRY = 'https://registry.npmjs.org/'
+/** A package in a lock file. `resolved`: where it comes from; absent for the registry that npm is set to. */
+type Locked = { link?: boolean; integrity?: string; resolved?: string }
 
 it('bounds how many batches of each queue are handled at once', () => {
   const consumers = config.split('[[').filter((block) => block.startsWith('queues.consumers]]'))
@@ -27,6 +33,19 @@ describe('the address below workers.dev', () => {
     expect(closedBesideDomain(text, origin)).toMatch(new RegExp(`^workers_dev = ${isOpen}$`, 'm'))
   })
 })
+
+it.each(Object.entries({ lock, benchLock }))(
+  '%s has a digest of each package, and no source but the registry',
+  (_, text) => {
+    const { packages } = JSON.parse(text) as { packages: Record<string, Locked> }
+    const foreign = Object.entries(packages).filter(
+      ([path, { link, integrity, resolved = REGISTRY }]) =>
+        path.includes('node_modules/') && !link && !(integrity?.startsWith('sha512-') && resolved.startsWith(REGISTRY)),
+    )
+    expect(Object.keys(packages).length).toBeGreaterThan(10)
+    expect(foreign).toEqual([])
+  },
+)
 
 describe('a configuration with further stores', () => {
   const two = withStores(config, [1])

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { ROOMS } from './sources'
+import { describe, expect, it } from 'vitest'
+import { ROOMS, SOURCES } from './sources'
 
 const PAGES = import.meta.glob<string>(['../*.md', '../docs/*.md', '../bench/*.md', '../client/*.md'], {
   query: '?raw',
@@ -9,8 +9,8 @@ const PAGES = import.meta.glob<string>(['../*.md', '../docs/*.md', '../bench/*.m
 const FILES = Object.keys(import.meta.glob(['../{src,test,scripts,bench,client}/**', '!**/node_modules/**'])).map(
   (path) => (path.startsWith('./') ? path.replace('./', 'test/') : path.replace('../', '')),
 )
-/** What the globs do not find: what a command writes, and Vite's own configuration. */
-const ELSEWHERE = ['bench/bench.json', 'vitest.config.ts']
+/** What the globs do not find: what a command writes, Vite's own configuration, and this file. */
+const ELSEWHERE = ['bench/bench.json', 'vitest.config.ts', 'test/docs.test.ts']
 /** Files that join the rooms. */
 const ENTRIES = ['app', 'index']
 
@@ -42,6 +42,61 @@ it('shows the rooms in their order, from the highest to the lowest, and says wha
     [...cell.matchAll(/`([\w-]+)`/g)].map(([, room]) => room),
   )
   expect(said.toSorted()).toEqual(ROOMS.filter((room) => !ENTRIES.includes(room)).toSorted())
+})
+
+describe('docs/security.md', () => {
+  const text = PAGES['../docs/security.md'] ?? ''
+  const part = (title: string) => text.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
+  const rowsIn = (table: string) =>
+    [...table.matchAll(/^\| (\d[^|]*) \|(.*)\|$/gm)].map(([, ids = '', rest = '']) => ({ ids, rest }))
+  /** `1.2.6 – 1.2.8, 1.3.1` stands for four ids. */
+  const idsIn = (cell: string) =>
+    cell.split(', ').flatMap((one) => {
+      const [first = '', last = first] = one.split(' – ')
+      const [chapter, section, from] = first.split('.')
+      const to = Number(last.split('.').at(-1))
+      return Array.from({ length: to - Number(from) + 1 }, (_, i) => `${chapter}.${section}.${Number(from) + i}`)
+    })
+  const verdicts = rowsIn(part('The requirements')).flatMap(({ ids, rest }) => {
+    const [, verdict = ''] = rest.split(' | ')
+    return idsIn(ids).map((id) => ({ id, verdict: verdict.replaceAll('*', ''), rest }))
+  })
+
+  it('has each requirement of levels 1 and 2 once, and says how many are met', () => {
+    expect(new Set(verdicts.map(({ id }) => id)).size).toBe(253)
+    expect(verdicts).toHaveLength(253)
+    for (const verdict of ['met', 'not met', 'not applicable']) {
+      const [, one, two, both] =
+        new RegExp(`^\\| ${verdict} \\| (\\d+) \\| (\\d+) \\| (\\d+) \\|$`, 'm').exec(text) ?? []
+      expect([verdict, Number(both)]).toEqual([verdict, verdicts.filter((it) => it.verdict === verdict).length])
+      expect(Number(one) + Number(two)).toBe(Number(both))
+    }
+  })
+
+  it('names a file or a page for each that is met, and explains each that is not', () => {
+    expect(
+      verdicts.filter(
+        ({ verdict, rest }) => verdict === 'met' && !/`(src|test|scripts)\/|`wrangler\.toml`|\]\(/.test(rest),
+      ),
+    ).toEqual([])
+    const explained = rowsIn(part('Not met')).flatMap(({ ids }) => idsIn(ids))
+    const missing = verdicts.filter(({ verdict }) => verdict === 'not met').map(({ id }) => id)
+    expect(explained.toSorted()).toEqual(missing.toSorted())
+  })
+
+  it('lists each file of src/ that uses cryptography', () => {
+    const uses = /\bcrypto\.(subtle|getRandomValues)|\b(hmac|randomHex)\(/
+    const libraries = ['oauth4webapi', '@simplewebauthn/server']
+    const listed = [...part('Keys and algorithms').matchAll(/`src\/([\w/.-]+)`/g)].map(([, path = '']) => path)
+    const using = SOURCES.filter(
+      ({ code, imports }) =>
+        uses.test(code) || imports.some(({ target, typeOnly }) => !typeOnly && libraries.includes(target)),
+    ).map(({ path }) => path)
+    expect(using.length).toBeGreaterThan(20)
+    expect(
+      using.filter((path) => !listed.some((one) => path === one || (one.endsWith('/') && path.startsWith(one)))),
+    ).toEqual([])
+  })
 })
 
 it('links only to pages and headings that are there', () => {
