@@ -102,7 +102,7 @@ export const linkPages = new Hono<HttpEnv>()
   })
 
 async function askOrRefuse(c: Visit, link: Redeemed, present: SignedIn | null) {
-  const email = await orNull(c, takeStep(c, () => accountOf(c.get('rt'), link, clientOf(c))))
+  const email = await stepOrNull(c, () => accountOf(c.get('rt'), link, clientOf(c)))
   return email === null ? deadLinkPage(c) : signInLinkPage(c, { ...link, email }, present)
 }
 
@@ -113,15 +113,15 @@ async function askOrRefuse(c: Visit, link: Redeemed, present: SignedIn | null) {
  */
 async function redeemed(c: Visit, typed: Redeemed, before: SignedIn | null): Promise<string | null> {
   const browser = browserOf(c)
-  const opened = await orNull(c, takeStep(c, () => signIn(c, typed, { browser, replaces: before?.id ?? null })))
+  const opened = await stepOrNull(c, () => signIn(c, typed, { browser, replaces: before?.id ?? null }))
   if (opened) keepBrowser(c, browser)
   return opened?.token ?? null
 }
 
-/** Null in place of the fault `invalid_code`, which the log then has. */
-async function orNull<T>(c: Visit, work: Promise<T>): Promise<T | null> {
+/** Takes a step of a sign-in. @returns null in place of the fault `invalid_code`, which the log then has */
+async function stepOrNull<T>(c: Visit, step: () => Promise<T>): Promise<T | null> {
   try {
-    return await work
+    return await takeStep(c, step)
   } catch (error) {
     if (!(error instanceof Fault && error.fault === 'invalid_code')) throw error
     c.get('log').code = error.fault
