@@ -4,7 +4,7 @@ import { DAY, HOUR, iso, SECOND } from '../../src/lib/time'
 import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { advance, setClock, stopClock } from '../clock'
 import { ofCustomer } from '../consumers/events'
-import { countingD1, STORE } from '../harness'
+import { call, countingD1, STORE } from '../harness'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 
 const FEATURES = ['sso', 'seats', 'projects', 'limits']
@@ -253,6 +253,19 @@ describe('the answer of a time', () => {
     expect(await status(START - 400 * DAY - 1)).toBe(422)
     expect(await status('yesterday')).toBe(422)
   })
+
+  it.each([{ AUDIT_RETENTION_DAYS: '30' }, { RECORD_RETENTION_DAYS: '30' }])(
+    'says what is no longer kept: %o',
+    async (bindings) => {
+      const ask = async (days: number) => {
+        const path = `/platform/v1/consumers/ext:ada/entitlements?at=${iso(START - days * DAY)}`
+        const { project, token } = world
+        return (await call(path, { project, token, bindings })).body
+      }
+      expect(await ask(30)).toMatchObject({ exact: true })
+      expect(await ask(31)).toMatchObject({ exact: false, missing: ['Records of that time are no longer all kept.'] })
+    },
+  )
 
   it('takes two trips, and writes nothing', async () => {
     await world.deliver(event({}))
