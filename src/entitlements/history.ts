@@ -51,27 +51,41 @@ export function asOf(row: SubscriptionRow, events: readonly HistoryEvent[], at: 
   const missing = earlier
     .filter(({ again_at, effect }) => again_at !== null && again_at > at && effect?.change)
     .map(({ id }) => `${id} was processed again since, which may have changed what it did to ${row.id}.`)
-  let state = stateOf(row)
-  while (later.length > 0) {
-    const last = Math.max(...later.map(({ processed_at }) => processed_at))
-    // Several events can be processed in one millisecond: the one that fits comes first.
-    const next = later.findIndex(({ processed_at, effect }) => processed_at === last && fits(state, effect))
-    if (next < 0) {
-      missing.push(`${name} has changed since in a way that its events do not tell.`)
-      break
-    }
-    const [event] = later.splice(next, 1)
-    state = undone(state, event?.effect ?? null)
-    if (state.status === null) return { row: null, missing }
-  }
+  const { before: state, left } = unwound(stateOf(row), later)
+  if (state.status === null) return { row: null, missing }
+  if (left.length > 0) missing.push(`${name} has changed since in a way that its events do not tell.`)
   if (state.customer !== row.customer) {
     return { row: null, missing: [...missing, `${name} was another customer's.`] }
   }
   const deciding = earlier
     .filter(({ effect }) => effect !== null && effect.result !== 'superseded')
     .toSorted((a, b) => b.processed_at - a.processed_at)[0]
-  const isAsNow = later.length === 0 && own.every(({ processed_at, effect }) => processed_at <= at || !effect?.change)
-  return { row: rowOf(row, state, isAsNow ? null : (deciding ?? null), pastDueSince(state, earlier, row)), missing }
+  const isAsNow = later.length === 0
+  const { since, isKnown } = pastDueSince(state, earlier, row)
+  if (!isKnown) missing.push(`Since when ${row.id} was past due is not known.`)
+  return { row: rowOf(row, state, isAsNow ? null : (deciding ?? null), since), missing }
+}
+
+/**
+ * Undoes what events did to a subscription, the last one first, as far as they fit together.
+ *
+ * @returns `steps`: the events that fitted, each with the state that it left; `before`: the state before all of them; `left`: the
+ *   others
+ */
+function unwound(now: State, events: readonly HistoryEvent[]) {
+  const left = [...events]
+  const steps: { event: HistoryEvent; state: State }[] = []
+  let state = now
+  while (left.length > 0 && state.status !== null) {
+    const last = Math.max(...left.map(({ processed_at }) => processed_at))
+    // Several events can be processed in one millisecond: the one that fits comes first.
+    const next = left.findIndex(({ processed_at, effect }) => processed_at === last && fits(state, effect))
+    const [event] = next < 0 ? [] : left.splice(next, 1)
+    if (!event) break
+    steps.push({ event, state })
+    state = undone(state, event.effect)
+  }
+  return { steps, before: state, left }
 }
 
 function stateOf(row: SubscriptionRow): State {
@@ -144,16 +158,44 @@ function rowOf(
   }
 }
 
-/** Since when a subscription was past due in its period, by the events that were there; null if none says so. */
-function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: SubscriptionRow): string | null {
-  if (state.status !== 'past_due') return null
-  const period = nanoseconds(typeof state.current_period_start === 'string' ? state.current_period_start : null)
-  const times = earlier
-    .filter(({ effect, object, status }) => effect !== null && object === row.id && status === 'past_due')
-    .map(({ occurred_at }) => nanoseconds(occurred_at))
-    .filter((time) => time >= period)
-    .sort()
+/**
+ * Since when a subscription was past due in its period, by the events that were there; null if none says so. An event that decided the
+ * state tells of which period it is. For another one, those around it do, by the vendor's times.
+ *
+ * @returns `isKnown`: whether no event that may be of another period says an earlier time
+ */
+function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: SubscriptionRow) {
+  if (state.status !== 'past_due') return { since: null, isKnown: true }
+  const period = periodOf(state)
+  const now = row.past_due_period === period ? row.past_due_since : null
+  const own = earlier.filter(({ effect, occurred_at }) => effect !== null && occurred_at !== null)
+  const { steps, left } = unwound(
+    state,
+    own.filter(({ effect }) => effect?.result !== 'superseded'),
+  )
+  const decided = steps.map((one) => ({ ...one, time: timeOf(one.event), isOfPeriod: periodOf(one.state) === period }))
+  const isOfPeriod = (time: string) => {
+    const [last] = decided.filter((one) => one.time <= time).toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    return last ? last.isOfPeriod : decided.every((one) => one.isOfPeriod)
+  }
+  const others = own
+    .filter((event) => event.effect?.result === 'superseded' || left.includes(event))
+    .filter(({ object, status }) => object === row.id && status === 'past_due')
+    .map(timeOf)
+    .filter((time) => time >= (now ?? period))
+  const said = decided.filter((one) => one.isOfPeriod && one.state.status === 'past_due').map(({ time }) => time)
+  const [since = null] = [...said, ...others.filter(isOfPeriod)].sort()
+  // What all events say until now, one of these said already.
+  if (now !== null && [...said, ...others].includes(now)) return { since: now, isKnown: true }
+  const isKnown = others.every((time) => isOfPeriod(time) || (since !== null && time >= since))
   // An event of which no record is left may have been the first.
-  if (row.past_due_period === period && row.past_due_since !== null && times.length === 0) return row.past_due_since
-  return times[0] ?? null
+  return { since: since ?? (isKnown ? now : null), isKnown }
+}
+
+function timeOf({ occurred_at }: HistoryEvent): string {
+  return nanoseconds(occurred_at)
+}
+
+function periodOf({ current_period_start }: State): string {
+  return nanoseconds(typeof current_period_start === 'string' ? current_period_start : null)
 }

@@ -118,6 +118,58 @@ describe('the answer of a time', () => {
     )
   }, 60_000)
 
+  /** The period that an event of {@link event} has, from and to a day, and its items with it. */
+  const period = (from: number, to: number) => ({
+    items: {
+      object: 'list',
+      data: [
+        stripeItem({
+          ...{ price: { id: 'price_pro', product: 'prod_x' }, quantity: 2 },
+          ...{ current_period_start: (START + from * DAY) / 1000, current_period_end: (START + to * DAY) / 1000 },
+        }),
+      ],
+      has_more: false,
+    },
+  })
+
+  it('counts the grace from the first event of the period that says past due, not of the one before', async () => {
+    const told: [number, unknown][] = []
+    const tell = async (at: number, from: number, status: string) => {
+      setClock(START + at * DAY)
+      await world.deliver(event({ at, status, fields: period(from, from + 30) }))
+      told.push([START + at * DAY, (await world.one('ext:ada')).features])
+    }
+    await tell(0, 0, 'active')
+    // The vendor renews late: this is about the first period, although the second one has begun.
+    await tell(31, 0, 'past_due')
+    await tell(33, 30, 'past_due')
+    await tell(34, 30, 'past_due')
+    setClock(START + 35 * DAY)
+    for (const [time, features] of told) {
+      expect(await at(time)).toMatchObject({ features, exact: true, missing: [] })
+    }
+    expect((await at(START + 34 * DAY)).features.sso?.valid_until).toBe(iso(START + 40 * DAY))
+  })
+
+  it('says that it is not known since when, if an event may be of either period', async () => {
+    const tell = async (processed: number, at: number, from: number, status: string) => {
+      setClock(START + processed * DAY)
+      await world.deliver(event({ at, status, fields: period(from, from + 30) }))
+    }
+    await tell(1, 0, 0, 'active')
+    await tell(33, 33, 30, 'past_due')
+    // It arrives late, and decides nothing.
+    await tell(34, 31, 30, 'past_due')
+    await tell(35, 30.5, 30, 'past_due')
+    setClock(START + 36 * DAY)
+    expect(await at(START + 35 * DAY)).toMatchObject({ exact: true, missing: [] })
+    expect(await at(START + 33 * DAY)).toMatchObject({ exact: true, missing: [] })
+    expect(await at(START + 34 * DAY)).toMatchObject({
+      exact: false,
+      missing: ['Since when s1 was past due is not known.'],
+    })
+  })
+
   it('knows that the consumer, a feature, a plan or a link was not there yet', async () => {
     advance(HOUR)
     await world.catalog.feature('later')

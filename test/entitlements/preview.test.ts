@@ -124,6 +124,48 @@ describe('a preview', () => {
     ])
   })
 
+  it.each<[what: string, own: [id: string, price: string, status: string][], granted: boolean, named: string | null]>([
+    ['an active subscription', [['a', 'price_pro', 'active']], false, 'cus_a'],
+    ['an active subscription and a grant', [['a', 'price_pro', 'active']], true, 'cus_a'],
+    ['a subscription that is over, and a grant', [['a', 'price_pro', 'canceled']], true, null],
+    [
+      'a subscription that is over, and an active one',
+      [
+        ['a', 'price_pro', 'canceled'],
+        ['b', 'price_pro', 'active'],
+      ],
+      false,
+      'cus_b',
+    ],
+    ['a product, while the price is another plan’s', [['a', 'price_starter', 'active']], true, null],
+    [
+      'a product, while the price is another plan’s, and a price',
+      [
+        ['a', 'price_starter', 'active'],
+        ['b', 'price_pro', 'active'],
+      ],
+      false,
+      'cus_b',
+    ],
+  ])('names the customer who gives the plan: %s', async (_, own, granted, named) => {
+    await world.catalog.change(plans.pro ?? '', { prices: price('price_pro', 'prod_x') })
+    await world.consumers.put('ada')
+    await world.deliver(...own.map(([id, ref, status]) => subscription(id, [ref], id, status)))
+    for (const [id] of own) await world.consumers.pin(`cus_${id}`, 'ext:ada')
+    if (granted) await world.grant({ consumer: 'ext:ada', plan: 'pro' })
+    const { body } = await world.catalog.preview(plans.pro ?? '', { features: {} })
+    expect(body.affected).toBe(1)
+    expect(new Set(body.changes.map(({ customer }) => customer))).toEqual(new Set([named]))
+    expect(new Set(body.changes.map(({ vendor }) => vendor))).toEqual(new Set([named && 'stripe']))
+  })
+
+  it('names the customer who would have the plan', async () => {
+    await world.consumers.put('ada')
+    await world.deliver(subscription('a', ['price_none'], 'ada'))
+    const { body } = await world.catalog.preview(plans.pro ?? '', { prices: price('price_pro', 'price_none') })
+    expect(body.changes.map(({ feature, customer }) => [feature, customer])).toContainEqual(['sso', 'cus_ada'])
+  })
+
   it('refuses what the change would be refused for, but not a price of another plan', async () => {
     const of = (id: string, json: object) => world.catalog.preview(id, json)
     expect((await of('pln_none', { rank: 1 })).status).toBe(404)
