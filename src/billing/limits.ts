@@ -31,8 +31,6 @@ export const MAX_CHANGE_BYTES = 4000
 
 /** Characters of a vendor's id in a filter. */
 export const MAX_ID_LENGTH = 200
-/** Characters of a vendor's name in a filter. */
-export const MAX_VENDOR_LENGTH = 40
 
 /** Entries of metadata that a list can be filtered by at once. */
 export const MAX_METADATA_FILTERS = 5

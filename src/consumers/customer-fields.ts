@@ -3,10 +3,11 @@ import { linkFields } from '../billing/customers/customer'
 import type { CustomerKey } from '../billing/customers/read'
 import { MAX_ID_LENGTH } from '../billing/limits'
 import { noObject } from '../billing/names'
-import { listFields, vendorName } from '../billing/read/fields'
+import { listFields } from '../billing/read/fields'
 import { flagField, named } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { vendorOf } from '../vendors'
+import { VendorField } from '../vendors/field'
 import { isId } from '../vendors/lib/read'
 import { MAX_EXTERNAL_ID } from './limits'
 import type { Link } from './links'
@@ -43,7 +44,7 @@ export const ListQuery = z.strictObject({
   cursor,
   linked: flagField.optional().describe('Whether the customer is linked to a consumer that exists.'),
   consumer: consumerName.optional().describe('A consumer: its id, or `ext:` and its external id.'),
-  vendor: vendorName.optional(),
+  vendor: VendorField.optional(),
 })
 
 export const PinBody = named(

@@ -159,7 +159,10 @@ function deleteOwned(db: Db, { project_id, id }: ConsumerKey) {
     moves: db
       .delete(customerMoves)
       .where(
-        and(eq(customerMoves.project_id, project_id), sql`${customerMoves.ref} IN (${idsOf({ project_id, id })})`),
+        and(
+          eq(customerMoves.project_id, project_id),
+          sql`${customerMoves.ref} IN (${idsOf({ project_id, id })} UNION ALL SELECT ${id})`,
+        ),
       ),
     ids: db.delete(consumerIds).where(and(eq(consumerIds.project_id, project_id), eq(consumerIds.consumer_id, id))),
     devices: deleteDevices(db, project_id, id),

@@ -86,13 +86,12 @@ function upsert(db: Db, { project_id, customer }: Of, value: string, from: SQL) 
  */
 export async function unpin(db: Db, { project_id, customer }: Of, change: Change): Promise<void> {
   const { said, hint, pinned: column } = customerLinks
-  const isPinned = and(
+  const isIt = and(
     eq(customerLinks.project_id, project_id),
     eq(customerLinks.customer, customer.id),
     eq(customerLinks.vendor, customer.vendor),
-    isNotNull(column),
-    isFree,
   )
+  const isPinned = and(isIt, isNotNull(column), isFree)
   const about = { action: 'customer.unpinned', object_type: 'customer', object_id: customer.id }
   const { erased } = await batch(db, {
     audit: auditedFrom(
@@ -101,9 +100,10 @@ export async function unpin(db: Db, { project_id, customer }: Of, change: Change
       { ...about, details: { vendor: customer.vendor } },
       { taken: { project_id: customerLinks.project_id }, from: sql`FROM ${customerLinks} WHERE ${isPinned}` },
     ),
-    // Without a claim, nothing is left to keep.
-    emptied: db.delete(customerLinks).where(and(isPinned, isNull(said), isNull(hint))),
+    // A trigger records which consumer it was.
     unpinned: db.update(customerLinks).set({ pinned: null }).where(isPinned),
+    // Without a claim, nothing is left to keep.
+    emptied: db.delete(customerLinks).where(and(isIt, isNull(column), isNull(said), isNull(hint))),
     erased: findErased(db, project_id, customer),
   })
   requireNotErased(erased)

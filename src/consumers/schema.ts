@@ -80,7 +80,7 @@ export const consumerIds = sqliteTable(
 
 /**
  * Which consumer a vendor's customer is: what people and events say about it. It names consumers that do not exist yet.
- * A trigger in a migration records in {@link customerMoves} when events change it.
+ * Triggers in migrations record in {@link customerMoves} when events or pins change it.
  */
 export const customerLinks = sqliteTable(
   'customer_links',
@@ -109,14 +109,14 @@ export const customerLinks = sqliteTable(
 )
 
 /**
- * When events linked a customer to another external id than before: the former one. A trigger of `customer_links` writes it, by
- * the database's clock.
+ * When an event linked a customer to another external id than before, or a pin of it was set or removed: the former one. Triggers of
+ * `customer_links` write it, by the database's clock.
  */
 export const customerMoves = sqliteTable(
   'customer_moves',
   {
     project_id: text().notNull(),
-    /** The former external id. */
+    /** The former external id; of a customer that was pinned, the id of the former consumer. No external id begins like one. */
     ref: text().notNull(),
     moved_at: integer().notNull(),
     customer: text().notNull(),

@@ -3,6 +3,7 @@ import { requireConsumer } from '../consumers/read'
 import type { NamedConsumer } from '../consumers/ref'
 import { batch, type Db, type Results, type Send } from '../db/client'
 import { invalidField } from '../http/validate'
+import { idTime } from '../lib/ids'
 import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../tenancy/settings'
 import { type Catalog, type ConsumerFacts, indexed, type PlanFact } from './facts'
@@ -42,7 +43,9 @@ export async function holderAt(
   const own = new Set(found.links.map(({ vendor, id }) => nameOf(vendor, id)))
   const moved = found.moves.filter(({ vendor, id }) => !own.has(nameOf(vendor, id)))
   const repinned = changes.filter(({ action }) => action === 'customer.pinned' || action === 'customer.unpinned')
-  const named = new Set([...repinned.map(({ object_id }) => object_id), ...moved.map(({ id }) => id)])
+  // Whom these pins took the customer from, nothing tells.
+  const early = repinned.filter(({ id }) => idTime(id) < (found.state[0]?.value ?? 0))
+  const named = new Set([...early.map(({ object_id }) => object_id), ...moved.map(({ id }) => id)])
   const claimed = found.links.filter(({ event_id }) => event_id !== null)
   const { events, relinked, known } = await batch(db, {
     events: subscriptionEventsOf(db, project_id, [...new Set(now.map(({ id }) => id))]),
@@ -72,7 +75,7 @@ export async function holderAt(
     ...missingOfPlans(found),
     ...missingOfLinks(found, relinked, at),
     ...missingOfMoves(found, moved, known),
-    ...missingOfPins(repinned, own, known),
+    ...missingOfPins(repinned, early, own, known),
     ...missingOfChanges(changes, consumer.id),
     ...unknownFeatures(catalog, found.grants).map((key) => `The feature ${key} was deleted since.`),
   ]
@@ -158,12 +161,23 @@ function missingOfMoves({ moves }: Found, moved: Found['moves'], known: Known): 
   ]
 }
 
-/** The customers whose pins have changed, in words. @param own the names of the consumer's customers */
-function missingOfPins(repinned: Found['changes'], own: ReadonlySet<string>, known: Known): string[] {
+/**
+ * The customers whose pins have changed, in words.
+ *
+ * @param early those of which it is not known whom they took the customer from
+ * @param own the names of the consumer's customers
+ */
+function missingOfPins(
+  repinned: Found['changes'],
+  early: Found['changes'],
+  own: ReadonlySet<string>,
+  known: Known,
+): string[] {
   return repinned
     .filter(
-      ({ object_id, details }) =>
-        own.has(nameOf(String(details?.vendor), object_id)) || known.some(({ id }) => id === object_id),
+      (change) =>
+        own.has(nameOf(String(change.details?.vendor), change.object_id)) ||
+        (early.includes(change) && known.some(({ id }) => id === change.object_id)),
     )
     .map(({ object_id }) => `The customer ${object_id} was pinned or unpinned since.`)
 }

@@ -15,6 +15,7 @@ import { type Db, raw } from '../db/client'
 import { json, literals } from '../db/sql'
 import { attempts, events, refs } from '../inbox/schema'
 import { idFloor } from '../lib/ids'
+import { state } from '../stores/schema'
 import { projects } from '../tenancy/schema'
 import { MAX_AUDIT_WALKED, MAX_HISTORY, MAX_LINK_EVENTS } from './limits'
 import { grantsOf, numbered, subscriptionsOf } from './read'
@@ -42,6 +43,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
     plans: plansAt(db, projectId, at),
     refs: mappedPrices(db, projectId),
     changes: changesSince(db, projectId, ref, at),
+    state: db.select({ value: state.value }).from(state).where(eq(state.name, 'pins_known_from')),
   }
 }
 
@@ -100,6 +102,7 @@ function changesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
     ORDER BY ${a.id} LIMIT ${MAX_AUDIT_WALKED}`
   const shown = {
     nth: sql<number>`w.nth`,
+    id: sql<string>`w.id`,
     bears: sql<boolean>`w.bears`.mapWith(Boolean),
     action: sql<string>`w.action`,
     object_id: sql<string>`w.object_id`,
@@ -113,17 +116,18 @@ function changesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
 }
 
 /**
- * The customers that events linked to an external id of a consumer, and to another one after a time: up to one more than
- * {@link MAX_CUSTOMERS}.
+ * The customers that events linked to an external id of a consumer, or that were pinned to it, and that became another one's after a
+ * time, or were pinned or unpinned: up to one more than {@link MAX_CUSTOMERS}.
  */
 function movesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
   return raw(
     db,
     { vendor: m.vendor, id: m.customer, moved_at: m.moved_at },
-    (fields) => sql`SELECT ${fields} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+    (fields) => sql`SELECT ${fields} FROM (SELECT ${consumerIdOf(projectId, ref)} AS ref UNION ALL
+        SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+        WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${consumerIdOf(projectId, ref)}) own
       CROSS JOIN ${customerMoves} ${m} NOT INDEXED
-        ON ${m.project_id} = ${projectId} AND ${m.ref} = ${i.external_id} AND ${m.moved_at} > ${at}
-      WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${consumerIdOf(projectId, ref)} LIMIT ${MAX_CUSTOMERS + 1}`,
+        ON ${m.project_id} = ${projectId} AND ${m.ref} = own.ref AND ${m.moved_at} > ${at} LIMIT ${MAX_CUSTOMERS + 1}`,
   )
 }
 

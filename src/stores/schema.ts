@@ -27,6 +27,8 @@ const NAMES = [
   'stores_until',
   /** When housekeeping begins to move `payloads` to `bodies` (ms). The previous version reads only `payloads`. */
   'payloads_move_from',
+  /** Since when `customer_moves` also has what pins moved (ms). Not there if no customer was linked before. */
+  'pins_known_from',
   /** In the directory: how many passes have looked for addresses in old entries of the audit log. */
   'address_passes',
 ] as const

@@ -197,7 +197,7 @@ describe('a customer', () => {
 })
 
 describe('a move of a customer', () => {
-  it('is recorded where events link it to another external id, and nowhere else', async () => {
+  it('is recorded where events link it to another external id, and where it is pinned or unpinned', async () => {
     const { project, consumers, deliver } = await newPlace()
     const moved = async () => {
       const found = await rows<{ ref: string }>('SELECT ref FROM customer_moves WHERE project_id = ?', project)
@@ -213,11 +213,21 @@ describe('a move of a customer', () => {
     expect(await moved()).toEqual(['h2'])
     await deliver(ofCustomer('cus_a', 's1', 30))
     expect(await moved()).toEqual(['h1', 'h2'])
-    // What events say under a pin moves nobody. A pin is in the audit log.
-    await consumers.pin('cus_a', 'ext:a')
+    const { id } = (await consumers.get('ext:a')).body
+    for (let again = 0; again < 2; again++) await consumers.pin('cus_a', 'ext:a')
+    expect(await moved()).toEqual(['h1', 'h2', 's1'])
+    // What events say under a pin moves nobody.
     await deliver(ofCustomer('cus_a', 's2', 40))
+    expect(await moved()).toEqual(['h1', 'h2', 's1'])
     await consumers.unpin('cus_a')
-    expect(await moved()).toEqual(['h1', 'h2'])
+    expect(await moved()).toEqual([id, 'h1', 'h2', 's1'])
+    // Without a claim, the row of the customer is gone, and its move is not.
+    await consumers.pin('cus_b', 'ext:a')
+    await consumers.unpin('cus_b')
+    expect(await moved()).toEqual([id, id, 'h1', 'h2', 's1'])
+    // An erasure leaves none of its consumer.
+    await consumers.erase('ext:a')
+    expect(await moved()).toEqual(['h1', 'h2', 's1'])
     // Away and back and away in one batch.
     await deliver(ofCustomer('cus_a', 's3', 50), ofCustomer('cus_a', 's2', 60), ofCustomer('cus_a', 's3', 70))
     expect(await moved()).toContain('s2')

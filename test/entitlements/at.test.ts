@@ -270,6 +270,34 @@ describe('the answer of a time', () => {
     expect(await missing(before[0] as number)).toEqual([])
   })
 
+  it('is not certain only for the consumers whom a pin gives a customer, or takes one from', async () => {
+    for (const name of ['ben', 'cleo']) await world.consumers.put(name)
+    await world.deliver(event({}))
+    const time = START + HOUR
+    setClock(time + HOUR)
+    const told = async () => {
+      const all = ['ada', 'ben', 'cleo'].map(async (name) => (await at(time, `ext:${name}`)).missing?.join() ?? '')
+      return (await Promise.all(all)).map((text) => (text === '' ? 'exact' : text.replace(/until .*/, 'until')))
+    }
+    const until = 'The customer cus belonged to the consumer until'
+    expect(await told()).toEqual(['exact', 'exact', 'exact'])
+    await world.consumers.pin('cus', 'ext:ben')
+    expect(await told()).toEqual([until, 'The customer cus was pinned or unpinned since.', 'exact'])
+    await world.consumers.pin('cus', null)
+    expect(await told()).toEqual([until, until, 'exact'])
+    await world.consumers.unpin('cus')
+    expect(await told()).toEqual(['The customer cus was pinned or unpinned since.', until, 'exact'])
+    // Pinned before any event named it, and no more.
+    await world.consumers.pin('cus_new', 'ext:cleo')
+    await world.consumers.unpin('cus_new')
+    expect((await told())[2]).toBe('exact')
+    // Of pins before the history began, it is not known whom they took a customer from.
+    const since = STORE.prepare("INSERT INTO state VALUES ('pins_known_from', ?)").bind(time + 2 * HOUR)
+    await since.run()
+    expect((await told())[2]).toBe('The customer cus was pinned or unpinned since.')
+    await STORE.prepare("DELETE FROM state WHERE name = 'pins_known_from'").run()
+  })
+
   it('says that not all events of a customer were looked at', async () => {
     await world.consumers.put('grace')
     advance(HOUR)

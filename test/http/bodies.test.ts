@@ -302,6 +302,13 @@ describe.each(ROUTES.map((route) => [nameOf(route), route] as const))('the query
       expect(pointers(answer)).toContain(`/${field}`)
     }
   })
+
+  if (!('vendor' in (route.meta.query as z.ZodObject).shape)) return
+  it('takes a vendor by a name that there is', async () => {
+    const answer = await ask('vendor=nobody')
+    problemOf(answer, 422, 'validation_failed', 'vendor')
+    expect(pointers(answer)).toEqual(['/vendor'])
+  })
 })
 
 describe('a field', () => {

@@ -100,6 +100,7 @@ describe('the last owner', () => {
       expect(results).toEqual([
         { name: 'audit_log_counted', tbl_name: 'audit_log' },
         { name: 'customer_links_moved', tbl_name: 'customer_links' },
+        { name: 'customer_links_repinned', tbl_name: 'customer_links' },
         { name: 'members_break_glass_changed', tbl_name: 'members' },
         { name: 'members_break_glass_removed', tbl_name: 'members' },
         { name: 'members_last_owner_changed', tbl_name: 'members' },

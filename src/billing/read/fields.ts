@@ -2,18 +2,12 @@ import * as z from 'zod'
 import { named } from '../../http/fields'
 import { pageFields } from '../../http/page'
 import { SAMPLE } from '../../http/samples'
+import { VendorField } from '../../vendors/field'
 import { isoTime } from '../../vendors/lib/time'
-import {
-  MAX_ID_LENGTH,
-  MAX_METADATA_FILTERS,
-  MAX_METADATA_KEY_LENGTH,
-  MAX_METADATA_VALUE_LENGTH,
-  MAX_VENDOR_LENGTH,
-} from '../limits'
+import { MAX_ID_LENGTH, MAX_METADATA_FILTERS, MAX_METADATA_KEY_LENGTH, MAX_METADATA_VALUE_LENGTH } from '../limits'
 
 /** A vendor's id as a filter. */
 export const vendorId = z.string().min(1).max(MAX_ID_LENGTH)
-export const vendorName = z.string().min(1).max(MAX_VENDOR_LENGTH)
 
 /**
  * An RFC 3339 time as rows have it: in UTC, without `Z`, and without zeros at the end of its fraction, which would sort
@@ -40,7 +34,7 @@ const metadata = z
 export const listFields = {
   ...pageFields,
   customer: vendorId.optional(),
-  vendor: vendorName.optional(),
+  vendor: VendorField.optional(),
   updated_after: when.optional().describe('By `updated_at`. Inclusive.'),
   created_after: when.optional().describe('By `created_at`. Inclusive.'),
   metadata: metadata

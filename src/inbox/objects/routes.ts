@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Invoice } from '../../billing/invoices/invoice'
 import { NAMES, noObject } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
-import { include, vendorName } from '../../billing/read/fields'
+import { include } from '../../billing/read/fields'
 import type { ShownObjects } from '../../billing/read/present'
 import { presentObject } from '../../billing/read/present'
 import { findObject } from '../../billing/read/store'
@@ -15,11 +15,12 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import type { ObjectKind } from '../../lib/billing-kinds'
+import { VendorField } from '../../vendors/field'
 import { included, including, inRoomFor } from './vendor-object'
 
 const policy = { actors: ['session', 'api_key'], scope: 'billing:read', project: true, reads: true } as const
 const oneFields = z.strictObject({
-  vendor: vendorName.optional().describe('Needed only if two vendors use the same id.'),
+  vendor: VendorField.optional().describe('Needed only if two vendors use the same id.'),
   include,
 })
 
