@@ -20,7 +20,7 @@ export const apiKeyCredential: CredentialKind = {
   enter,
   lookup: (rt, secret, projectId) => ({
     db: rt.db,
-    query: byHash(rt.db, secret.hash),
+    query: byHash(rt.db, { hash: secret.hash }),
     judge: async (rows) => judge(rt, (rows[0] as Credential | undefined) ?? (await missed(rt, secret)), projectId),
   }),
   requireAwake: async ({ directory }, actor, scope) => {
@@ -53,7 +53,7 @@ async function missed(rt: Runtime, { token, hash }: { token: string; hash: strin
   const home = storeOfSecret(token)
   const other = rotated || home === rt.store ? null : rt.at(home)
   if (other) {
-    const found = await batch(other.db, { keys: byHash(other.db, hash), rotated: byRetiredHash(other.db, hash) })
+    const found = await batch(other.db, { keys: byHash(other.db, { hash }), rotated: byRetiredHash(other.db, hash) })
     if (found.keys[0]) return found.keys[0]
     rotated = found.rotated[0]
   }

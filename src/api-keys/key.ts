@@ -2,7 +2,7 @@ import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'dr
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
 import { audited, type Change, entriesOf } from '../audit/store'
-import { batch, type Db, run } from '../db/client'
+import { batch, type Db, type Held, prepared, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { Fault } from '../lib/fault'
 import { projects } from '../tenancy/schema'
@@ -10,14 +10,31 @@ import { LAST_USED_EVERY, MAX_LIVE_KEYS } from './limits'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 
+const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
+const holderKey = alias(apiKeys, 'holder_key')
+const keyFields = {
+  id: apiKeys.id,
+  name: apiKeys.name,
+  key_prefix: apiKeys.key_prefix,
+  scopes: apiKeys.scopes,
+  expires_at: apiKeys.expires_at,
+  created_by: apiKeys.created_by,
+  created_at: apiKeys.created_at,
+  last_used_at: apiKeys.last_used_at,
+  revoked_at: apiKeys.revoked_at,
+  minter_email: apiKeys.minter_email,
+  issued_to: ISSUED_TO.as('issued_to'),
+  issued_to_name: sql<string | null>`${holderKey.name}`.as('issued_to_name'),
+}
+
 /** A key as listed: without its hash. */
-export type KeyRow = Awaited<ReturnType<typeof listKeys>>[number]
+export type KeyRow = ReturnType<typeof listKeys>['_']['result'][number]
 /** The columns of a key that authentication needs. */
-export type Credential = Awaited<ReturnType<typeof byHash>>[number]
+export type Credential = ReturnType<typeof byHash>['_']['result'][number]
 
 /** Reads the key with this hash, if its project exists. This is the only read that authenticates a request. */
-export function byHash(db: Db, hash: string) {
-  return db
+export const byHash = prepared((db: Db, { hash }: { hash: Held<string> }) =>
+  db
     .select({
       id: apiKeys.id,
       project_id: apiKeys.project_id,
@@ -30,8 +47,8 @@ export function byHash(db: Db, hash: string) {
     })
     .from(apiKeys)
     .innerJoin(projects, eq(projects.id, apiKeys.project_id))
-    .where(eq(apiKeys.hash, hash))
-}
+    .where(eq(apiKeys.hash, hash)),
+)
 
 /**
  * Reads the key of a secret that a rotation replaced, and whether it has ended. For secrets that {@link byHash} misses.
@@ -44,9 +61,23 @@ export function byRetiredHash(db: Db, hash: string) {
     .where(eq(retiredSecrets.hash, hash))
 }
 
+type KeyHeld = { project_id: Held<string>; id: Held<string> }
+
 /** Reads a live key of the project. */
-export function findKey(db: Db, projectId: string, id: string) {
-  return selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at)))
+export const findKey = prepared((db: Db, key: KeyHeld) => selectKeys(db, isLive(key)))
+
+/** Reads a live key with the name of its project. */
+export const findOwnKey = prepared((db: Db, key: KeyHeld) =>
+  db
+    .select({ ...keyFields, project_name: sql<string>`${projects.name}`.as('project_name') })
+    .from(apiKeys)
+    .innerJoin(projects, eq(projects.id, apiKeys.project_id))
+    .leftJoin(holderKey, eq(holderKey.id, apiKeys.secret_issued_to))
+    .where(isLive(key)),
+)
+
+function isLive({ project_id, id }: KeyHeld) {
+  return and(eq(apiKeys.id, id), eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at))
 }
 
 /** Reads a key of the project, live or revoked. */
@@ -54,17 +85,24 @@ export function findKeyEver(db: Db, projectId: string, id: string) {
   return selectKeys(db, keysOfProject(projectId, id))
 }
 
-/** A page of keys. `issuedTo`: only those whose current secret this user or API key was handed. */
-type KeysAsked = { before: string | null; limit: number; issuedTo?: string | undefined }
+type KeysHeld = {
+  project_id: Held<string>
+  before: Held<string> | null
+  limit: Held<number>
+  issuedTo?: Held<string> | undefined
+}
 
-/** Reads the project's live keys, newest first, starting after the key `before`. */
-export function listKeys(db: Db, projectId: string, { before, limit, issuedTo }: KeysAsked) {
-  const live = and(eq(apiKeys.project_id, projectId), isNull(apiKeys.revoked_at))
+/**
+ * Reads the project's live keys, newest first, starting after the key `before`. `issuedTo`: only those whose current secret this
+ * user or API key was handed.
+ */
+export const listKeys = prepared((db: Db, { project_id, before, limit, issuedTo }: KeysHeld) => {
+  const live = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at))
   const issued = issuedTo === undefined ? undefined : or(eq(ISSUED_TO, issuedTo), handedThrough(issuedTo))
   return selectKeys(db, and(live, issued, before === null ? undefined : lt(apiKeys.id, before)))
     .orderBy(desc(apiKeys.id))
     .limit(limit)
-}
+})
 
 /** How many of the first changes of a project {@link firstRevoked} looks at. */
 const FIRST_CHANGES = 50
@@ -88,13 +126,11 @@ export function firstRevoked(db: Db, projectId: string) {
     .where(and(eq(first.action, 'api_key.minted'), isNotNull(apiKeys.revoked_at)))
 }
 
-const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
-
 /**
  * Whether the current secret of a key went through the hands of this API key: directly, or from key to key. Or of this user,
  * who rotated the key before it rotated itself.
  */
-export function handedThrough(holderId: string): SQL {
+export function handedThrough(holderId: string | Held<string>): SQL {
   return sql`EXISTS (SELECT 1 FROM json_each(${apiKeys.secret_lineage}) WHERE value = ${holderId})`
 }
 
@@ -140,25 +176,10 @@ export async function touchKey(db: Db, id: string, now: number): Promise<void> {
   await run(db, db.update(apiKeys).set({ last_used_at: now }).where(live))
 }
 
-const holderKey = alias(apiKeys, 'holder_key')
-
 /** Reads keys as {@link KeyRow}. */
 export function selectKeys(db: Db, condition: SQL | undefined) {
   return db
-    .select({
-      id: apiKeys.id,
-      name: apiKeys.name,
-      key_prefix: apiKeys.key_prefix,
-      scopes: apiKeys.scopes,
-      expires_at: apiKeys.expires_at,
-      created_by: apiKeys.created_by,
-      created_at: apiKeys.created_at,
-      last_used_at: apiKeys.last_used_at,
-      revoked_at: apiKeys.revoked_at,
-      minter_email: apiKeys.minter_email,
-      issued_to: ISSUED_TO.as('issued_to'),
-      issued_to_name: sql<string | null>`${holderKey.name}`.as('issued_to_name'),
-    })
+    .select(keyFields)
     .from(apiKeys)
     .leftJoin(holderKey, eq(holderKey.id, apiKeys.secret_issued_to))
     .where(condition)

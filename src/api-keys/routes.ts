@@ -12,9 +12,8 @@ import { body, query } from '../http/validate'
 import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
 import { requireFound } from '../lib/fault'
 import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
-import { findProject } from '../tenancy/project'
 import { keyRevoked } from './faults'
-import { findKey, listKeys } from './key'
+import { findKey, findOwnKey, listKeys } from './key'
 import { MAX_LIVE_KEYS } from './limits'
 import { MintBody, mintKey } from './mint'
 import { ApiKey, presentKey } from './present'
@@ -98,9 +97,9 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const asked = c.req.valid('query')
       const list = paging('api-keys', asked)
-      const page = { before: list.before, limit: list.take, issuedTo: asked.secret_issued_to }
-      const { found, beside } = await readBeside(c, { rows: listKeys(c.get('rt').db, project, page) }, (directory) =>
-        membersOf(directory, project),
+      const page = { project_id: project, before: list.before, limit: list.take, issuedTo: asked.secret_issued_to }
+      const { found, beside } = await readBeside(c, { rows: listKeys(c.get('rt').db, page) }, (directory) =>
+        membersOf(directory, { project_id: project }),
       )
       const people = rolesIn(beside)
       return answer(
@@ -126,15 +125,12 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const actor = c.get('actor')
       const project = projectOf(actor)
       const { db } = c.get('rt')
-      const { keys, projects } = await read(c, {
-        keys: findKey(db, project, actor.id),
-        projects: findProject(db, project),
-      })
-      const [row] = keys
-      const [owner] = projects
-      if (!row || !owner) throw keyRevoked()
+      const { keys } = await read(c, { keys: findOwnKey(db, { project_id: project, id: actor.id }) })
+      const [own] = keys
+      if (!own) throw keyRevoked()
+      const { project_name: name, ...row } = own
       // A key does not depend on the directory, so a call that describes the key does not ask it.
-      return answer(c, { key: presentKey(row, null), project: { id: project, name: owner.name } }, 200)
+      return answer(c, { key: presentKey(row, null), project: { id: project, name } }, 200)
     },
   )
   .get(
@@ -152,8 +148,8 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const { found, beside } = await readBeside(
         c,
-        { rows: findKey(c.get('rt').db, project, c.req.param('id')) },
-        (directory) => membersOf(directory, project),
+        { rows: findKey(c.get('rt').db, { project_id: project, id: c.req.param('id') }) },
+        (directory) => membersOf(directory, { project_id: project }),
       )
       return answer(c, presentKey(requireFound(found.rows, 'API key'), rolesIn(beside)), 200)
     },

@@ -74,7 +74,7 @@ export async function updateKey(
   const details = { name, expires_at: expires_at === undefined ? undefined : iso(expires_at) }
   const { rows } = await batch(db, {
     ...audited(db, change, keyEntry(project_id, id, 'api_key.updated', details), changed),
-    rows: findKey(db, project_id, id),
+    rows: findKey(db, { project_id, id }),
   })
   return requireFound(rows, 'API key')
 }

@@ -1,8 +1,8 @@
-import { type Column, is, SQL, sql } from 'drizzle-orm'
+import { type Column, is, type Placeholder, SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import journal from '../../drizzle/meta/_journal.json'
-import { builder, decoded, type Prepared, refuseTwins, rowsOf } from './drizzle-internals'
+import { builder, decoded, filled, type Prepared, refuseTwins, rowsOf } from './drizzle-internals'
 import { type Meter, type MeteredD1, metered, noCost, type Sending } from './metered'
 
 export { ConstraintError } from './answered'
@@ -116,6 +116,47 @@ export function raw<F extends Fields>(
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, decoded(expression(field), row[name])]))
   return queryOf(db, text, ({ results }) => results.map(read))
 }
+
+/**
+ * In {@link prepared}: stands for a value that each call gives. Drizzle binds it as it is, so it is only for what a column stores
+ * as it is. `sql.param(held, column)` encodes it for any other column.
+ */
+export type Held<T extends string | number> = Placeholder & { readonly _holds?: T }
+type Holders = Record<string, Held<string> | Held<number> | null | undefined>
+/** What a call gives for placeholders. */
+type Given<H> = { [Name in keyof H]: H[Name] extends infer One ? (One extends Held<infer T> ? T : One) : never }
+
+/**
+ * A statement that is built once in each isolate. To build one takes longer than anything else of ours in a request, so the
+ * statements of the hottest paths are made with this: see docs/database.md.
+ *
+ * ```ts
+ * const byId = prepared((db: Db, { id }: { id: Held<string> }) => db.select().from(things).where(eq(things.id, id)))
+ * await run(db, byId(db, { id: 'a' }))
+ * ```
+ *
+ * @param build is called once for each set of values that are not null or undefined, with a placeholder for each of these
+ */
+export function prepared<D extends Database, H extends Holders, T>(
+  build: (db: D, held: H) => Query<T>,
+): (db: D, given: Given<H>) => Query<T> {
+  const built = new Map<string, Prepared>()
+  const buildFor = (values: [string, unknown][]) =>
+    build(
+      builder as Database as D,
+      Object.fromEntries(values.map(([name, value]) => [name, isNone(value) ? value : sql.placeholder(name)])) as H,
+    )
+  return (_, given) => {
+    const values = Object.entries(given)
+    const shape = values.map(([name, value]) => (isNone(value) ? `${name}:${value}` : name)).join()
+    const statement = built.get(shape) ?? prepare(buildFor(values))
+    built.set(shape, statement)
+    const own = filled(statement, given)
+    return { prepare: () => own } as unknown as Query<T>
+  }
+}
+
+const isNone = (value: unknown): value is null | undefined => value === null || value === undefined
 
 /** A statement in SQL that returns nothing. */
 export function rawWrite(db: Database, statement: SQL): Query<void> {

@@ -1,4 +1,4 @@
-import { Column, type DriverValueDecoder, is, SQL } from 'drizzle-orm'
+import { Column, type DriverValueDecoder, fillPlaceholders, is, SQL } from 'drizzle-orm'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import type { PreparedQuery } from 'drizzle-orm/session'
 
@@ -26,6 +26,16 @@ export type Prepared = PreparedQuery
 /** The rows of a statement as its builder would give them. `true`: the result is one of `D1Database.batch`, rows by name. */
 export function rowsOf(prepared: Prepared, result: D1Result): unknown {
   return prepared.mapResult(result, true)
+}
+
+/**
+ * A prepared statement with values in place of its placeholders, encoded as their columns are. Relies on `fillPlaceholders`, which
+ * is exported and not documented.
+ */
+export function filled(prepared: Prepared, values: Record<string, unknown>): Prepared {
+  const { sql, params } = prepared.getQuery()
+  const mapResult: Prepared['mapResult'] = (result, isFromBatch) => prepared.mapResult(result, isFromBatch)
+  return { getQuery: () => ({ sql, params: fillPlaceholders(params, values) }), mapResult } as Prepared
 }
 
 /**

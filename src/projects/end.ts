@@ -92,7 +92,7 @@ export async function markDeleted(
     .where(and(eq(projects.id, id), eq(projects.name, name), isNull(projects.deleted_at)))
   const { project } = await batch(db, {
     ...audited(db, change, projectEntry(id, 'project.deleted', name), deleted),
-    project: findProject(db, id),
+    project: findProject(db, { id }),
   })
   return project[0] ?? null
 }
@@ -117,7 +117,7 @@ export async function unmarkDeleted(
     .where(and(eq(projects.id, id), inTime, condition))
   const { project } = await batch(db, {
     ...audited(db, change, projectEntry(id, 'project.restored', name), restored),
-    project: findProject(db, id),
+    project: findProject(db, { id }),
   })
   return project[0] ?? null
 }

@@ -35,7 +35,7 @@ export async function changeInStore(
     .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting))
   const { project, features } = await batch(db, {
     ...audited(db, change, settingsEntry(id, settings), changed),
-    project: findProject(db, id),
+    project: findProject(db, { id }),
     features: featuresAmong(db, id, devices_feature ? [devices_feature] : []),
   })
   if (devices_feature && features[0]?.type !== 'quantity') {

@@ -14,7 +14,7 @@ export async function renameProject(db: Db, id: string, name: string, change: Ch
     .where(and(eq(projects.id, id), ne(projects.name, name)))
   const { project } = await batch(db, {
     ...audited(db, change, projectEntry(id, 'project.renamed', name), renamed),
-    project: findProject(db, id),
+    project: findProject(db, { id }),
   })
   return project[0] ?? null
 }

@@ -120,7 +120,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       const actor = c.get('actor')
       const list = paging('projects', c.req.valid('query'))
       if (actor.type === 'api_key') {
-        const { rows } = await read(c, { rows: findProject(rt.db, actor.project_id) })
+        const { rows } = await read(c, { rows: findProject(rt.db, { id: actor.project_id }) })
         return answer(c, { data: rows.map((row) => listed(row, null, false)), has_more: false, next_cursor: null }, 200)
       }
       const rows = await run(rt.directory, listMemberProjects(rt.directory, actor, list.before, list.take))
@@ -143,7 +143,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       faults: ['not_found'],
     }),
     async (c) => {
-      const { rows } = await read(c, { rows: findProject(c.get('rt').db, c.req.param('id')) })
+      const { rows } = await read(c, { rows: findProject(c.get('rt').db, { id: c.req.param('id') }) })
       if (!rows[0]) throw noProject()
       return answer(c, present(rows[0], roleOf(c.get('actor'))), 200)
     },

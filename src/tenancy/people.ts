@@ -1,6 +1,6 @@
 import { and, eq, inArray, ne } from 'drizzle-orm'
 import { users } from '../accounts/schema'
-import { type Directory, run } from '../db/client'
+import { type Directory, type Held, prepared, run } from '../db/client'
 import { valuesOf } from '../db/sql'
 import type { Runtime } from '../env'
 import type { Actor } from '../http/actor'
@@ -22,7 +22,7 @@ export function rolesIn(rows: readonly (Person & { role: Role })[] | null): Role
 
 /** The members of a project with their roles; null if the directory does not answer. */
 export async function readRoles({ directory }: Runtime, projectId: string): Promise<Roles | null> {
-  return rolesIn(await ifAnswered(directory, membersOf(directory, projectId)))
+  return rolesIn(await ifAnswered(directory, membersOf(directory, { project_id: projectId })))
 }
 
 function peopleIn(rows: readonly Person[] | null): People | null {
@@ -31,7 +31,7 @@ function peopleIn(rows: readonly Person[] | null): People | null {
 
 /** The addresses of the members of a project; null if the directory does not answer. */
 export async function readMembers({ directory }: Runtime, projectId: string): Promise<People | null> {
-  return peopleIn(await ifAnswered(directory, membersOf(directory, projectId)))
+  return peopleIn(await ifAnswered(directory, membersOf(directory, { project_id: projectId })))
 }
 
 /**
@@ -48,13 +48,13 @@ export async function readAddresses({ directory }: Runtime, ids: readonly string
 export type Person = { user_id: string; email: string }
 
 /** Reads the members of a project with their addresses. */
-export function membersOf(directory: Directory, projectId: string) {
-  return directory
+export const membersOf = prepared((directory: Directory, { project_id }: { project_id: Held<string> }) =>
+  directory
     .select({ user_id: members.user_id, email: users.email, role: members.role })
     .from(members)
     .innerJoin(users, eq(users.id, members.user_id))
-    .where(eq(members.project_id, projectId))
-}
+    .where(eq(members.project_id, project_id)),
+)
 
 /** Reads the addresses of users. Ids that are not of users are ignored, and so are users who were erased. */
 export function addressesOf(directory: Directory, ids: readonly string[]) {

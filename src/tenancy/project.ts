@@ -1,6 +1,6 @@
 import { type Column, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { Db, Directory } from '../db/client'
+import { type Db, type Directory, type Held, prepared } from '../db/client'
 import { json } from '../db/sql'
 import { projects } from './schema'
 import type { Settings } from './settings'
@@ -13,9 +13,9 @@ export function findCopy(directory: Directory, id: string) {
 export type Project = typeof projects.$inferSelect
 
 /** Reads a project of this store. */
-export function findProject(db: Db, id: string) {
-  return db.select().from(projects).where(eq(projects.id, id))
-}
+export const findProject = prepared((db: Db, { id }: { id: Held<string> }) =>
+  db.select().from(projects).where(eq(projects.id, id)),
+)
 
 const p = alias(projects, 'p')
 

@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change, entriesOf } from '../../audit/store'
-import { batch, type Db, run } from '../../db/client'
+import { batch, type Db, type Held, prepared, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
@@ -13,13 +13,13 @@ export type Connection = typeof connections.$inferSelect
 export type ConnectionRow = Awaited<ReturnType<typeof listConnections>>[number]
 
 /** Reads a connection of any project, also if it or its project is deleted. Ingest knows only its id. */
-export function findConnectionById(db: Db, id: string) {
+export const findConnectionById = prepared((db: Db, { id }: { id: Held<string> }) => {
   const project_deleted = sql<boolean>`${isDeleted(connections.project_id)}`.mapWith(Boolean).as('project_deleted')
   return db
     .select({ ...getTableColumns(connections), project_deleted })
     .from(connections)
     .where(eq(connections.id, id))
-}
+})
 
 /** Reads a connection of the project. */
 export function findConnection(db: Db, projectId: string, id: string) {

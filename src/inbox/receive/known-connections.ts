@@ -77,7 +77,7 @@ export async function takeEffect(id: string): Promise<void> {
 async function readAndRemember(rt: Runtime, id: string, invented?: () => Promise<void>): Promise<Known> {
   const before = known.get(id)
   const readAt = Date.now()
-  const [row] = await run(rt.db, findConnectionById(rt.db, id))
+  const [row] = await run(rt.db, findConnectionById(rt.db, { id }))
   const live = row?.deleted_at === null && !row.project_deleted ? row : undefined
   const entry: Known = { connection: live ? await decrypted(rt, live) : null, readAt }
   if (!row) await invented?.()

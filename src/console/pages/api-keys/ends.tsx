@@ -63,8 +63,8 @@ export const revoke = action({
     const { db } = c.get('rt')
     const { project_id, id } = addressedKey(c)
     const { keys, issued, added } = await batch(db, {
-      keys: findKey(db, project_id, id),
-      issued: listKeys(db, project_id, { before: null, limit: MAX_LIVE_KEYS, issuedTo: id }),
+      keys: findKey(db, { project_id, id }),
+      issued: listKeys(db, { project_id, before: null, limit: MAX_LIVE_KEYS, issuedTo: id }),
       added: findSecretsAddedThrough(db, project_id, id),
     })
     // A key that rotated itself was handed its own secret.

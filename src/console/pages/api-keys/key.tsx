@@ -116,5 +116,5 @@ export const keyPath = (c: Visit, id: string) => `${pathsOf(c).keys}/${encodeURI
 export async function readKey(c: Visit): Promise<KeyRow> {
   const { db } = c.get('rt')
   const { project_id, id } = addressedKey(c)
-  return requireFound(await run(db, findKey(db, project_id, id)), 'API key')
+  return requireFound(await run(db, findKey(db, { project_id, id })), 'API key')
 }

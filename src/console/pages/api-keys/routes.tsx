@@ -72,7 +72,7 @@ const edit = action({
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
     const read = (before: string | null, limit: number) =>
-      run(c.get('rt').db, listKeys(c.get('rt').db, projectOf(c.get('actor')), { before, limit }))
+      run(c.get('rt').db, listKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), before, limit }))
     const [keys, people] = await Promise.all([
       readList(c, 'api-keys', read, LISTED),
       readMembers(c.get('rt'), projectOf(c.get('actor'))),

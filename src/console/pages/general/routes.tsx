@@ -105,7 +105,7 @@ export const generalPages = new Hono<HttpEnv>()
 /** The project of the page. */
 async function read(c: Visit): Promise<Project> {
   const { db } = c.get('rt')
-  const [project] = await run(db, findProject(db, projectOf(c.get('actor'))))
+  const [project] = await run(db, findProject(db, { id: projectOf(c.get('actor')) }))
   if (!project) throw noProject()
   return project
 }

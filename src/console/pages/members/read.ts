@@ -129,7 +129,7 @@ export async function readAffected(c: Visit, userId: string): Promise<Affected> 
 export const works = ({ expires_at }: KeyRow, now: number) => expires_at === null || expires_at > now
 
 function liveKeys(c: Visit) {
-  return listKeys(c.get('rt').db, projectOf(c.get('actor')), { before: null, limit: MAX_LIVE_KEYS })
+  return listKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), before: null, limit: MAX_LIVE_KEYS })
 }
 
 /** For lists, which can do without. */
