@@ -14,8 +14,10 @@ import { show } from './ui/layout'
 /** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
 export function errorPage(c: Visit, error: unknown): Response | Promise<Response> {
   if (error instanceof Fault) c.get('log').code = error.fault
-  if (error instanceof HTTPException)
+  if (error instanceof HTTPException) {
+    c.get('log').code = 'form_rejected'
     return say(c, { status: error.status, title: 'The form was rejected', detail: error.message })
+  }
   if (isNotSignedIn(error)) return toSignIn(c)
   if (needsConfirmation(error)) return toConfirm(c)
   if (needsPasskey(error)) return toSecondFactor(c)

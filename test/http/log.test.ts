@@ -133,6 +133,12 @@ describe('what was refused', () => {
       () => visit('/console/sign-in/code', null, { form: { challenge: 'chl_none', code: 'AAAAAAAA' } }),
     ],
     [
+      'a form of another session',
+      403,
+      'form_rejected',
+      ({ owner }) => visit('/console/projects', owner, { form: { form_token: 'f'.repeat(64), name: 'x' } }),
+    ],
+    [
       'a form that is shown again',
       422,
       'validation_failed',

@@ -23,6 +23,8 @@ export type Faults = {
   echo?: string[]
   /** The key that signs; by default, one that it publishes. */
   signed_by?: 'another key'
+  /** Whether the header of the ID token brings the key that signs. */
+  brings_key?: boolean
   /** The kids that it publishes, all of one key. */
   kids?: string[]
   /** The media type of its keys. */
@@ -128,7 +130,7 @@ async function exchange(host: Host, request: Request): Promise<Response> {
 }
 
 async function idToken({ name, settings }: Host, asked: URLSearchParams): Promise<string> {
-  const { claims = {}, alg = 'RS256', kid = 'k1', signed_by, now = Date.now() } = settings as Faults
+  const { claims = {}, alg = 'RS256', kid = 'k1', signed_by, brings_key, now = Date.now() } = settings as Faults
   const seconds = Math.floor(now / 1000)
   const own = { iss: `https://${name}`, aud: asked.get('client_id'), sub: 'u1', nonce: asked.get('nonce') }
   const person = { email: 'ada@acme.dev', email_verified: true, name: 'Ada' }
@@ -142,8 +144,9 @@ async function idToken({ name, settings }: Host, asked: URLSearchParams): Promis
   const header = { alg, ...(kid !== null && { kid }) }
   if (alg === 'HS256')
     return new SignJWT(payload).setProtectedHeader(header).sign(new TextEncoder().encode(CLIENT.secret))
-  const { privateKey } = await keyPair(alg, signed_by ?? 'own')
-  return new SignJWT(payload).setProtectedHeader(header).sign(privateKey)
+  const { privateKey, publicKey } = await keyPair(alg, signed_by ?? 'own')
+  const brought = brings_key ? { jwk: await exportJWK(publicKey), jku: `https://${name}/own-keys` } : {}
+  return new SignJWT(payload).setProtectedHeader({ ...header, ...brought }).sign(privateKey)
 }
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -62,6 +62,14 @@ describe('a sign-in', () => {
     expect(read).toMatchObject({ email: `ada@${domain}` })
   })
 
+  it('is bound to its browser by a cookie that no script and no other host can read', async () => {
+    const { authorize } = await customersWorld()
+    const { headers } = await call((await authorize()).body.url)
+    expect(headers.get('Set-Cookie')).toMatch(
+      /^__Host-sso=[0-9a-f]{64}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    )
+  })
+
   it('works with a certified provider', async () => {
     const { signIn } = await customersWorld({ provider: 'certified.dev' })
     const person = { subject: 'ada', email: 'ada@acme.dev', email_verified: true, name: 'Ada' }

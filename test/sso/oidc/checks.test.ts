@@ -173,6 +173,7 @@ describe('a sign-in', () => {
     ],
     // The signature.
     ['by another key', { signed_by: 'another key' }, 'signature_refused'],
+    ['by another key, which its header brings', { signed_by: 'another key', brings_key: true }, 'signature_refused'],
     ['with an HMAC', { alg: 'HS256' }, 'signature_refused'],
     ['without a signature', { alg: 'none' }, 'signature_refused'],
     [
