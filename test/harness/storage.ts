@@ -9,7 +9,22 @@ export async function storedText(): Promise<string> {
   return JSON.stringify([databases, keys, values])
 }
 
-async function rowsOf(database: D1Database) {
+/**
+ * Every table of every database with its rows, as text, by store and name. What a call may write whatever it is answered is
+ * left out: when a credential was last used.
+ */
+export async function storedTables(): Promise<Record<string, string>> {
+  const all: Record<string, string> = {}
+  for (const store of STORES) {
+    const [tables, rows] = await rowsOf(databaseOf(store))
+    for (const [i, { name }] of tables.entries()) {
+      all[`${store} ${name}`] = JSON.stringify(rows[i]).replaceAll(/"last_used_at":(\d+|null)/g, '')
+    }
+  }
+  return all
+}
+
+async function rowsOf(database: D1Database): Promise<[tables: { name: string }[], rows: unknown[][]]> {
   const { results: tables } = await database
     .prepare(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",

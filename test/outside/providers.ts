@@ -62,12 +62,15 @@ export const mock: Handler = forwardTo(async (host) => {
   return service.requestHandler
 })
 
-/** A handler that gives every host a Node.js server of its own, and another one when its settings have changed. */
+/**
+ * A handler that gives every host a Node.js server of its own, and another one when its settings have changed. The same
+ * settings again keep the server: it remembers the challenges of sign-ins that are under way.
+ */
 function forwardTo(make: (host: Host) => Promise<RequestListener>): Handler {
-  const servers = new Map<string, { settings: object; port: Promise<number> }>()
+  const servers = new Map<string, { settings: string; port: Promise<number> }>()
   return async (request, host) => {
     const known = servers.get(host.name)
-    const { settings } = host
+    const settings = JSON.stringify(host.settings)
     const server = known?.settings === settings ? known : { settings, port: make(host).then(listen) }
     servers.set(host.name, server)
     const response = await forward(request, await server.port)
