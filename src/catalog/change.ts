@@ -109,7 +109,6 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
     const { before, rows, refs } = await batch(db, {
       before: findPlan(db, of.project_id, of.id),
       kept: revisionKept(db, of, differs, change.now),
-      pruned: oldRevisionDeleted(db, of),
       spared: revisionsBeyondDeleted(db, of),
       ...audited(
         db,
@@ -120,6 +119,8 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
           .set({ ...own, revision: next, updated_at: change.now })
           .where(differs),
       ),
+      // It counts from the revision that the plan has now.
+      pruned: oldRevisionDeleted(db, of),
       ...(prices && { unmapped: refsRemoved(db, of, prices), mapped: refsAdded(db, of, prices) }),
       rows: findPlan(db, of.project_id, of.id),
       refs: mappedPrices(db, of.project_id, of.id),

@@ -11,6 +11,7 @@ import {
   ORIGIN,
   signedIn,
   storedText,
+  unconfirm,
 } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 import { redeem, sent, usersOf } from '../sessions/signing-in'
@@ -169,6 +170,17 @@ describe('notices', () => {
     expect(none).toEqual([])
     await set(token, true)
     expect((await signIn(owner.email, 'client/8')).mails).toHaveLength(1)
+  })
+
+  it('are ten again on the next day', async () => {
+    const evening = Math.floor(Date.now() / DAY) * DAY + DAY + 23 * HOUR
+    stopClock(evening)
+    const { project, owner } = await freshProject()
+    const all = async () => (await Promise.all(Array.from({ length: 12 }, () => mint(owner.token, project)))).flat()
+    expect(await all()).toHaveLength(10)
+    setClock(evening + 2 * HOUR)
+    await unconfirm(owner.user, 0)
+    expect(await all()).toHaveLength(10)
   })
 
   it('are counted once each, however many are due at once', async () => {

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { insertConsumer } from '../consumers/rows'
+import { insertGrants } from '../entitlements/rows'
 import { type Answer, countingD1, freshKey, type RequestOptions } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { catalogAs } from './catalog'
@@ -59,6 +61,19 @@ describe('a feature', () => {
     expect((await api.dropFeature('sso')).status).toBe(404)
     expect((await api.features()).body.data).toEqual([])
   })
+})
+
+it('a feature whose grants have ended is deleted', async () => {
+  await api.feature('sso')
+  const consumer = await insertConsumer(project, 'ada')
+  const grant = await insertGrants(project, consumer)
+  const expiring = await insertGrants(project, consumer)
+  const set = (column: string, id: string) => rows(`UPDATE grants SET ${column} = 1 WHERE id = ?`, id)
+  expect(codeOf(await api.dropFeature('sso'))).toEqual([409, 'feature_in_use'])
+  await set('revoked_at', grant)
+  expect(codeOf(await api.dropFeature('sso'))).toEqual([409, 'feature_in_use'])
+  await set('expires_at', expiring)
+  expect((await api.dropFeature('sso')).status).toBe(204)
 })
 
 describe('a plan', () => {
@@ -151,6 +166,23 @@ describe('a plan', () => {
     expect((await api.change(body.id, { prices: [price('price_c')] })).body.revision).toBe(4)
     const audited = await rows("SELECT 1 FROM audit_log WHERE project_id = ? AND action = 'plan.updated'", project)
     expect(audited).toHaveLength(3)
+  })
+
+  it('keeps its last 200 states', async () => {
+    const { id } = (await api.plan(PRO)).body
+    await rows('UPDATE plans SET revision = 201 WHERE id = ?', id)
+    await rows(
+      `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 200)
+       INSERT INTO plan_revisions (project_id, plan_id, revision, document, until) SELECT ?, ?, v, '{}', v FROM n`,
+      project,
+      id,
+    )
+    // The second time, nothing changes.
+    for (const _ of [1, 2]) {
+      expect((await api.change(id, { name: 'Once more' })).body.revision).toBe(202)
+      const kept = (await revisions()).map(({ revision }) => revision)
+      expect([kept.length, kept[0], kept.at(-1)]).toEqual([200, 2, 201])
+    }
   })
 
   it('has a key and prices that no other plan has; nothing of a refused change is written', async () => {

@@ -85,6 +85,17 @@ describe('the catalog in the console', () => {
     expect((await visit(made.location ?? '', token)).text).toContain('value="price_pro"')
   })
 
+  it('names a price that only another vendor has mapped', async () => {
+    const { body } = await world.catalog.plan({
+      key: 'same',
+      name: 'Same',
+      prices: [{ vendor: 'paddle', ref: 'price_pro' }],
+    })
+    expect(await words(`${billing}/plans`)).toMatch(/price_pro .*prod_x.* Stripe 2 Add to plan…/)
+    await world.catalog.change(body.id, { prices: [] })
+    await world.catalog.change(body.id, { state: 'archived' })
+  })
+
   it('reviews a change: who gains, and writes nothing; then saves it', async () => {
     const fields = {
       ...{ 'value.sso': 'true', 'value.seats': '5', 'per_seat.seats': 'true' },

@@ -170,6 +170,19 @@ describe('the answer of a time', () => {
     })
   })
 
+  it('is of the revision of then, however often a plan has changed since', async () => {
+    await world.grant({ consumer: 'ext:ada', plan: 'pro' })
+    const asked: number[] = []
+    for (const rows of [1, 2, 3, 4]) {
+      advance(HOUR)
+      await world.catalog.change(plans.pro ?? '', { features: { limits: { value: { rows } } } })
+      advance(HOUR)
+      asked.push(Date.now())
+    }
+    const values = await Promise.all(asked.map(async (time) => (await at(time)).features.limits?.value))
+    expect(values).toEqual([1, 2, 3, 4].map((rows) => ({ rows })))
+  })
+
   it('knows that the consumer, a feature, a plan or a link was not there yet', async () => {
     advance(HOUR)
     await world.catalog.feature('later')

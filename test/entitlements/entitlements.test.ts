@@ -88,6 +88,38 @@ describe('a check', () => {
     expect((await world.one('ext:ada')).features.projects?.value).toBe(13)
   })
 
+  it('tells customers with one id apart, at two vendors and in two projects', async () => {
+    const { consumers } = world
+    const other = await entitlementWorld()
+    await sellPlans(other)
+    const prices = [{ vendor: 'paddle', ref: 'pro_basic' }]
+    await world.catalog.plan({ key: 'addon', name: 'Add-on', features: { projects: { value: 5 } }, prices })
+    await consumers.put('grace')
+    await other.consumers.put('eve')
+    const paddle = paddleEventOf('subscription.updated', {
+      ...paddleSubscription({ customer_id: 'cus_ada', custom_data: { consumer_external_id: 'grace' } }),
+      items: [{ price: { id: 'pri_1', product_id: 'pro_basic' }, quantity: 1 }],
+      current_billing_period: { starts_at: iso(now), ends_at: iso(now + 30 * DAY) },
+    })
+    await world.deliver(stripe('price_starter', 'ada'), paddle)
+    await other.deliver(stripe('price_pro', 'eve', { customer: 'cus_ada' }))
+    const projects = async (who: string, of = world) => (await of.one(`ext:${who}`)).features.projects?.value
+    expect([await projects('ada'), await projects('grace'), await projects('eve', other)]).toEqual([3, 5, 'unlimited'])
+    const listed = (await consumers.customers('')).body.data.map(({ vendor, external_id }) => [vendor, external_id])
+    expect(listed.sort()).toEqual([
+      ['paddle', 'grace'],
+      ['stripe', 'ada'],
+    ])
+    for (const [vendor, who] of [
+      ['paddle', 'grace'],
+      ['stripe', 'ada'],
+    ] as const) {
+      expect((await consumers.customer('cus_ada', vendor)).body.external_id).toBe(who)
+      expect((await consumers.get(`ext:${who}`)).body.customers).toMatchObject([{ vendor, id: 'cus_ada' }])
+    }
+    expect((await other.consumers.customers('')).body.data).toMatchObject([{ vendor: 'stripe', external_id: 'eve' }])
+  })
+
   it('follows the settings of the project', async () => {
     await world.deliver(stripe('price_pro', 'ada', {}, { live: false }))
     const sso = async () => (await world.one('ext:ada')).features.sso
@@ -139,6 +171,23 @@ describe('a check', () => {
     // A new period begins anew.
     await world.deliver(pastDue(40, start + 30 * DAY))
     expect(await until()).toBe(iso(start + (40 + 7) * DAY))
+  })
+
+  it('counts grace from the start of the period, where the first event that is known is of an earlier one', async () => {
+    const start = now
+    now = start + 5 * DAY
+    const made = stripe('price_pro', 'ada', { status: 'past_due' })
+    const item = made.data.object.items as { data: Record<string, unknown>[] }
+    Object.assign(item.data[0] ?? {}, { current_period_start: start / 1000 })
+    await world.deliver(made)
+    const until = async () => (await world.one('ext:ada')).features.sso?.valid_until
+    expect(await until()).toBe(iso(start + (5 + 7) * DAY))
+    await STORE.prepare(
+      "UPDATE billing_objects SET past_due_period = '2020-01-01T00:00:00.000000000' WHERE project_id = ?",
+    )
+      .bind(world.project)
+      .run()
+    expect(await until()).toBe(iso(start + 7 * DAY))
   })
 
   it('counts unknown statuses in health', async () => {

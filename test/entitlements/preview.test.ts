@@ -3,6 +3,7 @@ import { DAY } from '../../src/lib/time'
 import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { stopClock } from '../clock'
 import { countingD1, STORE } from '../harness'
+import { rows } from '../inbox/pipeline'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 
 const FEATURES = ['sso', 'seats', 'projects', 'limits']
@@ -164,6 +165,17 @@ describe('a preview', () => {
     await world.deliver(subscription('a', ['price_none'], 'ada'))
     const { body } = await world.catalog.preview(plans.pro ?? '', { prices: price('price_pro', 'price_none') })
     expect(body.changes.map(({ feature, customer }) => [feature, customer])).toContainEqual(['sso', 'cus_ada'])
+  })
+
+  it('examines no grant that has ended', async () => {
+    await world.consumers.put('ada')
+    const { body } = await world.grant({ consumer: 'ext:ada', plan: 'pro' })
+    await world.revoke(body.id)
+    const expired = await world.grant({ consumer: 'ext:ada', plan: 'pro' })
+    await rows('UPDATE grants SET expires_at = 1 WHERE id = ?', expired.body.id)
+    await world.grant({ consumer: 'ext:ada', plan: 'pro' })
+    const { body: previewed } = await world.catalog.preview(plans.pro ?? '', { features: {} })
+    expect(previewed).toMatchObject({ examined: 1, affected: 1 })
   })
 
   it('refuses what the change would be refused for, but not a price of another plan', async () => {

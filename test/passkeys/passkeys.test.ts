@@ -11,6 +11,7 @@ import {
   LIMIT_REACHED,
   signedIn,
   storedText,
+  tamperedD1,
   unconfirm,
 } from '../harness'
 import { current } from '../sessions/signing-in'
@@ -133,6 +134,22 @@ describe('a passkey', () => {
     expect(told(await sign(6))).toEqual([401, 'invalid_passkey'])
     expect(told(await sign(0))).toEqual([401, 'invalid_passkey'])
     expect((await sign(8)).status).toBe(201)
+  })
+
+  it('opens one session where it and a copy of it sign at once', async () => {
+    const { authenticator } = await withPasskey()
+    const sign = async (counter: number) => authenticator.get(await requestOptions(), { counter })
+    const [mine, copied] = [await sign(7), await sign(9)]
+    let copy: unknown
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (copy === undefined && sql.includes('insert into "sessions"')) {
+        copy = null
+        copy = told(await signInBy(copied))
+      }
+      return run()
+    })
+    expect(told(await signInBy(mine, { bindings: { DB } }))).toEqual([401, 'invalid_passkey'])
+    expect(copy).toEqual([201, undefined])
   })
 
   it('without a count of signatures is used again and again', async () => {

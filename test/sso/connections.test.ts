@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest'
 import { DAY, HOUR } from '../../src/lib/time'
+import { MAX_SSO_CONNECTIONS } from '../../src/sso/limits'
 import { advance, stopClock } from '../clock'
 import { call, countingD1, DIRECTORY, tamperedD1 } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 import { customersWorld, SSO, verifiedDomain } from './customers'
-import { insertDomain, insertIdentity } from './rows'
+import { insertConnection, insertDomain, insertIdentity } from './rows'
+
+const ANOTHER = { audience: 'team', name: 'another', issuer: 'https://another.plain.dev', client_id: 'rp' }
 
 async function world() {
   const made = await customersWorld()
@@ -14,6 +17,19 @@ async function world() {
     call(path, { method, project, token: owner.token, bindings, ...(json && { json }) })
   return { ...made, ask, change: (json: object, bindings?: object) => ask('PATCH', json, bindings) }
 }
+
+it('a project at its limit can add one for each that it deletes', async () => {
+  const { project, owner, connection, ask } = await world()
+  const add = () => call(`${SSO}/connections`, { method: 'POST', project, token: owner.token, json: ANOTHER })
+  for (let n = 1; n < MAX_SSO_CONNECTIONS; n++) await insertConnection(project, { name: `${n}` })
+  expect(await add()).toMatchObject({ status: 409, body: { code: 'connection_limit_reached' } })
+  expect((await ask('DELETE')).status).toBe(204)
+  expect((await add()).status).toBe(201)
+  expect(await add()).toMatchObject({ status: 409, body: { code: 'connection_limit_reached' } })
+  // What was deleted is still there.
+  const rows = DIRECTORY.prepare('SELECT deleted_at FROM sso_connections WHERE id = ?').bind(connection.id)
+  expect(await rows.first('deleted_at')).toBeGreaterThan(0)
+})
 
 it('two changes at once both count: what one has removed does not come back with the other', async () => {
   const { ask, change } = await world()

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
+import { newId } from '../../src/lib/ids'
 import { told } from '../console/member-pages'
 import { submit, visit } from '../console/visit'
-import { addMember, call } from '../harness'
+import { addMember, call, DIRECTORY } from '../harness'
 import { customersWorld, SSO } from './customers'
+import { ssoMember, team } from './team/team'
 
 it('the identities of a consumer are those of the consumers that were merged into it too, and can be removed', async () => {
   const { project, secret, owner, signIn, consumers, connection } = await customersWorld()
@@ -44,3 +46,34 @@ it('the identities of a consumer are those of the consumers that were merged int
   // Somebody who signs in for the first time.
   expect(await signIn({ subject: 'ada-1' })).toMatchObject({ created: true })
 })
+
+it('shows the address of the latest sign-in', async () => {
+  const { project, secret, signIn } = await customersWorld()
+  const { consumer } = await signIn({ subject: 'ada', email: 'ada@first.dev', email_verified: true })
+  await signIn({ subject: 'ada', email: 'ada@second.dev', email_verified: true })
+  const { body } = await call(`${SSO}/identities?consumer=${consumer.id}`, { project, token: secret })
+  expect(body.data.map(({ email }: { email: string }) => email)).toEqual(['ada@second.dev'])
+})
+
+it('removing one of a user signs them out where it signed them in, and nowhere else', async () => {
+  const [of, other] = [await team(), await team()]
+  const ada = await ssoMember(of)
+  for (const connection of [null, other.connection]) await insertSession(ada.user, connection)
+  const { body } = await call(`${SSO}/identities?user_id=${ada.user}`, { project: of.project, token: of.owner.token })
+  const path = `${SSO}/identities/${body.data[0].id}`
+  expect((await call(path, { method: 'DELETE', project: of.project, token: of.owner.token })).status).toBe(204)
+  const sessions = DIRECTORY.prepare('SELECT connection_id FROM sessions WHERE user_id = ? ORDER BY connection_id')
+  const { results } = await sessions.bind(ada.user).all()
+  expect(results.map(({ connection_id }) => connection_id)).toEqual([null, other.connection])
+})
+
+/** A session of a user, opened by a code or by a connection, written to the database. */
+async function insertSession(user: string, connection: string | null): Promise<void> {
+  const id = newId('ses', Date.now())
+  await DIRECTORY.prepare(
+    `INSERT INTO sessions (id, user_id, hash, created_at, expires_at, last_used_at, connection_id)
+     VALUES (?1, ?2, ?1, ?3, ?3 + 3600000, ?3, ?4)`,
+  )
+    .bind(id, user, Date.now(), connection)
+    .run()
+}

@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Env } from '../../src/env'
+import { run } from '../../src/db/client'
+import { type Env, openRuntime } from '../../src/env'
 import { storeOfProject } from '../../src/lib/ids'
-import { HOUR } from '../../src/lib/time'
+import { MINUTE } from '../../src/lib/time'
+import { listMarked } from '../../src/projects/marks'
 import { advance, stopClock } from '../clock'
 import {
+  bound,
   call,
   captureConsole,
   D1_LOST,
@@ -14,7 +17,8 @@ import {
   stripeEvent,
   tampered,
 } from '../harness'
-import { cron } from '../inbox/pipeline/cron'
+import { cron, keepHouse } from '../inbox/pipeline/cron'
+import { end } from '../projects/ending'
 import { openOnly, queues, type StoreWorld, without, worldIn } from './stores'
 
 const BILLING = '/platform/v1/billing'
@@ -180,8 +184,12 @@ it('a project that was left half made is removed after an hour; one that is whol
   expect(await left()).toEqual([{ id: expect.stringMatching(/^prj_/), action: 'project.created' }])
   await cron()
   expect(await left()).toHaveLength(1)
-  advance(2 * HOUR)
-  await cron()
+  // Within the hour, the directory may still commit it.
+  advance(59 * MINUTE)
+  await keepHouse()
+  expect(await left()).toHaveLength(1)
+  advance(2 * MINUTE)
+  await keepHouse()
   expect(await left()).toEqual([])
   const { n } =
     (await databaseOf(2)
@@ -191,6 +199,18 @@ it('a project that was left half made is removed after an hour; one that is whol
       .first<{ n: number }>()) ?? {}
   expect(n).toBe(0)
   expect((await call('/platform/v1/api-keys/self', { token: world.secret, project: world.project })).status).toBe(200)
+})
+
+it('a page of deleted projects begins after the one that it is told, so a pass over them ends', async () => {
+  const ended = [await worldIn(2), await worldIn(2)]
+  for (const world of ended) expect((await end(world, {}, 'In 2')).status).toBeLessThan(300)
+  const { directory } = openRuntime(bound, { waitUntil: () => {} })
+  const marked = async (after: string, most: number) =>
+    (await run(directory, listMarked(directory, 2, after, most))).map(({ id }) => id)
+  const all = await marked('', 10)
+  const walked: string[] = []
+  for (let n = 0; n < all.length; n++) walked.push(...(await marked(walked.at(-1) ?? '', 1)))
+  expect([all.length >= 2, walked, await marked(walked.at(-1) ?? '', 1)]).toEqual([true, all, []])
 })
 
 it('a commit whose answer is lost makes one project, not another one elsewhere', async () => {

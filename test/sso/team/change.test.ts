@@ -76,6 +76,25 @@ describe('a change that is refused', () => {
     expect(await shown(project, owner.token, connection)).toEqual(before)
   })
 
+  it('disables nothing that is enforced at the same moment', async () => {
+    const { project, connection, sso } = await enforced()
+    await change(project, sso.token, connection, { enforce: false })
+    let enforcing = 0
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (enforcing === 0 && sql.includes('update "sso_connections"')) {
+        enforcing = -1
+        enforcing = (await change(project, sso.token, connection, { enforce: true })).status
+      }
+      return run()
+    })
+    const disable = { method: 'POST', project, token: sso.token, bindings: { DB } }
+    expect(told(await call(`${CONNECTIONS}/${connection}/disable`, disable))).toEqual([409, 'connection_enforced'])
+    expect([enforcing, await shown(project, sso.token, connection)]).toMatchObject([
+      200,
+      { state: 'active', enforce: true },
+    ])
+  })
+
   it('enforces with a domain that it brings', async () => {
     const { project, connection, domainId, sso } = await enforced()
     await change(project, sso.token, connection, { enforce: false })

@@ -3,6 +3,7 @@ import { HOUR } from '../../../src/lib/time'
 import { visit } from '../../console/visit'
 import { addMember, browse, call, DIRECTORY, freshProject, invited, ORIGIN } from '../../harness'
 import { signIn as byCode } from '../../sessions/signing-in'
+import { end } from '../../projects/ending'
 import { insertDomain } from '../rows'
 import { account, activate, CONNECTIONS, comeBack, connect, signIn, ssoMember, start, type Team, team } from './team'
 
@@ -184,6 +185,19 @@ describe('a later sign-in', () => {
     expect((await signIn(other, { sub: 'ada', email: `ada@${other.domain}` })).token).not.toBeNull()
   })
 
+  it('lets in who was removed from another project', async () => {
+    const of = await team()
+    const ada = await ssoMember(of)
+    await call(`/platform/v1/members/${ada.user}`, { method: 'DELETE', project: of.project, token: of.owner.token })
+    const second = await freshProject()
+    const domain = await insertDomain(second.project, of.domain)
+    const fields = { domain_ids: [domain], default_role: 'viewer' }
+    const { id } = await connect(second.project, second.owner.token, of.host, fields)
+    await activate(second.project, second.owner.token, id)
+    const { location, token } = await signIn({ host: of.host, connection: id }, { sub: 'ada', email: ada.email })
+    expect([location, (await current(token)).body.user.id]).toEqual(['/console', ada.user])
+  })
+
   it('is refused once the domain is lost, and works in its grace', async () => {
     const of = await team()
     const ada = await ssoMember(of)
@@ -301,6 +315,12 @@ describe('where an address leads', () => {
     expect(page.text).toContain(`/auth/sso/start?connection=${of.connection}`)
     const code = await visit('/console/sign-in', null, { form: { ...form, code: 'true' } })
     expect(code.text).toContain('Enter the code')
+  })
+
+  it('is no project that was deleted', async () => {
+    const of = await team()
+    await end(of)
+    expect((await start(`email=ada@${of.domain}`)).url).toMatch('/console/sign-in?email=ada')
   })
 
   it('offers each of several projects', async () => {
