@@ -11,11 +11,12 @@ import { depart, type Onward } from '../login/protocol'
  *
  * @param redirect_to the path in the console that it leads to
  * @param login_hint the address that was typed, for the provider; null if there is none
+ * @param agreed_by the owner who has agreed that the connection is linked to their account; null if nobody has
  */
 export async function beginTeamLogin(
   c: Context<HttpEnv>,
   connection: SsoConnection,
-  { redirect_to, login_hint }: { redirect_to: string; login_hint: string | null },
+  { redirect_to, login_hint, agreed_by }: { redirect_to: string; login_hint: string | null; agreed_by: string | null },
 ): Promise<Onward> {
   const rt = c.get('rt')
   const { state, bound } = await bindBrowser(c)
@@ -27,6 +28,7 @@ export async function beginTeamLogin(
     mode: 'team' as const,
     redirect_to,
     login_hint,
+    agreed_by,
   }
   const begun = await beginLogin(rt.directory, login, bound, rt.now)
   return depart(c, { login: begun, connection }, state)

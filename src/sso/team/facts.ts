@@ -15,7 +15,8 @@ import type { Finishing } from '../login/logins'
 import { type AdmissionFacts, FACTS } from './admission'
 
 /**
- * A sign-in of the team. `proved`: the user whom this browser has just proved to be, by a code or a passkey; null if none.
+ * A sign-in of the team. `proved`: the owner whom this browser has just proved to be, by a code or a
+ * passkey, and who has agreed that the connection is linked to their account; null if none.
  * `marks`: see {@link marksOf}.
  */
 export type Entering = Pick<Finishing, 'connection' | 'identified'> & {

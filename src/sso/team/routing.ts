@@ -8,10 +8,13 @@ import { isHeld } from '../connections/connection'
 /** Connections that a page offers for one domain. */
 const MOST = 10
 
-/** Reads the active connections for the team that have a domain which is verified now, by name. */
+/**
+ * Reads the active connections for the team that have a domain which is verified now, by issuer. Anybody can type an address,
+ * so nothing of them is read but what anybody learns who follows the sign-in.
+ */
 export function connectionsFor(directory: Directory, domain: string) {
   return directory
-    .select({ id: ssoConnections.id, name: ssoConnections.name })
+    .select({ id: ssoConnections.id, issuer: ssoConnections.issuer })
     .from(domains)
     .innerJoin(
       ssoConnectionDomains,
@@ -36,6 +39,6 @@ export function connectionsFor(directory: Directory, domain: string) {
         not(isDeleted(ssoConnections.project_id)),
       ),
     )
-    .orderBy(ssoConnections.name, ssoConnections.id)
+    .orderBy(ssoConnections.issuer, ssoConnections.id)
     .limit(MOST)
 }

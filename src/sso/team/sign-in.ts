@@ -9,20 +9,20 @@ import { newSessionToken, sessionEnd } from '../../sessions/secret'
 import type { Finishing } from '../login/logins'
 import { SignInRefused } from '../login/refused'
 import { withUsableEmail } from './admission'
-import { marksOf } from './facts'
+import { type Entering, marksOf } from './facts'
 import { openWithSso } from './open'
 
 /**
  * Opens a session of the team for somebody whom a provider has identified. The token is returned only here.
  *
  * @param replaces the session of this browser that the new one replaces
- * @param proved the user whom this browser has just proved to be, by a code or a passkey; null if none
+ * @param proved as in {@link Entering}
  * @throws {SignInRefused}
  */
 export async function signInWithSso(
   c: Context<HttpEnv>,
   { connection, identified: said }: Finishing,
-  { browser, replaces, proved }: { browser: Browser; replaces: string | null; proved: string | null },
+  { browser, replaces, proved }: { browser: Browser; replaces: string | null; proved: Entering['proved'] },
 ): Promise<string> {
   const rt = c.get('rt')
   const identified = withUsableEmail(said)

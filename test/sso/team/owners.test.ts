@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { visit } from '../../console/visit'
-import { type Answer, call, invited, ORIGIN } from '../../harness'
+import { type Answer, addMember, browse, call, freshProject, invited, ORIGIN, unconfirm } from '../../harness'
 import { signIn as byCode } from '../../sessions/signing-in'
-import { signIn, ssoMember, team } from './team'
+import { account, comeBack, cookiesOf, signIn, ssoMember, start, team } from './team'
 
 /* Whoever sets up a provider can vouch for any address of its domains: that makes nobody an owner. */
 
@@ -86,4 +86,58 @@ it('an invitation to any other role is accepted in such a session', async () => 
   expect((await accept(id, token)).body.role).toBe('admin')
   const { body } = await call('/auth/sessions/current', { token })
   expect(await roleOf(of, body.user.id)).toBe('admin')
+})
+
+describe('an owner who has just signed in with a code', () => {
+  /** A connection that an admin has set up, and an owner whose address its domain has. */
+  async function adminsConnection() {
+    const { project, owner: founder } = await freshProject()
+    const admin = await addMember(project, 'admin')
+    const of = await team({ name: 'Mine' }, { project, owner: admin })
+    const boss = await addMember(project, 'owner', `boss@${of.domain}`)
+    const jar = { '__Host-session': boss.token }
+    await account(of.host, { sub: 'theirs', email: boss.email })
+    return { ...of, founder, admin, boss, jar, query: `connection=${of.connection}` }
+  }
+  const comesBack = async (url: string, jar: Record<string, string>) =>
+    comeBack(await browse(url, new URL(ORIGIN).hostname), jar)
+
+  it('is told who set a connection up before it is linked to their account, and is not linked by one click', async () => {
+    const { project, admin, boss, jar, host, query } = await adminsConnection()
+    const page = await start(query, jar)
+    expect(page.answer.status).toBe(200)
+    for (const said of [admin.email, host, 'Mine', 'sign in as you', 'Link my account']) {
+      expect(page.answer.text).toContain(said)
+    }
+    expect(page.answer.text).not.toContain('Continue to')
+    const link = /href="([^"]*agree=\w+)"/.exec(page.answer.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const agreed = await start(link.split('?')[1] ?? '', jar)
+    const { headers } = await comesBack(agreed.url, agreed.jar)
+    expect(cookiesOf(headers)['__Host-session']).toBeDefined()
+    const listed = await call(`/platform/v1/sso/identities?user_id=${boss.user}`, { project, token: admin.token })
+    expect(listed.body.data).toHaveLength(1)
+  })
+
+  it.each(['nothing', 'a made-up agreement', "another session's agreement", 'a sign-in that began before the session'])(
+    'is refused with %s',
+    async (what) => {
+      const { boss, jar, query, connection } = await adminsConnection()
+      const other = await byCode(boss.email)
+      const theirs = /agree=(\w+)"/.exec((await start(query, { '__Host-session': other.token })).answer.text)?.[1]
+      const agree = { 'a made-up agreement': '0'.repeat(64), "another session's agreement": theirs ?? '' }[what]
+      const asked = await start(agree ? `${query}&agree=${agree}` : query, jar)
+      expect(asked.answer.text).toContain('Link my account')
+      // Signed out, nobody is asked: then the session that comes back has not agreed.
+      const begun = await start(`connection=${connection}`)
+      const back = await comesBack(begun.url, { ...begun.jar, ...jar })
+      expect(refused(back.headers.get('Location'))).toBe('owner_unproven')
+    },
+  )
+
+  it('is asked nothing as another member, or without a proof', async () => {
+    const { admin, boss, query, host, jar } = await adminsConnection()
+    expect((await start(query, { '__Host-session': admin.token })).url).toContain(host)
+    await unconfirm(boss.user)
+    expect((await start(query, jar)).url).toContain(host)
+  })
 })

@@ -68,11 +68,12 @@ describe('a first sign-in with single sign-on', () => {
     const of = await team()
     const path = `/auth/sso/start?connection=${of.connection}`
     const by = (method: string, headers: Record<string, string>) => call(path, { method, headers })
-    const cookie = { Cookie: `__Host-session=${of.owner.token}` }
+    const { token, email } = await addMember(of.project, 'admin')
+    const cookie = { Cookie: `__Host-session=${token}` }
     for (const from of [{}, { 'Sec-Fetch-Site': 'none' }]) expect((await by('GET', from)).status).toBe(302)
     for (const from of [{}, { 'Sec-Fetch-Site': 'none' }, { 'Sec-Fetch-Site': 'cross-site' }]) {
       const { status, text } = await by('GET', { ...cookie, ...from })
-      expect([status, text.includes(`signed in as ${of.owner.email}`)]).toEqual([200, true])
+      expect([status, text.includes(`signed in as ${email}`)]).toEqual([200, true])
     }
     const ours = [{ 'Sec-Fetch-Site': 'same-origin' }, { Referer: `${ORIGIN}/console/x` }]
     for (const from of ours) expect((await by('GET', { ...cookie, ...from })).status).toBe(302)
@@ -311,7 +312,8 @@ describe('where an address leads', () => {
     expect(none.url).toBe('/console/sign-in?email=ada%40unknown.dev&next=%2Fconsole')
     const form = { email: `anybody@${of.domain}` }
     const page = await visit('/console/sign-in', null, { form })
-    expect(page.text).toContain('Continue to Acme')
+    expect(page.text).toContain(`Continue to ${of.host}`)
+    expect(page.text).not.toContain('Acme')
     expect(page.text).toContain(`/auth/sso/start?connection=${of.connection}`)
     const code = await visit('/console/sign-in', null, { form: { ...form, code: 'true' } })
     expect(code.text).toContain('Enter the code')
@@ -330,7 +332,14 @@ describe('where an address leads', () => {
     const { id } = await connect(second.project, second.owner.token, of.host, { name: 'Second', domain_ids: [domain] })
     await activate(second.project, second.owner.token, id)
     const { answer } = await start(`email=ada@${of.domain}`)
-    expect(answer.text).toContain('Continue to First')
-    expect(answer.text).toContain('Continue to Second')
+    const { text } = answer
+    expect(text.match(/Continue to [^<]*/g)?.map((label) => label.trim())).toEqual([
+      `Continue to ${of.host}`,
+      `Continue to ${of.host} (2)`,
+    ])
+    for (const name of ['First', 'Second', 'Test']) expect(text).not.toContain(name)
+    // Nor does the link itself, on another site.
+    const link = await call(`/auth/sso/start?connection=${id}`, { headers: { 'Sec-Fetch-Site': 'cross-site' } })
+    expect([link.text.includes(`Continue to ${of.host}`), link.text.includes('Second')]).toEqual([true, false])
   })
 })

@@ -92,7 +92,10 @@ export async function signIn(
   { query = `connection=${connection}`, jar = {}, faults = {} as Faults, options = {} as RequestOptions } = {},
 ) {
   await account(host, person, faults)
-  const begun = await start(query, jar, options)
+  const asked = await start(query, jar, options)
+  // An owner agrees first.
+  const agree = /href="([^"]*agree=\w+)"/.exec(asked.answer.text)?.[1]?.replaceAll('&amp;', '&')
+  const begun = agree ? await start(agree.split('?')[1] ?? '', asked.jar, options) : asked
   const back = await browse(begun.url, new URL(ORIGIN).hostname)
   const answer = await comeBack(back, begun.jar, options)
   const token = cookiesOf(answer.headers)['__Host-session'] ?? null

@@ -31,11 +31,12 @@ export function goOn(c: Context<HttpEnv>, onward: Onward): Response | Promise<Re
 async function finishTeam(c: Context<HttpEnv>, finishing: Finishing): Promise<Response> {
   const before = await visitorOf(c)
   const browser = browserOf(c)
+  const { agreed_by } = finishing.login
   try {
     const token = await signInWithSso(c, finishing, {
       browser,
       replaces: before?.id ?? null,
-      proved: before?.confirmed && before.sso === null ? before.user_id : null,
+      proved: before?.confirmed && before.sso === null && agreed_by === before.user_id ? agreed_by : null,
     })
     keepSession(c, token)
   } catch (error) {

@@ -1,18 +1,22 @@
 import { type Context, Hono } from 'hono'
 import { run } from '../../../db/client'
 import { domainOf } from '../../../domains/names'
+import type { Runtime } from '../../../env'
 import type { HttpEnv } from '../../../http/context'
 import { publicOrigin, requirePublicOrigin } from '../../../http/origin'
+import { equalBytes, utf8 } from '../../../lib/crypto'
 import { limitSteps } from '../../../sessions/sign-in'
-import { findSsoConnectionById } from '../../../sso/connections/connection'
+import { findSsoConnectionById, type SsoConnection } from '../../../sso/connections/connection'
 import { elsewhere } from '../../../sso/login/browser'
 import { MAX_CLAIMED_EMAIL } from '../../../sso/oidc/limits'
+import { agreementOf, findAgreement } from '../../../sso/team/agreement'
 import { beginTeamLogin } from '../../../sso/team/begin'
 import { connectionsFor } from '../../../sso/team/routing'
+import { startPath } from '../../../tenancy/reach'
 import { localPath } from '../../lead'
 import { page } from '../../page'
 import { type SignedIn, visitorOf } from '../../session'
-import { choicePage } from './choice'
+import { agreementPage, choicePage } from './choice'
 import { goOn } from './onward'
 
 /** Begins a sign-in of the team: with a connection, or with those that have the domain of an email address. */
@@ -40,12 +44,27 @@ async function begin(c: Context<HttpEnv>, id: string, next: string, login_hint: 
   if (connection?.audience !== 'team' || connection.state !== 'active') {
     return c.redirect(`/console/sign-in?${new URLSearchParams({ refused: 'connection_inactive', next })}`, 303)
   }
+  const visitor = await visitorOf(c)
   // A link from elsewhere must not sign anybody in, or end the session that is there, without asking.
-  const visitor = await visitorFromElsewhere(c)
-  if (visitor || originOfVisit(c) === 'elsewhere') {
+  const from = originOfVisit(c)
+  if ((visitor && from !== 'ours') || from === 'elsewhere') {
     return choicePage(c, { email: login_hint ?? '', next, connections: [connection], signedIn: visitor?.email })
   }
-  return goOn(c, await beginTeamLogin(c, connection, { redirect_to: next, login_hint }))
+  const agreement = visitor && (await agreementOf(rt, visitor.id, id))
+  const agreed = agreement !== null && equalBytes(utf8(agreement), utf8(c.req.query('agree') ?? ''))
+  const asked = visitor && !agreed ? await mustAgree(rt, connection, visitor) : undefined
+  if (asked) return agreementPage(c, connection, asked, `${startPath(id, next)}&agree=${agreement}`)
+  const agreed_by = visitor && agreed ? visitor.user_id : null
+  return goOn(c, await beginTeamLogin(c, connection, { redirect_to: next, login_hint, agreed_by }))
+}
+
+/**
+ * What the visitor must agree to first: an owner of the connection's project whose session proves it, because somebody else may
+ * manage the provider. Nothing for anybody else.
+ */
+async function mustAgree({ directory }: Runtime, connection: SsoConnection, { confirmed, sso, user_id }: SignedIn) {
+  if (!confirmed || sso !== null) return undefined
+  return (await run(directory, findAgreement(directory, connection, user_id)))[0]
 }
 
 /** The user who is signed in here. Not asked for if the link is on one of our own pages, because they chose to leave it. */

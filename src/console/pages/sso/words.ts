@@ -11,7 +11,7 @@ const WORDS = new Map(
     domain_not_owned:
       'The domain of your email address is not verified for this single sign-on connection. Ask an admin of the project.',
     owner_unproven:
-      'You are an owner of the project. Sign in with a code first. Then sign in with single sign-on in the same browser within 10 minutes. This links single sign-on to your account.',
+      'You are an owner of the project. Sign in with a code first. Then sign in with single sign-on in the same browser within 10 minutes, and agree to what the page says. This links single sign-on to your account.',
     not_invited: 'You are not a member of the project. Ask one of its admins to invite you.',
   }),
 )
