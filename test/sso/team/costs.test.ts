@@ -1,7 +1,7 @@
-import { beforeEach, expect, it } from 'vitest'
-import { DAY, MINUTE } from '../../../src/lib/time'
-import { advance, stopClock } from '../../clock'
-import { addMember, browse, call, countingD1, ORIGIN, type RequestOptions } from '../../harness'
+import { addMember, beforeEach, expect, it } from 'vitest'
+import { addMember, DAY, MINUTE } from '../../../src/lib/time'
+import { addMember, advance, stopClock } from '../../clock'
+import { addMember, addMember, browse, call, countingD1, ORIGIN, type RequestOptions } from '../../harness'
 import { insertDomain } from '../rows'
 import {
   account,
@@ -57,14 +57,17 @@ function newBrowser(of: Team) {
 
 it('of a sign-in', async () => {
   const of = await team()
-  const begin = async (query: string) => {
-    const { trips, rows } = await costOf((options) => start(query, {}, options))
+  const admin = await addMember(of.project, 'admin')
+  const begin = async (query: string, jar = {}) => {
+    const { trips, rows } = await costOf((options) => start(query, jar, options))
     return [trips, rows]
   }
   const [one, other] = [newBrowser(of), newBrowser(of)]
   expect({
     start: await begin(`connection=${of.connection}`),
     byEmail: await begin(`email=ada@${of.domain}`),
+    // The session, and whether it is an owner's.
+    bySession: await begin(`connection=${of.connection}`, { '__Host-session': admin.token }),
     first: await one(),
     atOnce: await one({ signedOut: true }),
     later: await one({ signedOut: true, after: 2 * MINUTE }),
@@ -74,6 +77,7 @@ it('of a sign-in', async () => {
   }).toEqual({
     start: [2, 2],
     byEmail: [3, 2],
+    bySession: [4, 2],
     // The login; the user, the identity, the audit entry, the member; the session, its event, the browser; the connection.
     first: [2, 1 + (2 + 3 + 1 + COUNTED + 3) + (3 + 2 + 2) + 1],
     atOnce: [2, 1 + (3 + 2)],
