@@ -1,7 +1,7 @@
-import { addMember, beforeEach, expect, it } from 'vitest'
-import { addMember, DAY, MINUTE } from '../../../src/lib/time'
-import { addMember, advance, stopClock } from '../../clock'
-import { addMember, addMember, browse, call, countingD1, ORIGIN, type RequestOptions } from '../../harness'
+import { beforeEach, expect, it } from 'vitest'
+import { DAY, MINUTE } from '../../../src/lib/time'
+import { advance, stopClock } from '../../clock'
+import { addMember, browse, call, countingD1, ORIGIN, type RequestOptions } from '../../harness'
 import { insertDomain } from '../rows'
 import {
   account,

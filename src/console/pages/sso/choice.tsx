@@ -81,7 +81,9 @@ export function agreementPage(
       <a class="button primary wide" href={to}>
         Link my account, and continue
       </a>
-      <a href="/console">Cancel</a>
+      <a class="button wide" href="/console">
+        Cancel
+      </a>
     </Gate>,
   )
 }
