@@ -19,7 +19,7 @@ export async function readFacts<Q extends Facts>(
   const found = await read(c, facts({}))
   const more = lacking(found)
   if (more === null) return found
-  const whole = () => readWhole((extent) => read(c, facts(extent)))
+  const whole = () => readWhole(found, (extent) => read(c, facts(extent)))
   return inRoom(c.get('rt'), projectOf(c.get('actor')), more.bytes, whole)
 }
 
@@ -39,7 +39,7 @@ export async function answerFacts<Q extends Facts, R extends Response>(
   const found = await read(c, facts({}))
   const more = lacking(found)
   if (more !== null || atLeast > 0) {
-    const whole = async () => (more === null ? found : readWhole((extent) => read(c, facts(extent))))
+    const whole = () => readWhole(found, (extent) => read(c, facts(extent)))
     return sendInRoom(c, Math.max(atLeast, more?.bytes ?? 0), async () => make(await whole()).send())
   }
   const { bytes, send } = make(found)

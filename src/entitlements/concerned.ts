@@ -98,7 +98,7 @@ async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewS
     if (unlessTooMuch(() => factsIn(found, refs.length))) {
       const done = new Set([null, ...without, ...consumers])
       const facts = async () => {
-        const all = lacking(found) === null ? found : await readWhole(read)
+        const all = await readWhole(found, read)
         return { ...factsIn(all, refs.length), refs: all.refs }
       }
       return { facts, bytes: lacking(found)?.bytes ?? 0, steps: stepsUntil(all, (id) => !done.has(id)) }

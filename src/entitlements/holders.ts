@@ -61,9 +61,10 @@ export function countSources({ subscriptions, grants }: ConsumerFacts): number {
 
 /**
  * What {@link factsOf} has not read and the answer depends on, because it is large: the plans that the consumers have, and the bytes
- * of it all; null if nothing is lacking.
+ * of it all; null if nothing is lacking, and if it is too much for an answer in any case.
  */
 export function lacking({ plans, subscriptions, grants }: Found): { plans: string[]; bytes: number } | null {
+  if (grants.length > MAX_SOURCES || subscriptions.length > MAX_SUBSCRIPTION_ITEMS) return null
   const had = new Set([...subscriptions.map(({ item }) => item?.plan_id), ...grants.map(({ plan_id }) => plan_id)])
   const needed = plans.filter(({ id }) => had.has(id))
   const values = grants.reduce((sum, grant) => sum + grant.bytes, 0)
@@ -71,12 +72,12 @@ export function lacking({ plans, subscriptions, grants }: Found): { plans: strin
   return { plans: needed.map(({ id }) => id), bytes: needed.reduce((sum, { bytes }) => sum + bytes, values) }
 }
 
-/** Reads facts, of a large catalog only the plans that the consumers have. */
-export async function readWhole<F extends Found>(read: (extent: Extent) => Promise<F>): Promise<F> {
-  let found = await read({})
+/** Reads what facts lack: of a large catalog, only the plans that the consumers have. */
+export async function readWhole<F extends Found>(found: F, read: (extent: Extent) => Promise<F>): Promise<F> {
+  let whole = found
   // Everything is read again, so that nothing comes from before a change and the rest from after it.
-  for (let more = lacking(found); more !== null; more = lacking(found)) found = await read({ plans: more.plans })
-  return found
+  for (let more = lacking(whole); more !== null; more = lacking(whole)) whole = await read({ plans: more.plans })
+  return whole
 }
 
 /**

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
+import { MAX_PLANS, MAX_PRICES_OF_PLAN } from '../../src/catalog/limits'
+import { MAX_SUBSCRIPTION_ITEMS } from '../../src/entitlements/limits'
+import { PAGES, pageIn, visit } from '../console/visit'
+import { type Answer, BESIDE, call, countingD1, NO_LIMIT } from '../harness'
+import { isList, nameOf, ROUTES } from '../routes/of-app'
+import { callRoute, tokenFor } from '../routes/walk'
+import type { World } from '../routes/world'
+import { largestProject, MANY, MEMBERS } from './largest'
+
+/*
+ * Every call that reads, in the largest project that the limits allow: what it costs must not depend on how much a project
+ * has, but on what one answer shows.
+ */
+
+const MAX_BYTES = 4 * 1024 * 1024
+/** What a call may cost if nothing else is stated: round trips to D1, statements, and rows that they read. */
+const USUAL = { trips: 5, statements: 12, rows: 700 }
+type Bounds = Partial<typeof USUAL>
+
+const EXPLAINED = 'GET /platform/v1/consumers/:consumer/entitlements?explain=true'
+const SETTINGS = 'GET /console/p/:project/platform/settings'
+const BILLING = 'GET /console/p/:project/platform/billing'
+const CONSUMER = 'GET /console/p/:project/platform/consumers/:consumer'
+/** A row for each member and its user: they name who minted a key or made a change. */
+const PEOPLE = 2 * MEMBERS + 200
+/** An object's entries in the audit log are looked for among so many, each with the key or invitation that it names. */
+const LOG = 2 * MAX_ENTRIES_LOOKED_AT + PEOPLE
+
+/** The status of what is no 200: too large to explain; refused in any project, because of what the request lacks. */
+const STATUS: Record<string, number> = {
+  [EXPLAINED]: 413,
+  'POST /platform/v1/consumers/:consumer/entitlements/token': 201,
+  'GET /metrics': 404,
+  'GET /console/invitations/:id': 404,
+  'GET /auth/sign-in': 401,
+  'GET /sso/login/:login_id': 400,
+  'GET /sso/callback/:connection_id': 400,
+}
+/** Prices and products of all plans. */
+const PRICES = MAX_PLANS * MAX_PRICES_OF_PLAN + 500
+/** Each is read with the plan of its price; a large catalog takes a second read of it all. */
+const ITEMS = 2 * (2 * MAX_SUBSCRIPTION_ITEMS + 4_000)
+
+/** What else is allowed, and why. */
+const STATED: Record<string, Bounds> = {
+  'GET /platform/v1/api-keys': { rows: PEOPLE },
+  'GET /platform/v1/api-keys/:id': { rows: PEOPLE },
+  [`${SETTINGS}/api-keys`]: { rows: PEOPLE },
+  [`${SETTINGS}/api-keys/:id`]: { trips: 6, rows: LOG },
+  // Every key that the project ever had: a revoked one may have handed its secret on.
+  [`${SETTINGS}/api-keys/:id/revoke`]: { rows: MANY + 500 },
+  // Every invitation that was ever sent, for those that have expired.
+  [`${SETTINGS}/members`]: { trips: 6, rows: MANY + 2_000 },
+  [`${SETTINGS}/members/invitations`]: { trips: 6 },
+  [`${SETTINGS}/members/leave`]: { rows: MEMBERS + 500 },
+  [`${SETTINGS}/sso/:id/enforce`]: { rows: MEMBERS + 500 },
+  [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, rows: PEOPLE },
+  [`${CONSUMER}/identities/:identity/remove`]: { trips: 6, rows: PEOPLE + 100 },
+  // A pinned customer shows its consumer's first external id; a hundred customers, and a hundred external ids.
+  'GET /platform/v1/consumers/:consumer': { rows: 2_000 },
+  'GET /platform/v1/billing/customers': { rows: 2_000 },
+  'GET /console/p/:project/platform/consumers/unlinked': { rows: 2_500 },
+  // Payloads are measured before they are read, so a page of them takes a trip more.
+  'GET /platform/v1/billing/webhooks': { rows: 1_600 },
+  'GET /platform/v1/billing/webhooks/search': { rows: 2_200 },
+  [`${BILLING}/webhooks`]: { trips: 7 },
+  [`${BILLING}/webhooks/replay`]: { trips: 6, rows: 6_000 },
+  [`${BILLING}/webhooks/replays`]: { trips: 6 },
+  [`${BILLING}/webhooks/replays/:replay`]: { trips: 6 },
+  [`${BILLING}/webhooks/health`]: { trips: 5 + BESIDE, statements: 15 + BESIDE },
+  // The first events of a connection, and its newest one.
+  [`${BILLING}/connections/:id`]: { rows: 2_000 },
+  [`${BILLING}/connections/:id/first`]: { rows: 2_000 },
+  // What a page of a timeline looks at among the events that name the object.
+  'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
+  [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
+  'GET /console/p/:project': { statements: 17 },
+  // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.
+  'GET /platform/v1/consumers/:consumer/entitlements': { trips: 3, statements: 17, rows: ITEMS },
+  [EXPLAINED]: { statements: 17, rows: ITEMS },
+  'POST /platform/v1/consumers/:consumer/entitlements/token': { trips: 4, statements: 17, rows: ITEMS },
+  'POST /platform/v1/billing/entitlements/check': { rows: ITEMS },
+  [`${CONSUMER}/entitlements`]: { statements: 20, rows: ITEMS },
+  [CONSUMER]: { trips: 9, statements: 50, rows: 2 * ITEMS },
+  // Every price of the project; beside the plans, the items of the newest subscriptions, for prices that no plan has.
+  'GET /platform/v1/billing/plans': { rows: PRICES },
+  'GET /platform/v1/billing/plans/:id': { rows: PRICES },
+  [`${BILLING}/plans`]: { rows: 2 * PRICES + 20_000 },
+  [`${BILLING}/plans/:plan`]: { rows: PRICES + LOG },
+  [`${BILLING}/plans/:plan/edit`]: { rows: PRICES },
+  // The keys of the features that each plan gives.
+  [`${BILLING}/features`]: { rows: 10_500 },
+  [`${CONSUMER}/grants/new`]: { rows: 11_000 },
+  // A costly call: a part of the subscriptions, with all that their consumers have.
+  'POST /platform/v1/billing/plans/:id/preview': { statements: 30, rows: 100_000 },
+}
+
+const NO_LIMITS = {
+  LIMIT_CREDENTIAL: NO_LIMIT,
+  LIMIT_PROJECT_READS: NO_LIMIT,
+  LIMIT_PROJECT_COSTLY: NO_LIMIT,
+  LIMIT_PUBLIC: NO_LIMIT,
+}
+
+let world: World
+beforeAll(async () => {
+  world = await largestProject()
+})
+
+async function costOf(ask: (bindings: object) => Promise<Answer>) {
+  const { DB, count } = countingD1()
+  const { status, text } = await ask({ DB, ...NO_LIMITS })
+  const { trips, statements, rows_read: rows } = count
+  return { status, bytes: new TextEncoder().encode(text).byteLength, trips, statements, rows, text }
+}
+
+const READS = ROUTES.filter(({ method, meta }) => method === 'GET' || meta.operation?.policy?.reads)
+const calls = READS.map((route) => {
+  const ask = (bindings: object) =>
+    callRoute(world, route, { token: tokenFor(world, route), bindings, ...(isList(route) && { query: 'limit=100' }) })
+  return [nameOf(route), ask] as const
+})
+const explained = (bindings: object) => {
+  const { project, secret } = world
+  const path = '/platform/v1/consumers/ext:sample/entitlements?explain=true'
+  return call(path, { project, token: secret, bindings })
+}
+const pages = PAGES.filter(({ method }) => method === 'GET').map((page) => {
+  const ask = (bindings: object) => visit(pageIn(world, page), world.owner.token, { bindings })
+  return [nameOf(page), ask] as const
+})
+
+describe('in the largest project', () => {
+  it.each([...calls, [EXPLAINED, explained] as const, ...pages])('%s', async (name, ask) => {
+    const { status, text, bytes, ...cost } = await costOf(ask)
+    expect(status, text.slice(0, 300)).toSatisfy((one) => (STATUS[name] ?? 200) === one || one === 303)
+    expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
+    const bounds = { ...USUAL, ...STATED[name] }
+    const over = Object.entries(cost).filter(([what, n]) => n > bounds[what as keyof typeof USUAL])
+    expect(over, JSON.stringify(cost)).toEqual([])
+  })
+})
