@@ -20,7 +20,9 @@ async function world() {
   const events = `/console/p/${project}/platform/billing/webhooks`
   const put = async ({ actor, event_id, filter, queued, ended }: Replay) => {
     const id = newId('rpl', Date.now())
-    await STORE.prepare('INSERT INTO replays VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    await STORE.prepare(
+      'INSERT INTO replays (project_id, id, actor, event_id, filter, queued, processed, ignored, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    )
       .bind(
         ...[project, id, actor, event_id ?? null, filter ? JSON.stringify(filter) : null, queued],
         ...(ended ?? [null, null, null]),

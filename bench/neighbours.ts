@@ -1,6 +1,7 @@
 /*
- * npm run bench:catalog [-- --plans N]: what a project with the largest catalog costs the others in its isolate. It has 200 features, N
- * plans whose configs are as long as a body allows, and 1,000 consumers with a grant each. See bench/README.md.
+ * npm run bench:neighbours [-- --plans N]: what one project costs the others, in its store and in another one, with calls that
+ * it repeats without a pause and without limits of requests. It has 200 features, N plans whose configs are as long as a body
+ * allows, and 1,000 consumers with a grant each. See bench/README.md.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +15,13 @@ import { insertConsumers } from './seed-consumers.ts'
 import { bundle, COMPATIBILITY_DATE, migrate, PLATFORM } from './worker.ts'
 
 type Caller = { url: string; headers: Record<string, string> }
-type Ask = { method?: string; path: string; json?: object }
+type Ask = {
+  method?: string
+  path: string
+  json?: object
+  body?: () => object | undefined
+  headers?: Record<string, string>
+}
 
 const FEATURES = 200
 /** 16 of them take 1 MiB, which is all that a project can have; 100 were possible before there was this limit. */
@@ -22,8 +29,9 @@ const PLANS = Number(parseArgs({ options: { plans: { type: 'string', default: '1
 const CONSUMERS = 1_000
 /** How long the neighbour asks beside each kind of call (ms). */
 const BESIDE_MS = 5_000
-const SCOPES = ['catalog:read', 'entitlements:read']
+const SCOPES = ['api_keys:read', 'catalog:read', 'catalog:write', 'entitlements:read', 'sso:write']
 const PLAN = `pln_${'0'.repeat(25)}1`
+const CONNECTION = `sso_${'0'.repeat(25)}1`
 const GREEDY = `csm_${'0'.repeat(25)}1`
 
 /** Every third feature is a config. */
@@ -43,6 +51,13 @@ const CATALOG = [
    SELECT ?1, printf('csm_%026d', v), '{}', 'active', 1, 0, 0 FROM n`,
   `INSERT INTO grants (project_id, consumer_id, id, plan_id, effect, actor)
    SELECT ?1, id, 'grt_' || substr(id, 5), '${PLAN}', 'allow', 'usr_bench' FROM consumers WHERE project_id = ?1`,
+  // Its minter, whose role the scope sso:write needs, and a connection.
+  `INSERT INTO users (id, email, created_at) SELECT 'usr_bench', 'bench@example.com', 0 WHERE ?1 <> ''`,
+  `INSERT INTO members (project_id, user_id, role, created_at, source) VALUES (?1, 'usr_bench', 'owner', 0, 'creator')`,
+  `INSERT INTO sso_connections (project_id, id, audience, name, issuer, client_id, auth_method, settings, state, revision, created_by, created_at)
+   VALUES (?1, '${CONNECTION}', 'customers', 'Bench', 'https://bench.example.com', 'rp', 'none', json_object('scopes', json_array('openid'),
+     'claims', json_object('email', 'email', 'name', 'name'), 'default_role', NULL, 'create_consumers', json('false'), 'redirect_uris',
+     json_array(), 'surface_id', NULL), 'draft', 1, 'usr_bench', 0)`,
   // The first consumer is granted every plan.
   `INSERT INTO grants (project_id, consumer_id, id, plan_id, effect, actor)
    SELECT ?1, '${GREEDY}', 'grt_9' || substr(id, 6), id, 'allow', 'usr_bench' FROM plans WHERE project_id = ?1 AND id <> '${PLAN}'`,
@@ -53,36 +68,61 @@ const CHECK: Ask = {
   path: '/platform/v1/billing/entitlements/check',
   json: { consumers: ['ext:u2'], features: ['seats'] },
 }
+const ALL = { consumers: Array.from({ length: 100 }, (_, i) => `csm_${String(i + 1).padStart(26, '0')}`) }
+const asked = Array.from({ length: 20 }, (_, i) => `f${3 * (i + 1)}`)
+/** Makes every body another one, so that each call changes something. */
+let changes = 0
+const uris = () => Array.from({ length: 20 }, (_, i) => `https://app.example.com/${i}/${changes++}`.padEnd(1_000, 'x'))
 const preview = { method: 'POST', path: `/platform/v1/billing/plans/${PLAN}/preview`, json: { features: {} } }
 const ATTACKS: [what: string, at_once: number, ask: Ask][] = [
   ['a preview', 4, preview],
   ['a page of plans', 8, { path: '/platform/v1/billing/plans?limit=100' }],
   ['an explanation', 8, { path: `/platform/v1/consumers/${GREEDY}/entitlements?explain=true` }],
   ['the entitlements of a consumer', 8, { path: `/platform/v1/consumers/${GREEDY}/entitlements` }],
+  ['a check of 20 configs, 100 consumers', 8, { method: 'POST', path: CHECK.path, json: { ...ALL, features: asked } }],
+  ['a list of keys', 32, { path: '/platform/v1/api-keys' }],
+  [
+    'a change of a plan',
+    8,
+    { method: 'PATCH', path: `/platform/v1/billing/plans/${PLAN}`, body: () => ({ name: `Plan ${changes++}` }) },
+  ],
+  [
+    'a change of 20 redirect URIs',
+    4,
+    { method: 'PATCH', path: `/platform/v1/sso/connections/${CONNECTION}`, body: () => ({ redirect_uris: uris() }) },
+  ],
+  ['/openapi.json', 8, { path: '/openapi.json' }],
+  ['/openapi.json, unchanged', 32, { path: '/openapi.json', headers: { 'If-None-Match': '"unknown"' } }],
+  ['/healthz', 32, { path: '/healthz' }],
 ]
 
 await run(async () => {
   console.log('Bundling …')
-  const folder = mkdtempSync(join(tmpdir(), 'bench-catalog-'))
+  const folder = mkdtempSync(join(tmpdir(), 'bench-neighbours-'))
   const miniflare = open(await bundle(), folder)
   try {
     await miniflare.ready
     const url = (await miniflare.unsafeGetDirectURL('own')).origin
-    const db = (await miniflare.getD1Database('DB', 'own')) as unknown as Database
-    const { attacker, neighbour } = await prepare(db, url)
+    const database = async (name: string) => (await miniflare.getD1Database(name, 'own')) as unknown as Database
+    const { attacker, neighbours } = await prepare(await database('DB'), await database('STORE_1'), url)
     const heap = await openHeap(miniflare)
+    const check = await medianOf(9, () => cpuOf(() => send(neighbours.same, CHECK)))
     const rows: string[][] = []
-    for (const [what, atOnce, ask] of ATTACKS) {
-      const { bytes, status } = await send(attacker, ask)
+    for (const [what, atOnce, first] of ATTACKS) {
+      const { bytes, etag } = await send(attacker, first)
+      // Where the answer has an entity tag, the one that says "unchanged".
+      const ask = first.headers && etag ? { ...first, headers: { 'If-None-Match': etag } } : first
       const cpu = await medianOf(5, () => cpuOf(() => send(attacker, ask)))
-      const [beside, peak] = await heap.withPeak(() => waitsBeside(neighbour, attacker, ask, atOnce))
-      const cells = [kib(bytes), `${cpu} ms`, `${atOnce}`, `${beside.longest} ms`, `${beside.answers}`, mib(peak)]
-      rows.push([what, `${status}`, ...cells])
+      const [beside, peak] = await heap.withPeak(() => waitsBeside(neighbours, attacker, ask, atOnce))
+      const waits = [`${beside.same} ms`, `${beside.other} ms`]
+      rows.push([what, beside.statuses, kib(bytes), `${cpu} ms`, `${atOnce}`, ...waits, `${beside.answers}`, mib(peak)])
     }
-    const alone = await waitsBeside(neighbour, neighbour, CHECK, 0)
+    const alone = await waitsBeside(neighbours, attacker, CHECK, 0)
     await heap.close()
-    printTable(['', 'status', 'bytes', 'CPU', 'at once', "neighbour's longest wait", 'answered', 'heap, peak'], rows)
-    console.log(`The neighbour alone waits ${alone.longest} ms at most.`)
+    printTable(['', 'statuses', 'bytes', 'CPU', 'at once', 'same store', 'other store', 'answers', 'heap, peak'], rows)
+    console.log(
+      `Alone, the neighbours wait ${alone.same} and ${alone.other} ms at most. The CPU of a check: ${check} ms.`,
+    )
   } finally {
     await miniflare.dispose()
     rmSync(folder, { recursive: true, force: true })
@@ -101,53 +141,72 @@ function open(script: string, folder: string): Miniflare {
       compatibilityDate: COMPATIBILITY_DATE,
       ...PLATFORM,
       modules: [{ type: 'ESModule', path: 'index.js', contents: script }],
-      d1Databases: { DB: 'own' },
+      d1Databases: { DB: 'own', STORE_1: 'other' },
       kvNamespaces: ['KV'],
-      queueProducers: { EVENTS: 'own' },
+      queueProducers: { EVENTS: 'own', EVENTS_1: 'other' },
       unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     }),
   )
 }
 
-async function prepare(db: Database, url: string) {
+async function prepare(db: Database, other: Database, url: string) {
   await migrate(db)
+  await migrate(other)
   const attacker = await seedAccess(db, Date.now(), 'b1g')
-  const neighbour = await seedAccess(db, Date.now() + 1, 'sma11')
-  await db.prepare('UPDATE api_keys SET scopes = ?').bind(JSON.stringify(SCOPES)).run()
+  const same = await seedAccess(db, Date.now() + 1, 'sma11')
   for (const rows of CATALOG) await db.prepare(rows).bind(attacker.project).run()
-  await insertConsumers(db, neighbour.project, 10)
+  await insertConsumers(db, same.project, 10)
+  // The number of a project's store is at the end of its id.
+  const elsewhere = await seedAccess(other, Date.now() + 2, 'far')
+  const far = { ...elsewhere, project: `${elsewhere.project}1` }
+  await other.prepare('UPDATE projects SET id = ?').bind(far.project).run()
+  await other.prepare('UPDATE api_keys SET project_id = ?').bind(far.project).run()
+  await insertConsumers(other, far.project, 10)
+  for (const one of [db, other]) await one.prepare('UPDATE api_keys SET scopes = ?').bind(JSON.stringify(SCOPES)).run()
   const callerOf = ({ project, secret }: typeof attacker): Caller => ({
     url,
     headers: { Authorization: `Bearer ${secret}`, 'X-Project-Id': project, 'Content-Type': 'application/json' },
   })
-  return { attacker: callerOf(attacker), neighbour: callerOf(neighbour) }
+  return { attacker: callerOf(attacker), neighbours: { same: callerOf(same), other: callerOf(far) } }
 }
 
-async function send({ url, headers }: Caller, { method = 'GET', path, json }: Ask) {
-  const response = await fetch(url + path, { method, headers, ...(json && { body: JSON.stringify(json) }) })
-  return { status: response.status, bytes: (await response.arrayBuffer()).byteLength }
+async function send({ url, headers }: Caller, { method = 'GET', path, json, body = () => json, headers: more }: Ask) {
+  const sent = body()
+  const all = { ...headers, ...more }
+  const response = await fetch(url + path, { method, headers: all, ...(sent && { body: JSON.stringify(sent) }) })
+  const etag = response.headers.get('ETag')
+  return { status: response.status, bytes: (await response.arrayBuffer()).byteLength, etag }
 }
 
-/** The longest wait of a neighbour who asks all the time, while so many calls of an attack are always under way. */
-async function waitsBeside(neighbour: Caller, attacker: Caller, ask: Ask, atOnce: number) {
+/** The longest waits (ms) of neighbours who ask all the time, while so many calls of an attack are always under way. */
+async function waitsBeside(neighbours: Record<'same' | 'other', Caller>, attacker: Caller, ask: Ask, atOnce: number) {
   const until = performance.now() + BESIDE_MS
-  let answers = 0
+  const statuses = new Map<number, number>()
   const attack = async () => {
     while (performance.now() < until) {
-      await send(attacker, ask)
-      answers += 1
+      const { status } = await send(attacker, ask)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
   }
   const attacks = Promise.all(Array.from({ length: atOnce }, attack))
+  const [same, other] = await Promise.all([
+    longestWait(neighbours.same, until),
+    longestWait(neighbours.other, until),
+    attacks,
+  ])
+  const answers = [...statuses.values()].reduce((sum, n) => sum + n, 0)
+  return { same, other, answers, statuses: [...statuses.keys()].sort().join(', ') }
+}
+
+async function longestWait(neighbour: Caller, until: number): Promise<number> {
   let longest = 0
   while (performance.now() < until) {
     const began = performance.now()
     const { status } = await send(neighbour, CHECK)
-    if (status !== 200) throw new Error(`the neighbour got ${status}`)
+    if (status !== 200) throw new Error(`a neighbour got ${status}`)
     longest = Math.max(longest, performance.now() - began)
   }
-  await attacks
-  return { longest: Math.round(longest), answers }
+  return Math.round(longest)
 }
 
 async function medianOf(times: number, measure: () => Promise<number>): Promise<number> {
