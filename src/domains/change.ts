@@ -58,7 +58,11 @@ export async function addDomain(c: Context<HttpEnv>, sent: z.infer<typeof AddBod
   const actor = c.get('actor')
   const { purpose } = sent
   requirePurpose(actor, sent, purpose === 'sso' && (await mayChangeSso(directory, actor)))
-  const hostname = requireHostname(sent.hostname, [...ourHosts(settings), WORKERS_DEV, new URL(c.req.url).hostname])
+  const hostname = await requireHostname(sent.hostname, [
+    ...ourHosts(settings),
+    WORKERS_DEV,
+    new URL(c.req.url).hostname,
+  ])
   return insertDomain(directory, projectOf(actor), { hostname, purpose }, changeOf(c))
 }
 

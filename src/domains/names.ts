@@ -1,4 +1,3 @@
-import { getPublicSuffix } from 'tldts'
 import { invalidField } from '../http/validate'
 import { toUnicode } from '../lib/punycode'
 import { isSpecialUse } from '../lib/special-use'
@@ -34,7 +33,7 @@ function isReadable(hostname: string): boolean {
  * @param ours host names of the deployment itself
  * @throws {Fault} `validation_failed` with `malformed`, `public_suffix` or `reserved` at `/hostname`
  */
-export function requireHostname(text: string, ours: readonly string[]): string {
+export async function requireHostname(text: string, ours: readonly string[]): Promise<string> {
   const hostname = hostnameOf(text)
   if (hostname === null) {
     const message = `must be the name of a domain or host, such as example.com, of at most ${MAX_HOSTNAME} characters`
@@ -46,6 +45,8 @@ export function requireHostname(text: string, ours: readonly string[]): string {
   if (ours.some((own) => hostname === own || hostname.endsWith(`.${own}`))) {
     throw invalidField('/hostname', 'reserved', 'must not be a name of this service')
   }
+  // The list of suffixes is large. Few requests need it, so it is loaded for them alone.
+  const { getPublicSuffix } = await import('tldts')
   // Below a suffix of the private section, strangers get names, perhaps also that of the record.
   if (getPublicSuffix(hostname, { allowPrivateDomains: true }) === hostname) {
     throw invalidField('/hostname', 'public_suffix', 'must not be a suffix under which anyone can register names')

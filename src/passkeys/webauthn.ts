@@ -1,12 +1,4 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Context } from 'hono'
 import type { Runtime } from '../env'
 import type { HttpEnv } from '../http/context'
@@ -23,10 +15,20 @@ const ALGORITHMS = [-8, -7, -257]
 export type Site = { rt: Runtime; origin: string }
 export type Owner = { id: string; user_id: string; email: string }
 
+/*
+ * The library is loaded by the first request that needs it: it takes a good part of the time in which a Worker starts, and most
+ * requests have nothing to do with passkeys. wrangler.toml leaves its reader of certificates out: see refuseCertificates.
+ */
+const library = () => import('@simplewebauthn/server')
+const helpers = () => import('@simplewebauthn/server/helpers')
+type AttestationObject = ReturnType<Awaited<ReturnType<typeof helpers>>['decodeAttestationObject']>
+type Base64Url = Awaited<ReturnType<typeof helpers>>['isoBase64URL']
+
 const hostOf = ({ origin }: Site) => new URL(origin).hostname
 
 /** What `navigator.credentials.create()` needs to make a passkey for the user of a session. */
 export async function registrationOptions(site: Site, owner: Owner, existing: readonly Passkey[]) {
+  const { generateRegistrationOptions } = await library()
   return generateRegistrationOptions({
     rpName: 'Platform API',
     rpID: hostOf(site),
@@ -47,6 +49,7 @@ export async function registrationOptions(site: Site, owner: Owner, existing: re
 
 /** What `navigator.credentials.get()` needs. Without `allowed`, the browser offers all passkeys that it has for the site. */
 export async function assertionOptions(site: Site, purpose: ChallengePurpose, allowed?: readonly Passkey[]) {
+  const { generateAuthenticationOptions } = await library()
   return generateAuthenticationOptions({
     rpID: hostOf(site),
     challenge: await newChallenge(site.rt, purpose),
@@ -68,8 +71,12 @@ export async function assertionOptions(site: Site, purpose: ChallengePurpose, al
  * @throws {Error} that says what is wrong
  */
 export async function verifyRegistration(site: Site, session: string, response: RegistrationResponseJSON) {
-  refuseCertificates(response.response.attestationObject)
-  const challenge = challengeFor(site, { to: 'register', session })
+  const [{ verifyRegistrationResponse }, { decodeAttestationObject, isoBase64URL }] = await Promise.all([
+    library(),
+    helpers(),
+  ])
+  refuseCertificates(decodeAttestationObject(isoBase64URL.toBuffer(response.response.attestationObject)))
+  const challenge = challengeFor(site, { to: 'register', session }, isoBase64URL)
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response,
     expectedChallenge: challenge.expected,
@@ -102,11 +109,12 @@ export async function verifyAssertion(
   passkey: Passkey,
   response: AuthenticationResponseJSON,
 ) {
+  const [{ verifyAuthenticationResponse }, { isoBase64URL }] = await Promise.all([library(), helpers()])
   const { userHandle } = response.response
   if (userHandle && userHandle !== isoBase64URL.fromUTF8String(passkey.user_id)) {
     throw new Error('The answer names another user than the passkey’s.')
   }
-  const challenge = challengeFor(site, purpose)
+  const challenge = challengeFor(site, purpose, isoBase64URL)
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response,
     expectedChallenge: challenge.expected,
@@ -125,11 +133,11 @@ export async function verifyAssertion(
 }
 
 /** The check of the challenge in an answer, and the id of that challenge once it was checked. */
-function challengeFor({ rt }: Site, purpose: ChallengePurpose) {
+function challengeFor({ rt }: Site, purpose: ChallengePurpose, base64Url: Base64Url) {
   let id: string | null = null
   return {
     expected: async (sent: string) => {
-      id = await idOfChallenge(rt, purpose, isoBase64URL.toUTF8String(sent))
+      id = await idOfChallenge(rt, purpose, base64Url.toUTF8String(sent))
       return id !== null
     },
     id: (): string => {
@@ -146,8 +154,7 @@ function challengeFor({ rt }: Site, purpose: ChallengePurpose) {
  * A packed attestation without a certificate, signed by the passkey itself, may come although none is asked for
  * (Web Authentication Level 3, §5.1.3).
  */
-function refuseCertificates(attestation: string): void {
-  const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestation))
+function refuseCertificates(decoded: AttestationObject): void {
   const format = decoded.get('fmt')
   const alone = format === 'packed' && decoded.get('attStmt').get('x5c') === undefined
   if (format !== 'none' && !alone) throw new Error(`An attestation of the format ${format} was not asked for.`)
