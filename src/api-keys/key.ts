@@ -1,12 +1,15 @@
-import { and, desc, eq, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
 import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, type Held, prepared, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
+import { overLimit } from '../http/rate-limit'
 import { Fault } from '../lib/fault'
+import { idFloor } from '../lib/ids'
+import { DAY, HOUR, SECOND } from '../lib/time'
 import { projects } from '../tenancy/schema'
-import { LAST_USED_EVERY, MAX_LIVE_KEYS } from './limits'
+import { LAST_USED_EVERY, MAX_LIVE_KEYS, MAX_MINTED_A_DAY } from './limits'
 import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 
@@ -143,7 +146,7 @@ type NewKey = Pick<
  * Inserts a key.
  *
  * @returns null if the project has or had a key with this id; nothing changes then
- * @throws {Fault} `key_limit_reached`
+ * @throws {Fault} `key_limit_reached`, `rate_limited`
  */
 export async function insertKey(
   db: Db,
@@ -154,19 +157,39 @@ export async function insertKey(
   const { id, project_id, name, scopes } = fields
   const live = db.$count(apiKeys, and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at)))
   const row = { ...fields, hash, key_prefix, created_at: change.now, secret_issued_to: change.actor.id }
+  const minted = revokedSince(db, project_id, change.now - DAY)
+  const hasRoom = sql`${live} < ${MAX_LIVE_KEYS} AND (SELECT count(*) FROM ${minted}) < ${MAX_MINTED_A_DAY - MAX_LIVE_KEYS}`
   const { key } = await batch(db, {
     ...audited(
       db,
       change,
       keyEntry(project_id, id, 'api_key.minted', { name, scopes }),
-      insertWhere(db, apiKeys, row, sql`${live} < ${MAX_LIVE_KEYS}`).onConflictDoNothing({ target: apiKeys.id }),
+      insertWhere(db, apiKeys, row, hasRoom).onConflictDoNothing({ target: apiKeys.id }),
     ),
     key: selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.hash, hash))),
   })
   if (key[0]) return key[0]
   const [earlier] = await run(db, findKeyEver(db, project_id, id))
   if (earlier) return null
+  const today = await run(db, revokedSince(db, project_id, change.now - DAY))
+  if (today.length >= MAX_MINTED_A_DAY - MAX_LIVE_KEYS) throw mintedTooMany()
   throw new Fault('key_limit_reached', `A project can have ${MAX_LIVE_KEYS} live API keys. Revoke one first.`)
+}
+
+/** The keys of the last day that were revoked since, up to the number at which no more can be minted. */
+function revokedSince(db: Db, projectId: string, since: number) {
+  const recent = gt(apiKeys.id, idFloor('key', since))
+  return db
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.project_id, projectId), isNotNull(apiKeys.revoked_at), recent))
+    .limit(MAX_MINTED_A_DAY - MAX_LIVE_KEYS)
+}
+
+function mintedTooMany(): Fault {
+  const limit = { name: 'api_keys_minted', requests: MAX_MINTED_A_DAY, window: DAY / SECOND }
+  const detail = `A project can mint ${MAX_MINTED_A_DAY.toLocaleString('en')} API keys in a day. Try again later.`
+  return overLimit(limit, detail, HOUR / SECOND)
 }
 
 /** Records a use, unless one was recorded in the last minute. The condition holds whatever the caches say. */

@@ -2,6 +2,11 @@ import { DAY, MINUTE } from '../lib/time'
 
 /** Live keys in a project. The INSERT enforces the limit. */
 export const MAX_LIVE_KEYS = 100
+/**
+ * Keys that a project can mint in a day. To revoke a key looks at every key that the project ever had, for what was handed on: without
+ * this limit, one project could make that slow for all in its store.
+ */
+export const MAX_MINTED_A_DAY = 1_000
 /** Length of a key's name, in code points. */
 export const MAX_KEY_NAME = 100
 /** Time between two writes of `last_used_at` of a key (ms). It is also how long KV remembers one: KV's minimum is a minute. */

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
-import { SECOND } from '../../src/lib/time'
+import { newId } from '../../src/lib/ids'
+import { DAY, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, inOneWindow, stopClock } from '../clock'
-import { bound, call, countingD1, freshAddress, freshKey } from '../harness'
+import { bound, call, countingD1, freshAddress, freshKey, STORE } from '../harness'
 
 const PROJECTS = '/platform/v1/projects'
 
@@ -69,6 +70,29 @@ it('refuses an address after more than ten failed sign-ins in a minute', async (
     return statuses
   })
   expect(statuses).toEqual([...Array(11).fill(401), 429])
+})
+
+it('limits how many keys a project mints in a day, so that its revoked keys stay few', async () => {
+  const { project, owner, key } = await freshKey()
+  const other = await freshKey()
+  const revoked = (mintedAt: number) =>
+    STORE.prepare(
+      `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 900)
+       INSERT INTO api_keys (id, project_id, name, key_prefix, hash, scopes, created_by, created_at, revoked_at)
+       SELECT substr(?1, 1, length(?1) - 6) || printf('%06d', v), project_id, name, key_prefix, ?1 || v, scopes, created_by, 1, 2
+       FROM api_keys, n WHERE id = ?2`,
+    )
+      .bind(newId('key', mintedAt), key.id)
+      .run()
+  const mintIn = (of: { project: string; owner: { token: string } }) =>
+    call('/platform/v1/api-keys', { method: 'POST', token: of.owner.token, project: of.project, json: { name: 'one' } })
+  await revoked(Date.now() - DAY - MINUTE)
+  expect((await mintIn({ project, owner })).status).toBe(201)
+  await revoked(Date.now() - DAY + MINUTE)
+  const refused = await mintIn({ project, owner })
+  expect([refused.status, refused.body.code, refused.headers.get('Retry-After')]).toEqual([429, 'rate_limited', '3600'])
+  expect(refused.headers.get('RateLimit-Policy')).toBe('"api_keys_minted";q=1000;w=86400')
+  expect((await mintIn(other)).status).toBe(201)
 })
 
 /** What a request is counted under: the key with which it asks this limiter. */
