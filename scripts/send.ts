@@ -19,7 +19,7 @@ import { fail, progress, run } from './lib/terminal.ts'
 
 const COMMAND = {
   usage: 'npm run send -- FOLDER --vendor VENDOR [OPTIONS]\n       npm run send -- --example --vendor VENDOR [OPTIONS]',
-  about: `Signs every *.json file in a folder as the vendor does, sends it, waits, and prints the result of each event.
+  about: `Signs every *.json file in a folder as the vendor would, sends it, waits, and prints the result of each event.
 Vendors: ${SIGNED_VENDORS.join(', ')}.`,
   flags: {
     vendor: { type: 'string', takes: 'VENDOR', help: 'the vendor of the events' },

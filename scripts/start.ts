@@ -38,7 +38,7 @@ function readPort(): number {
     about: `Serves the API and its console on this machine until Ctrl-C. Data is kept in ${STATE_ROOT}/state.`,
     flags: { port: { type: 'string', takes: 'N', help: 'the port to listen on', default: String(PORT) } },
     notes:
-      'Environment variables: LOCAL_RATE_LIMIT=N sets every rate limit to N a minute. STORES=N serves\nat least N stores. LOCAL_STATE_DIR=FOLDER keeps the\ndata in another folder, to run a second server of this checkout.',
+      'Environment variables: LOCAL_RATE_LIMIT=N sets every rate limit to N a minute. STORES=N serves at\nleast N stores. LOCAL_STATE_DIR=FOLDER keeps the data in another folder, to run a second server of this checkout.',
   })
   const port = Number(values.port)
   if (!Number.isInteger(port) || port < 1 || port > 65535)

@@ -24,7 +24,7 @@ PROJECT=$(curl -s ${url}/platform/v1/projects -H "Authorization: Bearer $TOKEN" 
 KEY=$(curl -s ${url}/platform/v1/api-keys -H "Authorization: Bearer $TOKEN" -H "X-Project-Id: $PROJECT" ${json} -d '{"name":"first key"}' ${field('secret')})
 curl -s ${url}/platform/v1/api-keys -H "Authorization: Bearer $KEY" -H "X-Project-Id: $PROJECT"
 
-  3. Send a folder of events, signed as the vendor does: npm run send -- FOLDER --vendor stripe
+  3. Send a folder of events, signed as the vendor would: npm run send -- FOLDER --vendor stripe
 
   Ctrl-C stops the server. Its data is kept in ${STATE_ROOT}/state.${elsewhere}
 `

@@ -62,7 +62,7 @@ export function asOf(row: SubscriptionRow, events: readonly HistoryEvent[], at: 
     .toSorted((a, b) => b.processed_at - a.processed_at)[0]
   const isAsNow = later.length === 0
   const { since, isKnown } = pastDueSince(state, earlier, row)
-  if (!isKnown) missing.push(`Since when ${row.id} was past due is not known.`)
+  if (!isKnown) missing.push(`It is not known since when ${row.id} was past due.`)
   return { row: rowOf(row, state, isAsNow ? null : (deciding ?? null), since), missing }
 }
 

@@ -39,7 +39,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
   route({
     id: 'getHealth',
     summary: 'Check the health of the service',
-    description: `Needs no credentials. Returns 503 when the directory does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, \`PUBLIC_ORIGIN\` among them. The answer is up to ${HEALTH_AGE_MS / SECOND} seconds old. If a store fails, it is named in \`failing\`, and the projects in other stores are not affected.`,
+    description: `Needs no credentials. Returns 503 when the directory does not answer or lacks a migration, when the encryption keys do not open the stored secrets, or when a setting is missing, such as \`PUBLIC_ORIGIN\`. The answer is up to ${HEALTH_AGE_MS / SECOND} seconds old. If a store fails, it is named in \`failing\`, and the projects in other stores are not affected.`,
     tag: 'Service',
     faults: ['encryption_key_unavailable', 'public_origin_missing', 'not_migrated', 'rate_limited'],
     policy: null,
@@ -66,7 +66,7 @@ export const healthRoutes = new Hono<HttpEnv>().get(
   }),
   async (c) => {
     const rt = c.get('rt')
-    await limit(rt.limits, 'public', addressOf(c), 'Too many requests for the health from this address.')
+    await limit(rt.limits, 'public', addressOf(c), 'Too many health checks from this address.')
     const rows = await lookTogether(c.env, rt)
     requirePublicOrigin(c)
     const stores = rows.map((row) => present(row, rt))

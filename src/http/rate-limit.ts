@@ -82,9 +82,9 @@ export function dailyLimit(now: number): Fault {
 }
 
 const TOO_MANY = {
-  project_reads: 'This project has sent too many requests that read.',
-  project_writes: 'This project has sent too many requests that write.',
-  project_costly: 'This project has sent too many costly requests: docs/api.md lists them.',
+  project_reads: 'This project has sent too many read requests.',
+  project_writes: 'This project has sent too many write requests.',
+  project_costly: 'This project has sent too many costly requests, such as previews, explanations and bulk replays.',
 }
 
 const READ_MUCH = `Calls of this kind read more than ${COSTLY_ROWS} rows of this project each, and there were too many of them.`

@@ -75,7 +75,7 @@ const TABLE = {
   feature_limit_reached: { status: 409, title: 'The project has reached its limit of features' },
   plan_key_taken: { status: 409, title: 'Another plan has this key' },
   plan_limit_reached: { status: 409, title: 'The project has reached its limit of plans' },
-  catalog_limit_reached: { status: 409, title: 'The plans of the project would give too much together' },
+  catalog_limit_reached: { status: 409, title: 'The features of all plans of the project would be too long' },
   price_mapped: { status: 409, title: 'The price or product is mapped to another plan' },
   grant_limit_reached: { status: 409, title: 'The consumer has reached its limit of live grants' },
   domain_exists: { status: 409, title: 'The project has this domain already' },
@@ -234,7 +234,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   registration_refused: ({ challenge }) =>
     `Ask for new options and register the passkey again. The options work once, for ${challenge}.`,
   daily_limit_reached:
-    'Wait until midnight UTC. To end an access still works: remove a member, revoke an invitation, disable or delete a connection, delete a domain or the project.',
+    'Wait until midnight UTC. Calls that end somebody’s access still work: remove a member, revoke an invitation, disable or delete a connection, delete a domain or the project.',
   rate_limited: 'Wait for the number of seconds in Retry-After, and call less often.',
   signature_missing: 'Send the vendor’s signature header. Check that no proxy removes it.',
   signature_malformed: 'Check that the connection is for this vendor, and that no proxy changes headers.',

@@ -166,7 +166,7 @@ describe('the answer of a time', () => {
     expect(await at(START + 33 * DAY)).toMatchObject({ exact: true, missing: [] })
     expect(await at(START + 34 * DAY)).toMatchObject({
       exact: false,
-      missing: ['Since when s1 was past due is not known.'],
+      missing: ['It is not known since when s1 was past due.'],
     })
   })
 

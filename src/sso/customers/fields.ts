@@ -37,7 +37,7 @@ export const AuthorizeBody = named(
         .regex(/^[\w-]{43}$/, 'must be a SHA-256 digest in base64url, without padding')
         .optional()
         .describe(
-          'PKCE with S256 (RFC 7636): the SHA-256 of a random `code_verifier`, in base64url. The exchange of the code then takes the verifier, so a code that somebody else has got is of no use.',
+          'PKCE with S256 (RFC 7636): the SHA-256 of a random `code_verifier`, in base64url. The exchange of the code then takes the verifier, so a stolen code is of no use without it.',
         ),
       login_hint: opaqueText(MAX_LOGIN_HINT).min(1).optional().describe('Tells the provider whom to expect.'),
     })
