@@ -139,9 +139,8 @@ async function sendOnly(target: Target, args: Args, parcels: readonly Parcel[]):
 }
 
 function announce({ url, connection }: Target, { folder }: Args, parcels: readonly Parcel[]): void {
-  console.log(
-    `${folder === null ? 'An example event' : `${parcels.length} files of ${folder}`} → ${url}/ingest/${connection}`,
-  )
+  const files = parcels.length === 1 ? '1 file' : `${parcels.length} files`
+  console.log(`${folder === null ? 'An example event' : `${files} of ${folder}`} → ${url}/ingest/${connection}`)
 }
 
 /** The connection that the flags name; null for connections on the local server. */

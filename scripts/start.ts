@@ -50,7 +50,9 @@ function readPort(): number {
 async function refuseSecond(): Promise<void> {
   const running = readRunning()
   if (running && (await answers(Number(new URL(running.url).port)))) {
-    fail(`A server of this checkout is already running: ${running.url} (process ${running.pid}). Stop it first.`)
+    fail(
+      `A server of this checkout is already running: ${running.url} (process ${running.pid}). Stop it first, or set LOCAL_STATE_DIR=FOLDER to run a second one with its own data.`,
+    )
   }
 }
 

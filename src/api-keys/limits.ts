@@ -3,8 +3,8 @@ import { DAY, MINUTE } from '../lib/time'
 /** Live keys in a project. The INSERT enforces the limit. */
 export const MAX_LIVE_KEYS = 100
 /**
- * Keys that a project can mint in a day. To revoke a key looks at every key that the project ever had, for what was handed on: without
- * this limit, one project could make that slow for all in its store.
+ * Keys that a project can mint in a day. Revoking a key looks at every key that the project ever had, for secrets that were handed on.
+ * Without this limit, one project could make that slow for all in its store.
  */
 export const MAX_MINTED_A_DAY = 1_000
 /** Length of a key's name, in code points. */

@@ -94,7 +94,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       id: 'updateSsoConnection',
       summary: 'Change a single sign-on connection',
       description:
-        'After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. A session must be confirmed to change more than the name of a connection for the team. An API key can only change the name of one that is or was active. `enforce` takes the confirmed session of an owner. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access.',
+        'After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. A session must be confirmed to change more than the name of a connection for the team. An API key can only change the name of one that is or was active. `enforce` requires the confirmed session of an owner. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access.',
       tag,
       policy: mayWrite,
       responses: shown,
@@ -139,7 +139,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       id: 'activateSsoConnection',
       summary: 'Activate a single sign-on connection',
       description:
-        'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a verified domain, and takes a confirmed session. Activating it again changes nothing.',
+        'People can sign in with it from then on. It must have passed a test since its last change. A connection for the team must have a verified domain, and activating it requires a confirmed session. Activating it again changes nothing.',
       tag,
       policy: mayWrite,
       responses: shown,

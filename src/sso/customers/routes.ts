@@ -117,7 +117,7 @@ function badCode(left: { expires_at: number; redirect_uri: string } | undefined,
   return new Fault(
     'invalid_grant',
     left.redirect_uri === sent
-      ? 'The code_verifier is missing, or is not that of the code_challenge.'
+      ? 'The code_verifier is missing or does not match the code_challenge.'
       : 'The code was issued for another redirect_uri.',
   )
 }

@@ -80,9 +80,9 @@ export function generalPage(c: Visit, project: Project, sent: { [form in 'name' 
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
         <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
         <Fact name="Requests of all keys">
-          about {RATE_LIMITS.project_reads.requests.toLocaleString('en')} a minute that read,{' '}
-          {RATE_LIMITS.project_writes.requests.toLocaleString('en')} that write, and{' '}
-          {RATE_LIMITS.project_costly.requests} costly ones
+          about {RATE_LIMITS.project_reads.requests.toLocaleString('en')} reads,{' '}
+          {RATE_LIMITS.project_writes.requests.toLocaleString('en')} writes and {RATE_LIMITS.project_costly.requests}{' '}
+          costly requests a minute
         </Fact>
       </dl>
       {role === 'owner' && <End c={c} />}

@@ -35,7 +35,7 @@ export function provePage(c: Visit, { next, refused, mistakes }: Shown) {
           label="Recovery code"
           maxlength={40}
           required
-          hint="24 letters and digits; 10 if it was made before they had 24. Each code works once."
+          hint="24 letters and digits; older codes have 10. Each code works once."
           mistakes={mistakes}
         />
         <button type="submit" class="wide">
