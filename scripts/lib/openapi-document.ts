@@ -12,6 +12,7 @@ export async function openApiDocument(): Promise<string> {
       compatibilityDate: COMPATIBILITY_DATE,
       bindings: STAND_IN_SECRETS,
       d1Databases: { DB: 'none' },
+      ratelimits: { LIMIT_PUBLIC: { namespace_id: 'none', simple: { limit: 10, period: 60 } } },
     }),
   )
   try {
