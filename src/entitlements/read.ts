@@ -85,7 +85,9 @@ function factsOfList(db: Db, projectId: string, list: SQL, asked: FeaturesAsked)
 function plansOf(db: Db, projectId: string, { keys, plans: ids = [] }: FeaturesAsked) {
   const [given, inText] = keys !== null && keys.length <= MAX_ASKED_FEATURES ? [among(keys), ofParts] : [WHOLE, ofWhole]
   const shown = {
-    ...{ id: p.id, key: p.key, rank: p.rank },
+    id: p.id,
+    key: p.key,
+    rank: p.rank,
     features:
       sql<PlanFeatures | null>`iif(bytes <= ${MAX_SMALL_PLAN} OR ${inArray(p.id, valuesOf(ids))}, given, NULL)`.mapWith(
         inText,
@@ -226,7 +228,12 @@ export function grantsOf(db: Db, projectId: string, list: SQL, { at, whole }: { 
   const isRead = sql`coalesce(octet_length(${value}), 0) <= ${most}`
   const shown = {
     place: sql<number>`place`,
-    ...{ id: g.id, feature, plan_id, effect, starts_at, expires_at },
+    id: g.id,
+    feature,
+    plan_id,
+    effect,
+    starts_at,
+    expires_at,
     value: sql`iif(${isRead}, ${value}, NULL)`.mapWith(value),
     bytes: sql<number>`iif(${isRead} OR is_over, 0, octet_length(${value}))`,
   }
