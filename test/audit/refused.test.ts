@@ -1,16 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RouteEntry } from '../../src/http/openapi'
 import { ROLES, type Scope } from '../../src/lib/access'
+import { ERRORS, type FaultName } from '../../src/lib/faults'
 import { formToken, PAGES, pageIn, visit } from '../console/visit'
-import { addMember, drain, lossyQueue, mint, signedIn, storedTables, unconfirm } from '../harness'
+import { addMember, beforeEachCall, drain, lossyQueue, mint, signedIn, storedTables, unconfirm } from '../harness'
+import { PRODUCERS } from '../http/faults'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { PAGE_ROWS, ROWS } from '../routes/table'
 import { callRoute } from '../routes/walk'
 import { newWorld } from '../routes/world'
 
 /*
- * A call that is refused because of who makes it leaves every row of every database as it was: the audit log too. Each is a
- * good request that its route would do for somebody else. The routes and forms are those that the app has.
+ * A call that is refused leaves every row of every database as it was: the audit log too. Refused because of who makes it, each
+ * is a good request that its route would do for somebody else. The routes, the forms and the faults are those that the app has.
  */
 
 /** A world and the people who try, all before anything is compared. */
@@ -94,5 +96,34 @@ describe('a refused form changes nothing', () => {
     const { status } = await visit(pageIn(world, form), token, { form: { form_token, ...stated?.fields } })
     expect([role, status]).toEqual([role, 403])
     expect(changed(before, await storedTables())).toEqual([])
+  })
+})
+
+describe('a call that is refused for what is there changes nothing', () => {
+  /** What a refusal may change: counts of what is refused, what a check has found, and what another call does meanwhile. */
+  const counted = ['minutes']
+  const LEFT: Partial<Record<FaultName, string[]>> = {
+    connection_disabled: counted,
+    signature_missing: counted,
+    signature_malformed: counted,
+    signature_mismatch: counted,
+    signature_timestamp: counted,
+    encryption_key_unavailable: counted,
+    overloaded: counted,
+    invalid_recovery_code: ['account_events'],
+    hostname_in_use: ['domains'],
+    plan_limit_reached: ['entitlement_keys'], // A project whose plans were made by calls has its key already.
+    rotation_conflict: ['api_keys', 'audit_log', 'retired_secrets'],
+  }
+
+  it.each(Object.entries(PRODUCERS))('%s', async (fault, meet) => {
+    let before: Record<string, string> = {}
+    const read = async () => {
+      before = await storedTables()
+    }
+    const { status, text } = await beforeEachCall(read, meet)
+    expect(status, text).toBe(ERRORS[fault as FaultName].status)
+    const tables = changed(before, await storedTables()).map((name) => name.split(' ')[1])
+    expect([...new Set(tables)].sort()).toEqual(LEFT[fault as FaultName] ?? [])
   })
 })

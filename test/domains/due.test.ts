@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { addMember, countingD1, DIRECTORY, mailbox, setHost, tamperedD1 } from '../harness'
 import { cron, keepHouse } from '../inbox/pipeline'
-import { MARK, newApi, newName, publish, texts, verified, zone } from './domains'
+import { actionsOf, MARK, newApi, newName, publish, texts, verified, zone } from './domains'
 
 const due = async (now: number) =>
   (await DIRECTORY.prepare('SELECT count(*) AS n FROM domains WHERE next_check_at <= ?').bind(now).first('n')) as number
@@ -145,6 +145,22 @@ it('a result is dropped if the domain was deleted meanwhile', async () => {
     return run()
   })
   expect((await api.verify(body.id, { bindings: { DB } })).body.state).toBe('released')
+})
+
+it('a result that another check has overtaken is dropped, and the audit log does not have it', async () => {
+  stopClock()
+  const { api } = await newApi()
+  const { body } = await api.add(newName())
+  advance(7 * DAY)
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.includes('audit_log') && sql.includes('update "domains"')) {
+      await DIRECTORY.prepare('UPDATE domains SET version = version + 1 WHERE id = ?').bind(body.id).run()
+    }
+    return run()
+  })
+  await cron({ DB })
+  expect((await api.get(body.id)).body.state).toBe('pending')
+  expect(await actionsOf(body.id)).toEqual(['domain.added'])
 })
 
 it('a surface is looked at hourly until it serves', async () => {

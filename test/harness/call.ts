@@ -47,8 +47,21 @@ export async function call<T = Json>(path: string, options: RequestOptions = {})
   }
 }
 
+let beforeCall: () => Promise<unknown> = async () => undefined
+
+/** Does something before each request that `work` sends: it may read what is stored then. */
+export async function beforeEachCall<T>(first: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+  beforeCall = first
+  try {
+    return await work()
+  } finally {
+    beforeCall = async () => undefined
+  }
+}
+
 /** As {@link call}, but returns with the response: `rest` waits for what the request left to `waitUntil`. */
 export async function begin(path: string, options: RequestOptions = {}) {
+  await beforeCall()
   const ctx = createExecutionContext()
   const response = await worker.fetch(requestTo(path, options) as never, bindingsWith(options.bindings), ctx)
   return { response, rest: () => waitOnExecutionContext(ctx) }

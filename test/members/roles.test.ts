@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ROLE_SCOPES, ROLES, type Role, rankOf, SCOPES } from '../../src/lib/access'
 import {
+  type Answer,
   addMember,
   call,
   DIRECTORY,
@@ -11,6 +12,7 @@ import {
   mint,
   STORES,
   signedIn,
+  storedTables,
 } from '../harness'
 import { as, beforeSecond, logged, rolesIn, told } from './members'
 
@@ -157,6 +159,25 @@ describe('nobody gives or changes more than they have', () => {
     const { resend, revoke } = as(project, token)
     expect(told(await resend(id))).toEqual([403, 'role_escalation'])
     expect((await revoke(id)).status).toBe(204)
+  })
+
+  type Target = { project: string; token: string; user: string; id: string }
+  it.each<[string, (by: ReturnType<typeof as>, of: Target) => Promise<Answer>]>([
+    ['another role for an owner', (by, { user }) => by.give(user, 'viewer')],
+    ['removing an owner', (by, { user }) => by.remove(user)],
+    ['removing an owner with their keys', (by, { user }) => by.remove(user, '?revoke_keys=true')],
+    ['inviting an owner', (_, { project, token }) => invite(project, token, { role: 'owner' })],
+    ['resending an owner’s invitation', (by, { id }) => by.resend(id)],
+  ])('nothing is written of what an admin is refused: %s', async (_, change) => {
+    const { project, owner } = await freshProject()
+    await addMember(project, 'owner')
+    await mint(owner.token, project)
+    const { id } = await invited(project, { role: 'owner' })
+    const { token } = await addMember(project, 'admin')
+    const before = await storedTables()
+    const refused = await change(as(project, token), { project, token, user: owner.user, id })
+    expect(told(refused)).toEqual([403, 'role_escalation'])
+    expect(await storedTables()).toEqual(before)
   })
 
   /** The scopes of a key, and the highest role that it gives. */

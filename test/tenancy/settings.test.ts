@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import api from '../../docs/api.md?raw'
 import { saidOf } from '../../src/console/pages/audit-log/words'
 import { DEFAULTS, ofDirectory, ofStore, ProjectSettings, SETTINGS } from '../../src/tenancy/settings'
-import { call } from '../harness'
+import { call, freshProject, storedTables } from '../harness'
 import type { Json } from '../harness/json-schema'
 
 describe.each(Object.entries(SETTINGS))('the setting %s', (name, setting) => {
@@ -15,6 +15,16 @@ describe.each(Object.entries(SETTINGS))('the setting %s', (name, setting) => {
   it('has words for the audit log', () => {
     const [did, more] = saidOf({ action: 'project.settings_changed', details: { [name]: value } })
     expect([did, more]).toEqual(['Changed a setting', expect.stringMatching(/^[a-z][^_]* /)])
+  })
+
+  it('set to what it is already writes nothing, in no log either', async () => {
+    const { project, owner } = await freshProject()
+    const json = { settings: { [name]: value } }
+    const set = () => call(`/platform/v1/projects/${project}`, { method: 'PATCH', token: owner.token, json })
+    expect((await set()).status).toBe(200)
+    const before = await storedTables()
+    expect((await set()).body.settings).toHaveProperty(name, value)
+    expect(await storedTables()).toEqual(before)
   })
 
   it('is decided by one database', () => {

@@ -10,6 +10,8 @@ import { account, activate, CONNECTIONS, comeBack, connect, signIn, ssoMember, s
 const current = (token: string | null) => call('/auth/sessions/current', { token })
 const memberOf = async ({ project, owner }: Team, user: string) =>
   (await call(`/platform/v1/members/${user}`, { project, token: owner.token })).body
+const lastUsed = async ({ project, owner, connection }: Team) =>
+  (await call(`${CONNECTIONS}/${connection}`, { project, token: owner.token })).body.last_used_at
 const refused = (location: string | null) => new URL(location ?? '', ORIGIN).searchParams.get('refused')
 
 describe('a first sign-in with single sign-on', () => {
@@ -24,6 +26,7 @@ describe('a first sign-in with single sign-on', () => {
     expect(await memberOf(of, body.user.id)).toMatchObject({ role: 'developer', source: 'sso', invited_by: null })
     const { results } = await DIRECTORY.prepare('SELECT sid FROM sessions WHERE id = ?').bind(body.session.id).all()
     expect(results).toEqual([{ sid: 'provider-session' }])
+    expect(await lastUsed(of)).toMatch(/^20/)
     const log = await call('/platform/v1/audit-log?action=member.joined', {
       project: of.project,
       token: of.owner.token,
@@ -105,6 +108,7 @@ describe('a first sign-in with single sign-on', () => {
     const of = await team()
     const { location, token } = await signIn(of, { sub: 'ada', ...claims(of.domain) })
     expect([refused(location), token]).toEqual([reason, null])
+    expect(await lastUsed(of)).toBeNull()
     const { results } = await DIRECTORY.prepare('SELECT * FROM sso_identities WHERE connection_id = ?')
       .bind(of.connection)
       .all()
@@ -144,6 +148,9 @@ describe('a later sign-in', () => {
     const ada = await ssoMember(of)
     await call(`/platform/v1/members/${ada.user}`, { method: 'DELETE', project: of.project, token: of.owner.token })
     expect(refused((await signIn(of, { sub: 'ada', email: ada.email })).location)).toBe('not_invited')
+    // Somebody else's invitation is not theirs, whatever the provider says of their address.
+    const { email } = await invited(of.project, { email: `grace@${of.domain}` })
+    expect(refused((await signIn(of, { sub: 'ada', email })).location)).toBe('not_invited')
   })
 
   it.each([
