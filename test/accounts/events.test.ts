@@ -107,8 +107,16 @@ describe('the log of an account', () => {
     const [one, two] = [await signIn(), await sent()]
     const headers = { Cookie: `__Host-session=${one.token}`, Origin: 'https://platform.test' }
     const replaces = await idOf(one.token)
-    const body = new URLSearchParams({ challenge: two.challenge, code: two.code, replaces })
-    expect((await call('/auth/sign-in', { method: 'POST', headers, body })).status).toBe(303)
+    const redeemed = async (path: string, code: string) => {
+      const body = new URLSearchParams({ challenge: two.challenge, code, replaces })
+      return (await call(path, { method: 'POST', headers, body })).status
+    }
+    // One that is refused replaces none.
+    for (const path of ['/auth/sign-in', '/console/sign-in/code']) {
+      expect([path, await redeemed(path, wrong(two.code))]).toEqual([path, 401])
+      expect([path, await idOf(one.token)]).toEqual([path, replaces])
+    }
+    expect(await redeemed('/auth/sign-in', two.code)).toBe(303)
     const again = await signIn(one.email)
     expect(told(await events(again.token)).map(([type, , , , session]) => [type, session])).toContainEqual([
       'sign_out',

@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { addMember, mailbox } from '../harness'
 import { cron } from '../inbox/pipeline'
-import { actionsOf, type as, forgetCheck, newApi, publish, texts, verified, zone } from './domains'
+import { actionsOf, type as, forgetCheck, newApi, newName, publish, texts, verified, zone } from './domains'
 
 /* Whoever proves a name now has it. */
 
@@ -59,6 +59,16 @@ describe.each(['sso', 'surface'] as const)('for %s', (purpose) => {
     advance(MINUTE)
     await cron()
     expect(await states()).toEqual(['failed', 'verified'])
+  })
+
+  it('the holder of another name in the same run of the cron loses nothing', async () => {
+    const { states } = await contested(purpose)
+    const third = apis[2] as Api
+    const { body } = await third.add(newName(), purpose)
+    await publish(body)
+    advance(MINUTE)
+    await cron()
+    expect([(await third.get(body.id)).body.state, ...(await states())]).toEqual(['verified', 'verified', 'pending'])
   })
 
   it('a holder that is in grace has it no longer than until another project proves it', async () => {

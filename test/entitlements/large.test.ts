@@ -257,6 +257,11 @@ describe('revisions of plans', () => {
       .bind(world.project, time + HOUR)
       .run()
     stopClock(time + 2 * HOUR)
+    // What another project keeps is no part of it.
+    await STORE.prepare(
+      `INSERT INTO plan_revisions (project_id, plan_id, revision, document, until)
+        ${NUMBERS(50)} SELECT 'prj_other', 'pln_other', v, hex(zeroblob(${size / 2})), ${time + HOUR} FROM n`,
+    ).run()
     expect((await world.catalog.change(idOf('pln', 3), { features: {} })).status).toBe(200)
     const { results } = await STORE.prepare(
       'SELECT plan_id, until, octet_length(document) AS bytes FROM plan_revisions WHERE project_id = ? ORDER BY until',

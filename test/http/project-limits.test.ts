@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { BLOCK_MS, COSTLY_ROWS } from '../../src/http/limits'
-import { SECOND } from '../../src/lib/time'
+import { DAY, iso, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { visit } from '../console/visit'
 import { type Answer, call, countingD1, freshKey, LIMIT_REACHED, mint, ORDINARY, STORE } from '../harness'
@@ -141,14 +141,14 @@ describe('a project over its limits', () => {
 
 describe('a call that reads many rows', () => {
   const LOG = '/platform/v1/audit-log'
-  const largeLog = async () => {
+  const largeLog = async (prefix = 'aud_0') => {
     const world = await freshKey()
     await STORE.prepare(
       `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v <= ${COSTLY_ROWS})
        INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
-       SELECT ?, printf('aud_00000000000000000000%06d', v), 'user', 'usr_1', 'none', 'none', 'none', 'req_1' FROM n`,
+       SELECT ?1, printf('%s0000000000000000000%06d', ?2, v), 'user', 'usr_1', 'none', 'none', 'none', 'req_1' FROM n`,
     )
-      .bind(world.project)
+      .bind(world.project, prefix)
       .run()
     return world
   }
@@ -167,6 +167,16 @@ describe('a call that reads many rows', () => {
       of('reads', 'session'),
       of('costly', 'session'),
     ])
+  })
+
+  it('counts once, if it is a costly one whatever it reads', async () => {
+    const { project, secret } = await largeLog('aud_z') // later than the time that is asked about
+    const { bindings, noted } = noting()
+    const { DB, count } = countingD1()
+    const path = `${CONSUMER}/entitlements?at=${iso(Date.now() - DAY)}`
+    await call(path, { project, token: secret, bindings: { ...bindings, DB } })
+    expect(count.rows_read).toBeGreaterThan(COSTLY_ROWS)
+    expect(noted).toEqual([`costly ${project}:api_key`])
   })
 
   it('is refused for a while when there were too many, before any read; other routes and projects are not', async () => {

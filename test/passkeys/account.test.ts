@@ -12,7 +12,7 @@ import {
   signedIn,
   unconfirm,
 } from '../harness'
-import { signIn } from '../sessions/signing-in'
+import { redeem, sent, signIn, wrong } from '../sessions/signing-in'
 import type { Authenticator } from './authenticator'
 import { byCode, prove, register, requestOptions, signInBy, withPasskey } from './people'
 
@@ -86,12 +86,17 @@ describe('the log of an account', () => {
 
   it('counts wrong recovery codes by the hour, in a row of their own', async () => {
     stopClock(Math.floor(Date.now() / HOUR) * HOUR + HOUR + MINUTE)
-    const { token, codes } = await withPasskey()
+    const { token, codes, email } = await withPasskey()
     await recover(token, codes[0] ?? '')
+    const { challenge, code } = await sent(email)
+    for (let i = 0; i < 2; i++) expect((await redeem(challenge, wrong(code, i))).status).toBe(401)
     for (let i = 0; i < 4; i++) expect((await recover(token, 'AAAAA-AAAAA', HERE)).status).toBe(401)
     expect((await recover(token, codes[0] ?? '')).status).toBe(401) // It was used before.
     const failed = (await log(token)).filter(({ count }) => count > 1)
-    expect(failed).toMatchObject([{ type: 'recovery_code_failed', count: 5, session_id: null }])
+    expect(failed).toMatchObject([
+      { type: 'recovery_code_failed', count: 5, session_id: null },
+      { type: 'sign_in_failed', count: 2, session_id: null },
+    ])
   })
 
   it('has the sign-out of the session that a passkey replaces in a browser, which ends only if the new one opens', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { CHUNK_ROWS } from '../../src/db/limits'
 import { DAY, HOUR } from '../../src/lib/time'
 import { MAX_SSO_CONNECTIONS } from '../../src/sso/limits'
 import { advance, stopClock } from '../clock'
@@ -88,6 +89,24 @@ it('a connection that was deleted keeps no identity, and is gone after thirty da
   advance(31 * DAY)
   await keepHouse()
   expect(await left('sso_connections', 'id')).toBe(0)
+})
+
+it('all identities of a connection are deleted with it, of which one step deletes a part', async () => {
+  stopClock()
+  const { project, connection, ask } = await world()
+  await DIRECTORY.prepare(
+    `INSERT INTO sso_identities (id, project_id, connection_id, issuer, subject, consumer_id, created_at, last_used_at)
+      WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v <= ${CHUNK_ROWS})
+      SELECT 'idn_' || v, ?1, ?2, 'https://idp.dev', 'sub_' || v, 'csm_' || v, 1, 1 FROM n`,
+  )
+    .bind(project, connection.id)
+    .run()
+  await ask('DELETE')
+  advance(31 * DAY) // as if no run had reached it before
+  await keepHouse()
+  const left = async (table: string, column: string) =>
+    DIRECTORY.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} = ?`).bind(connection.id).first('n')
+  expect([await left('sso_identities', 'connection_id'), await left('sso_connections', 'id')]).toEqual([0, 0])
 })
 
 it('the identities of one person are found without reading those of others', async () => {

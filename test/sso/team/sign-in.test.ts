@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HOUR } from '../../../src/lib/time'
 import { visit } from '../../console/visit'
-import { addMember, browse, call, DIRECTORY, freshProject, invited, ORIGIN } from '../../harness'
+import { addMember, browse, call, DIRECTORY, freshProject, invited, ORIGIN, signedIn } from '../../harness'
 import { end } from '../../projects/ending'
 import { signIn as byCode } from '../../sessions/signing-in'
 import { insertDomain } from '../rows'
@@ -106,8 +106,11 @@ describe('a first sign-in with single sign-on', () => {
     ['no address', 'email_missing', () => ({ email: null })],
   ])('is refused with %s', async (_, reason, claims) => {
     const of = await team()
-    const { location, token } = await signIn(of, { sub: 'ada', ...claims(of.domain) })
+    const { token: before } = await signedIn()
+    const jar = { '__Host-session': before }
+    const { location, token } = await signIn(of, { sub: 'ada', ...claims(of.domain) }, { jar })
     expect([refused(location), token]).toEqual([reason, null])
+    expect((await current(before)).status).toBe(200)
     expect(await lastUsed(of)).toBeNull()
     const { results } = await DIRECTORY.prepare('SELECT * FROM sso_identities WHERE connection_id = ?')
       .bind(of.connection)

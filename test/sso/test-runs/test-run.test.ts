@@ -288,11 +288,17 @@ describe('a test run', () => {
     await keepHouse()
     expect((await ask(`/${id}/tests/${test_id}`)).status).toBe(404)
     expect((await ask(`/${id}/tests/${later}`)).status).toBe(404)
+    // A link that nobody has opened in its time opens nothing.
+    const unopened = (await start()).url
+    advance(10 * MINUTE)
+    expect((await call(`${unopened}?continue`)).status).toBe(400)
   })
 
   it('is found in its own project and at its own connection alone', async () => {
     const [one, other] = [await world(), await world()]
     const { test_id } = await one.start()
+    await other.start()
+    expect((await one.ask(`/${one.id}/tests/${test_id}`)).status).toBe(200)
     expect((await other.ask(`/${other.id}/tests/${test_id}`)).status).toBe(404)
     expect((await other.ask(`/${one.id}/tests/${test_id}`)).status).toBe(404)
     expect((await other.ask(`/${one.id}/test`, 'POST')).status).toBe(404)

@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest'
+import { DAY, HOUR, iso, MINUTE } from '../../src/lib/time'
+import {
+  paddleEventOf,
+  paddleItem,
+  paddleSubscription,
+  stripeEventOf,
+  stripeItem,
+  stripeSubscription,
+} from '../billing/payloads'
+import { advance, stopClock } from '../clock'
+import { entitlementWorld, sellPlans } from '../entitlements/world'
+import { cron } from '../inbox/pipeline'
+
+/*
+ * Ids are a vendor's own: what one vendor says of a customer, a subscription, a price or a product changes nothing that is
+ * answered about those with the same ids at another.
+ */
+
+const START = 1_780_000_000_000
+
+/** What is answered about ada and what Stripe has said of her. */
+const ANSWERS = [
+  '/consumers/ext:ada',
+  '/consumers/ext:ada/entitlements',
+  '/consumers/ext:ada/entitlements?explain=true',
+  `/consumers/ext:ada/entitlements?at=${iso(START + HOUR)}`,
+  '/billing/customers?vendor=stripe',
+  '/billing/customers?consumer=ext:ada',
+  '/billing/customers/stripe/id_customer',
+  '/billing/subscriptions?vendor=stripe',
+  '/billing/subscriptions/id_subscription?vendor=stripe',
+]
+
+it('A vendor’s ids say nothing of the same ids at another vendor', async () => {
+  stopClock(START)
+  const world = await entitlementWorld()
+  await sellPlans(world)
+  for (const name of ['ada', 'eve']) await world.consumers.put(name)
+  const period = { current_period_start: START / 1000, current_period_end: (START + 30 * DAY) / 1000 }
+  const item = (id: string, product: string) => stripeItem({ price: { id, product }, quantity: 2, ...period })
+  const hers = stripeSubscription({
+    ...{ id: 'id_subscription', customer: 'id_customer', metadata: { consumer_external_id: 'ada' } },
+    items: { object: 'list', data: [item('price_pro', 'id_product'), item('id_price', 'id_product')], has_more: false },
+  })
+  await world.deliver({ ...stripeEventOf('customer.subscription.updated', hers, { at: START / 1000 }), livemode: true })
+  advance(DAY)
+  const answers = async () => {
+    const all = await Promise.all(ANSWERS.map((path) => world.ask('GET', path)))
+    expect(all.map(({ status }) => status)).toEqual(ANSWERS.map(() => 200))
+    return Object.fromEntries(ANSWERS.map((path, n) => [path, all[n]?.body]))
+  }
+  const before = await answers()
+  expect(before).toMatchObject({
+    '/billing/customers/stripe/id_customer': { external_id: 'ada' },
+    '/billing/subscriptions?vendor=stripe': { data: [{ id: 'id_subscription' }] },
+    '/consumers/ext:ada/entitlements': { features: { projects: { value: 'unlimited' } } },
+  })
+
+  // Another vendor has them all, and a plan has its price and product.
+  const prices = ['id_price', 'id_product'].map((ref) => ({ vendor: 'paddle', ref }))
+  await world.catalog.plan({ key: 'other', name: 'Other', rank: 99, features: { projects: { value: 5 } }, prices })
+  const theirs = paddleSubscription({
+    ...{ id: 'id_subscription', customer_id: 'id_customer', custom_data: { consumer_external_id: 'eve' } },
+    items: [paddleItem({ price: { id: 'id_price', product_id: 'id_product' } })],
+    current_billing_period: { starts_at: iso(START), ends_at: iso(START + 30 * DAY) },
+  })
+  await world.deliver(paddleEventOf('subscription.updated', theirs))
+  expect((await world.one('ext:eve')).features.projects).toMatchObject({ value: 5 })
+  expect(await answers()).toEqual(before)
+})
+
+it('An erasure takes nothing of others whose ids are the same at another vendor', async () => {
+  stopClock()
+  const { consumers, deliver, objects, queue } = await entitlementWorld()
+  const { id } = (await consumers.put('hers')).body
+  await consumers.pin('cus_hers', id)
+  // The subscription has the id of one of Stripe's, and its customer that of hers.
+  const theirs = paddleSubscription({ id: 'sub_1', customer_id: 'cus_hers', custom_data: { note: 'theirs' } })
+  const another = stripeSubscription({ id: 'sub_1', customer: 'cus_another', metadata: { note: 'another' } })
+  const hers = stripeSubscription({ id: 'sub_2', customer: 'cus_hers', metadata: { note: 'hers' } })
+  await deliver(
+    paddleEventOf('subscription.updated', theirs),
+    stripeEventOf('customer.subscription.created', another),
+    stripeEventOf('customer.subscription.created', hers),
+  )
+  await consumers.erase(id)
+  advance(MINUTE)
+  for (let runs = 0; runs < 10; runs++) await cron({ EVENTS: queue.EVENTS })
+  expect((await consumers.erasure(id)).body.state).toBe('done')
+  const notes = (await objects()).map(({ candidates }) => /"note":"(\w+)"/.exec(candidates)?.[1])
+  expect(notes.sort()).toEqual(['another', 'theirs', undefined])
+})
