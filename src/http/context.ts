@@ -21,6 +21,8 @@ export type HttpEnv = {
     pending: { db: Lookup['db']; query: Lookup['query']; uphold: (rows: readonly unknown[]) => Promise<void> } | null
     /** Whether the call was counted as a costly one before it began. */
     costly: boolean
+    /** Ends the turn of a costly call. */
+    endTurn: (() => void) | undefined
     /** Why the database refused the caller, once it has. */
     refused: unknown
     /** The fields of a submitted console form. */

@@ -1,4 +1,4 @@
-import { SECOND } from '../lib/time'
+import { MINUTE, SECOND } from '../lib/time'
 
 /** How long an address with too many failures is refused (ms). */
 export const BLOCK_MS = 10 * SECOND
@@ -51,8 +51,15 @@ export const RATE_LIMITS = {
   project_writes: { requests: 1200, window: 60 },
   project_costly: { requests: 60, window: 60 },
 } as const
-/** A call that reads more rows than this counts as a costly one, whatever its route. */
+/** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */
 export const COSTLY_ROWS = 5_000
+/** How often one call can count as a costly one. */
+export const MAX_COSTLY_UNITS = 10
+/** For how long (ms) calls of a route take turns in a project, after one of them has read so many rows. */
+export const HEAVY_FOR_MS = MINUTE
+/** How long a costly call waits for the one before it (ms), and how often it looks (ms). */
+export const TURN_WAIT_MS = 5 * SECOND
+export const TURN_POLL_MS = 20
 /** An isolate refuses a project over its limit for this long (ms) without asking the limiter or a database again. */
 export const PROJECT_PAUSE_MS = SECOND
 /** Projects over their limits that an isolate remembers. */

@@ -11,10 +11,15 @@ import {
   COSTLY_ROWS,
   DAILY_ENTRIES,
   DAILY_LIMIT,
+  HEAVY_FOR_MS,
+  MAKING_DEADLINE,
+  MAX_COSTLY_UNITS,
   MAX_PAUSED,
   PROJECT_PAUSE_MS,
   RATE_LIMITS,
   RETRY_AFTER,
+  TURN_POLL_MS,
+  TURN_WAIT_MS,
 } from './limits'
 import { writeLog } from './log'
 import type { Counted } from './policy'
@@ -89,6 +94,11 @@ const TOO_MANY = {
 
 const READ_MUCH = `Calls of this kind read more than ${COSTLY_ROWS} rows of this project each, and there were too many of them.`
 
+const ONE_AT_A_TIME = 'Costly calls of a project run one at a time, and others were before this one.'
+
+/** Until when calls of a route take turns (ms), by route, project and caller: one of them has read many rows. */
+const heavy = new BoundedMap<string, number>(MAX_PAUSED)
+
 /** Until when this isolate refuses the calls of a project (ms), by caller, and by limit or route. */
 const paused = new BoundedMap<string, number>(MAX_PAUSED)
 
@@ -104,9 +114,12 @@ export async function countForProject(c: Context<HttpEnv>, counted: Counted, act
   const of = projectLimitOf(c, counted, actor)
   const { limits, now } = c.get('rt')
   c.set('costly', of?.name === 'project_costly')
-  if (of === null || (await isWithin(limits[of.name], of.key))) return
-  paused.set(`${of.name}:${of.key}`, now + PROJECT_PAUSE_MS)
-  throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
+  if (of === null) return
+  if (!(await isWithin(limits[of.name], of.key))) {
+    paused.set(`${of.name}:${of.key}`, now + PROJECT_PAUSE_MS)
+    throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
+  }
+  if (c.get('costly') || (heavy.get(`${routeOf(c)}:${of.key}`) ?? 0) > now) await takeTurn(c, of.key)
 }
 
 /**
@@ -125,14 +138,44 @@ const isPaused = (c: Context<HttpEnv>, key: string) => (paused.get(key) ?? 0) > 
 
 /**
  * Counts a call as a costly one after it has read many rows: how many depends on what the project has, so its route alone does
- * not tell. Over the limit, this isolate refuses the calls of that route for a while, and no others.
+ * not tell. It counts once for each {@link COSTLY_ROWS}. Over the limit, this isolate refuses the calls of that route for a while,
+ * and no others.
  */
 export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void> {
   const actor = c.get('actor') as Actor | undefined
-  if (rows <= COSTLY_ROWS || c.get('costly') || !actor?.project_id) return
+  if (rows <= COSTLY_ROWS || !actor?.project_id) return
   const { limits, now } = c.get('rt')
   const key = `${actor.project_id}:${actor.type}`
-  if (!(await isWithin(limits.project_costly, key))) paused.set(`${routeOf(c)}:${key}`, now + BLOCK_MS)
+  const route = `${routeOf(c)}:${key}`
+  heavy.set(route, now + HEAVY_FOR_MS)
+  const units = Math.min(Math.floor(rows / COSTLY_ROWS), MAX_COSTLY_UNITS)
+  for (let n = c.get('costly') ? 1 : 0; n < units; n++) {
+    if (!(await isWithin(limits.project_costly, key))) return void paused.set(route, now + BLOCK_MS)
+  }
+}
+
+/** Whose costly call runs in this isolate, and since when (ms). */
+const turns = new Map<string, { since: number }>()
+
+/**
+ * Costly calls of a project run one after the other in an isolate: side by side, they would keep its database and its processor from
+ * all others. The turn ends with {@link endTurn}, or after a time: the runtime ends some requests without a word.
+ *
+ * @throws {Fault} `rate_limited` if the turn does not come in time
+ */
+async function takeTurn(c: Context<HttpEnv>, key: string): Promise<void> {
+  const until = Date.now() + TURN_WAIT_MS
+  const isTaken = () => Date.now() - (turns.get(key)?.since ?? 0) < MAKING_DEADLINE
+  // It looks again and again, because a promise that another request keeps can end with that request.
+  while (isTaken()) {
+    if (Date.now() >= until) throw rateLimited('project_costly', ONE_AT_A_TIME, RETRY_AFTER)
+    await scheduler.wait(TURN_POLL_MS)
+  }
+  const turn = { since: Date.now() }
+  turns.set(key, turn)
+  c.set('endTurn', () => {
+    if (turns.get(key) === turn) turns.delete(key)
+  })
 }
 
 /** Such as `GET /platform/v1/api-keys/:id`; `none` where no route matched. */

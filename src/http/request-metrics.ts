@@ -9,7 +9,11 @@ import { countRead, routeOf } from './rate-limit'
  */
 export const requestMetrics: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now()
-  await next()
+  try {
+    await next()
+  } finally {
+    c.get('endTurn')?.()
+  }
   // A missing setting leaves `rt` unset: there is nowhere to write to.
   const rt = c.get('rt') as HttpEnv['Variables']['rt'] | undefined
   if (!rt) return

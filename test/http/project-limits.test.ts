@@ -4,7 +4,7 @@ import { BLOCK_MS, COSTLY_ROWS } from '../../src/http/limits'
 import { DAY, iso, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { visit } from '../console/visit'
-import { type Answer, call, countingD1, freshKey, LIMIT_REACHED, mint, ORDINARY, STORE } from '../harness'
+import { type Answer, call, countingD1, freshKey, LIMIT_REACHED, mint, ORDINARY, STORE, tamperedD1 } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute } from '../routes/walk'
 import { worldsByRoute } from '../routes/world'
@@ -12,6 +12,7 @@ import { worldsByRoute } from '../routes/world'
 const KEYS = '/platform/v1/api-keys'
 const CONSUMER = '/platform/v1/consumers/ext:nobody'
 const SEARCH = '/platform/v1/billing/webhooks/search'
+const PREVIEWED = '/platform/v1/billing/plans/pln_x/preview'
 
 /** Limiters of projects that note what they are asked to count. */
 function noting() {
@@ -141,10 +142,10 @@ describe('a project over its limits', () => {
 
 describe('a call that reads many rows', () => {
   const LOG = '/platform/v1/audit-log'
-  const largeLog = async (prefix = 'aud_0') => {
+  const largeLog = async (rows = COSTLY_ROWS + 1, prefix = 'aud_0') => {
     const world = await freshKey()
     await STORE.prepare(
-      `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v <= ${COSTLY_ROWS})
+      `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ${rows})
        INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
        SELECT ?1, printf('%s0000000000000000000%06d', ?2, v), 'user', 'usr_1', 'none', 'none', 'none', 'req_1' FROM n`,
     )
@@ -154,7 +155,7 @@ describe('a call that reads many rows', () => {
   }
 
   it('counts as a costly one once it is answered, whoever it is', async () => {
-    const { project, owner, secret } = await largeLog()
+    const { project, owner, secret } = await largeLog(3_000) // which a filter walks twice
     const { bindings, noted } = noting()
     expect((await call(`${LOG}?action=other`, { project, token: secret, bindings })).status).toBe(200)
     expect((await call(LOG, { project, token: secret, bindings })).status).toBe(200)
@@ -169,14 +170,31 @@ describe('a call that reads many rows', () => {
     ])
   })
 
-  it('counts once, if it is a costly one whatever it reads', async () => {
-    const { project, secret } = await largeLog('aud_z') // later than the time that is asked about
+  it('counts once, if it is a costly one in any case', async () => {
+    const { project, secret } = await largeLog(800, 'aud_z') // later than the time that is asked about, and walked some times
     const { bindings, noted } = noting()
     const { DB, count } = countingD1()
     const path = `${CONSUMER}/entitlements?at=${iso(Date.now() - DAY)}`
     await call(path, { project, token: secret, bindings: { ...bindings, DB } })
     expect(count.rows_read).toBeGreaterThan(COSTLY_ROWS)
     expect(noted).toEqual([`costly ${project}:api_key`])
+  })
+
+  it('counts once for each five thousand', async () => {
+    const { project, secret } = await largeLog(COSTLY_ROWS)
+    await call(PREVIEWED, { method: 'POST', json: { rank: 1 }, project, token: secret }) // the isolate knows the key then
+    const { bindings, noted } = noting()
+    const DB = tamperedD1(async ({ run }) => {
+      const results = await run()
+      return results.map((result) => ({ ...result, meta: { ...result.meta, rows_read: 7_000 } }))
+    })
+    await call(`${LOG}?action=other`, { project, token: secret, bindings: { DB, ...bindings } })
+    await call(PREVIEWED, { method: 'POST', json: { rank: 1 }, project, token: secret, bindings: { DB, ...bindings } })
+    const [reads, ...costly] = noted
+    expect(reads).toBe(`reads ${project}:api_key`)
+    // A log that is read in one trip of two statements: 14,000 rows. The preview counts as it begins, and no less in all.
+    expect(costly).toEqual(costly.map(() => `costly ${project}:api_key`))
+    expect(costly.length).toBeGreaterThanOrEqual(4)
   })
 
   it('is refused for a while when there were too many, before any read; other routes and projects are not', async () => {
@@ -193,6 +211,49 @@ describe('a call that reads many rows', () => {
     expect((await call(LOG, { project: other.project, token: other.secret })).status).toBe(200)
     advance(BLOCK_MS)
     expect((await ask()).status).toBe(200)
+  })
+})
+
+describe('costly calls of one project', () => {
+  /** A database whose statements wait until they are let through. */
+  function held() {
+    const gate = Promise.withResolvers<void>()
+    let trips = 0
+    const DB = tamperedD1(async ({ run }) => {
+      trips += 1
+      await gate.promise
+      return run()
+    })
+    return { DB, trips: () => trips, open: gate.resolve }
+  }
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await scheduler.wait(5)
+  }
+
+  it('run one at a time; those of others, and its other calls, do not wait', async () => {
+    const { project, secret } = await freshKey()
+    const other = await freshKey()
+    const ask = (of: { project: string; secret: string }, path: string, DB?: D1Database) =>
+      call(path, {
+        method: path === KEYS ? 'GET' : 'POST',
+        project: of.project,
+        token: of.secret,
+        ...(path !== KEYS && { json: { rank: 1 } }),
+        bindings: DB ? { DB } : {},
+      })
+    await ask({ project, secret }, PREVIEWED) // the isolate knows the key then
+    const [one, two] = [held(), held()]
+    const first = ask({ project, secret }, PREVIEWED, one.DB)
+    await until(() => one.trips() > 0)
+    const second = ask({ project, secret }, PREVIEWED, two.DB)
+    expect((await ask({ project, secret }, KEYS)).status).toBe(200)
+    expect((await ask(other, PREVIEWED)).status).toBe(404)
+    expect(two.trips()).toBe(0)
+    one.open()
+    expect((await first).status).toBe(404)
+    await until(() => two.trips() > 0)
+    two.open()
+    expect((await second).status).toBe(404)
   })
 })
 
