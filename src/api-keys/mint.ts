@@ -4,10 +4,10 @@ import type { Runtime } from '../env'
 import type { Actor } from '../http/actor'
 import { projectOf } from '../http/auth'
 import { named, visibleText } from '../http/fields'
-import { requireConfirmed, requireScopes } from '../http/policy'
+import { requireConfirmedFor, requireScopes } from '../http/policy'
 import { SAMPLE } from '../http/samples'
 import { invalidField } from '../http/validate'
-import { ADMINISTRATIVE, SCOPES } from '../lib/access'
+import { SCOPES } from '../lib/access'
 import { newId } from '../lib/ids'
 import { insertKey, type KeyRow } from './key'
 import { MAX_KEY_NAME, MAX_LIFETIME } from './limits'
@@ -41,7 +41,7 @@ type Minted = { row: KeyRow; secret: string }
 /**
  * Mints a key in the actor's project. The secret is returned only here.
  *
- * @throws {Fault} `validation_failed`, `insufficient_role`, `confirmation_required` for administrative scopes, `key_limit_reached`
+ * @throws {Fault} `validation_failed`, `insufficient_role`, `confirmation_required` for scopes in `NEEDS_CONFIRMATION`, `key_limit_reached`
  */
 export async function mintKey(rt: Runtime, actor: Actor, wanted: Wanted, change: Change): Promise<Minted> {
   const minted = await mintOnce(rt, actor, { ...wanted, id: newId('key', change.now) }, change)
@@ -63,7 +63,7 @@ export async function mintOnce(
 ): Promise<Minted | null> {
   const scopes = [...new Set(wanted.scopes ?? actor.scopes)]
   requireScopes(actor, scopes)
-  if (scopes.some((scope) => ADMINISTRATIVE.includes(scope))) requireConfirmed(actor)
+  requireConfirmedFor(actor, scopes)
   const secret = await newSecret(rt.store)
   const fields = {
     id: wanted.id,

@@ -3,7 +3,9 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
-import { ADMINISTRATIVE, missingScopes, type Scope } from '../lib/access'
+import type { Actor } from '../http/actor'
+import { requireConfirmedFor } from '../http/policy'
+import { ADMINISTRATIVE, missingScopes } from '../lib/access'
 import { Fault, notFound } from '../lib/fault'
 import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
 import { type KeyRow, keyEntry, keysOfProject, selectKeys } from './key'
@@ -18,15 +20,15 @@ const caller = alias(apiKeys, 'caller')
  * Replaces the secret of a key: a compare-and-swap on the hash, so of two concurrent rotations exactly one succeeds. The
  * swap also requires that an API key which rotates another is still live with the same secret.
  *
- * @param key.held the scopes of the caller, who must have every scope of the key
+ * @param key.actor the caller, who must have every scope of the key, and a confirmed session for some: `NEEDS_CONFIRMATION`
  * @param key.known the `key_prefix` of the secret that the caller means to replace; any secret if it is not given
  * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
- *   `insufficient_scope`, also where an API key rotates another that has an
+ *   `confirmation_required`, `insufficient_scope`, also where an API key rotates another that has an
  *   administrative scope; `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile
  */
 export async function rotateKey(
   db: Db,
-  key: { project_id: string; id: string; held: readonly Scope[]; known?: string | undefined },
+  key: { project_id: string; id: string; actor: Actor; known?: string | undefined },
   { hash, key_prefix }: NewSecret,
   change: Change,
 ): Promise<KeyRow> {
@@ -97,20 +99,23 @@ async function foundAfter<T>(db: Db, query: Query<T[]>, error: unknown): Promise
 }
 
 /** The key, if the caller may rotate it now. */
-function rotatable(rows: Stored[], { id, held }: { id: string; held: readonly Scope[] }, now: number): Stored {
+function rotatable(rows: Stored[], { id, actor }: { id: string; actor: Actor }, now: number): Stored {
   const current = rows.find((row) => row.id === id)
   if (!current) throw notFound('API key')
   if (current.revoked_at !== null) throw rotationOfRevoked()
   if (current.expires_at !== null && current.expires_at <= now) {
     throw rotationOfExpired()
   }
-  const [missing] = missingScopes(current.scopes, held)
-  if (!missing) return current
-  throw new Fault(
-    'insufficient_scope',
-    `You cannot rotate this API key: it has the scope ${missing}, which you do not have.`,
-    { missing },
-  )
+  const [missing] = missingScopes(current.scopes, actor.scopes)
+  if (missing) {
+    throw new Fault(
+      'insufficient_scope',
+      `You cannot rotate this API key: it has the scope ${missing}, which you do not have.`,
+      { missing },
+    )
+  }
+  requireConfirmedFor(actor, current.scopes)
+  return current
 }
 
 /**

@@ -9,7 +9,7 @@ import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
-import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
+import { ADMINISTRATIVE_NAMES, NEEDS_CONFIRMATION_NAMES } from '../lib/access-words'
 import { requireFound } from '../lib/fault'
 import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
 import { keyRevoked } from './faults'
@@ -67,7 +67,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'mintApiKey',
       summary: 'Mint an API key',
-      description: `The secret is returned only in this response. A project can have ${MAX_LIVE_KEYS} live keys. A key with an administrative scope (${ADMINISTRATIVE_NAMES}) requires a confirmed session.`,
+      description: `The secret is returned only in this response. A project can have ${MAX_LIVE_KEYS} live keys. A key with a scope of ${NEEDS_CONFIRMATION_NAMES} requires a confirmed session.`,
       tag,
       policy: { actors: ['session'], scope: 'api_keys:write', project: true },
       responses: { 201: { description: 'The key and its secret.', schema: KeyWithSecret } },
@@ -182,7 +182,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
-      description: `Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}).`,
+      description: `Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
@@ -192,13 +192,14 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         'rotation_of_expired_key',
         'rotation_conflict',
         'key_expires_first',
+        'confirmation_required',
       ],
     }),
     async (c) => {
       const actor = c.get('actor')
       const rt = c.get('rt')
       const secret = await newSecret(rt.store)
-      const key = { project_id: projectOf(actor), id: c.req.param('id'), held: actor.scopes }
+      const key = { project_id: projectOf(actor), id: c.req.param('id'), actor }
       const [row, people] = await Promise.all([
         rotateKey(rt.db, key, secret, changeOf(c)),
         readRoles(rt, key.project_id),

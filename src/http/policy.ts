@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { missingScopes, type Scope, smallestRole } from '../lib/access'
+import { missingScopes, NEEDS_CONFIRMATION, type Scope, smallestRole } from '../lib/access'
 import { Fault } from '../lib/fault'
 import type { Actor, ActorType } from './actor'
 import type { HttpEnv } from './context'
@@ -100,6 +100,15 @@ export function requireOwnSignIn(actor: Actor): void {
 /** @throws {Fault} `confirmation_required` for a session that is not confirmed */
 export function requireConfirmed(actor: Actor): void {
   if (actor.type === 'session' && !actor.confirmed) throw confirmationRequired()
+}
+
+/**
+ * For a caller who gets the secret of an API key with these scopes.
+ *
+ * @throws {Fault} `confirmation_required` for a session that is not confirmed, if one of the scopes needs it
+ */
+export function requireConfirmedFor(actor: Actor, scopes: readonly Scope[]): void {
+  if (scopes.some((scope) => NEEDS_CONFIRMATION.includes(scope))) requireConfirmed(actor)
 }
 
 /** For a session that must be confirmed first. */

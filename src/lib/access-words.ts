@@ -1,4 +1,4 @@
-import { ADMINISTRATIVE, ROLE_SCOPES, ROLES, type Role, rankOf, type Scope } from './access'
+import { ADMINISTRATIVE, NEEDS_CONFIRMATION, ROLE_SCOPES, ROLES, type Role, rankOf, type Scope } from './access'
 
 /** What a scope is about: `api_keys` of `api_keys:read`. */
 export type Area = Scope extends `${infer A}:${string}` ? A : never
@@ -34,8 +34,11 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
   },
 }
 
+const namesOf = (scopes: readonly Scope[]) => scopes.map((scope) => `\`${scope}\``).join(', ')
 /** The administrative scopes, as descriptions list them. */
-export const ADMINISTRATIVE_NAMES = ADMINISTRATIVE.map((scope) => `\`${scope}\``).join(', ')
+export const ADMINISTRATIVE_NAMES = namesOf(ADMINISTRATIVE)
+/** The scopes that take a confirmed session, as descriptions list them. */
+export const NEEDS_CONFIRMATION_NAMES = namesOf(NEEDS_CONFIRMATION)
 
 /**
  * The calls of the plane that take the session of a person and no API key, by their operation, and why. The specification lets a

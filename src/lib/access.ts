@@ -79,6 +79,12 @@ export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
  */
 export const ADMINISTRATIVE: readonly Scope[] = ['members:write', 'sso:write']
 
+/**
+ * Scopes of an API key whose secret only a confirmed session gets, by minting or by rotating the key: the administrative
+ * ones, and one that cannot be undone.
+ */
+export const NEEDS_CONFIRMATION: readonly Scope[] = [...ADMINISTRATIVE, 'consumers:erase']
+
 /** The administrative scopes in `scopes` that do not count, for a key whose minter has this role; null is no member. */
 export function dormantScopes(scopes: readonly Scope[], minter: Role | null): Scope[] {
   const counting = minter === null ? [] : ROLE_SCOPES[minter]

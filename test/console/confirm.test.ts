@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { insertConsumer } from '../consumers/rows'
-import { addMember, freshProject, type Mail, mailbox, ORIGIN, unconfirm } from '../harness'
+import { addMember, freshProject, type Mail, mailbox, mint, ORIGIN, unconfirm } from '../harness'
 import { ownersIn } from '../members/members'
 import { codeIn, current } from '../sessions/signing-in'
 import { at } from './member-pages'
@@ -100,6 +100,26 @@ describe('a form that requires a confirmation', () => {
     const refused = await submit(to, owner.token, fields, { headers })
     expect([refused.status, refused.headers.get('Location')]).toEqual([303, `${ASK}?next=${encodeURIComponent(to)}`])
     expect(await auditRows(project)).toBe(before)
+  })
+
+  it('is asked for before the page that rotates a key with administrative scopes, and by its form', async () => {
+    const { project, owner } = await freshProject()
+    const { key } = await mint(owner.token, project)
+    const plain = await mint(owner.token, project, { scopes: ['billing:read'] })
+    await unconfirm(owner.user)
+    const path = (id: string) => `/console/p/${project}/platform/settings/api-keys/${id}/rotate`
+    const headers = { Referer: ORIGIN + path(key.id) }
+    const before = await auditRows(project)
+    for (const answer of [
+      await visit(path(key.id), owner.token),
+      await submit(path(key.id), owner.token, { known: key.key_prefix }, { headers }),
+    ]) {
+      const to = `${ASK}?next=${encodeURIComponent(path(key.id))}`
+      expect([answer.status, answer.headers.get('Location')]).toEqual([303, to])
+    }
+    expect(await auditRows(project)).toBe(before)
+    expect((await visit(path(plain.key.id), owner.token)).status).toBe(200)
+    expect((await visit(path(key.id).replace('rotate', 'revoke'), owner.token)).status).toBe(200)
   })
 
   it('says without a question that the only owner cannot leave', async () => {

@@ -79,12 +79,17 @@ describe('what cannot be undone, or persists, requires a confirmed session', () 
     const world = await newWorld()
     const { connection } = await team({}, world)
     const draft = await connect(world.project, world.owner.token, 'draft.plain.dev')
+    const minted = async (scopes?: string[]) =>
+      (await mint(world.owner.token, world.project, scopes ? { scopes } : {})).key.id as string
+    const keys: Record<string, string> = { all: await minted() }
+    for (const scope of ['sso:write', 'consumers:erase', 'billing:read']) keys[scope] = await minted([scope])
     await unconfirm(world.owner.user)
-    return { ...world, team: connection, draft: draft.id as string }
+    return { ...world, team: connection, draft: draft.id as string, keys }
   }
   const V1 = '/platform/v1'
   const keys = () => `${V1}/api-keys`
   const tokens = () => `${V1}/billing/entitlement-keys/rotate`
+  const rotation = (which: string) => (w: Acting) => `${V1}/api-keys/${w.keys[which]}/rotate`
   const ofTeam = (w: Acting) => `${V1}/sso/connections/${w.team}`
   const ofCustomers = (w: Acting) => `${V1}/sso/connections/${w.sso.id}`
   const ACTS: Act[] = [
@@ -94,7 +99,13 @@ describe('what cannot be undone, or persists, requires a confirmed session', () 
     ['minting a key with every scope', 'POST', keys, { name: 'all' }, true],
     ['minting a key for members', 'POST', keys, { name: 'm', scopes: ['members:write'] }, true],
     ['minting a key for single sign-on', 'POST', keys, { name: 's', scopes: ['billing:read', 'sso:write'] }, true],
+    ['minting a key that erases', 'POST', keys, { name: 'e', scopes: ['consumers:erase'] }, true],
     ['minting an ordinary key', 'POST', keys, { name: 'b', scopes: ['billing:read'] }, false],
+    ['rotating a key with every scope', 'POST', rotation('all'), undefined, true],
+    ['rotating a key for single sign-on', 'POST', rotation('sso:write'), undefined, true],
+    ['rotating a key that erases', 'POST', rotation('consumers:erase'), undefined, true],
+    ['rotating an ordinary key', 'POST', rotation('billing:read'), undefined, false],
+    ['revoking a key with every scope', 'DELETE', (w) => `${V1}/api-keys/${w.keys.all}`, undefined, false],
     ['changing a connection of the team', 'PATCH', ofTeam, { default_role: 'viewer' }, true],
     ['changing its secret', 'PATCH', ofTeam, { client_secret: 'other' }, true],
     ['changing a draft of the team', 'PATCH', (w) => `${V1}/sso/connections/${w.draft}`, { client_id: 'new' }, true],
@@ -122,9 +133,11 @@ describe('what cannot be undone, or persists, requires a confirmed session', () 
   })
 
   it('of a session: the scope of a key decides', async () => {
-    const { project, secret, consumer } = await acting()
+    const { project, secret, consumer, key } = await acting()
     expect((await call(`${V1}/consumers/${consumer}`, { method: 'DELETE', project, token: secret })).status).toBe(202)
     expect((await invite(project, secret, { role: 'admin' })).status).toBe(201)
+    const itself = `${V1}/api-keys/${key.id}/rotate`
+    expect((await call(itself, { method: 'POST', project, token: secret })).status).toBe(200)
   })
 })
 

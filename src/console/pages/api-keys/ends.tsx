@@ -5,7 +5,7 @@ import { rotateKey } from '../../../api-keys/rotate'
 import { newSecret } from '../../../api-keys/secret'
 import { batch } from '../../../db/client'
 import { changeOf } from '../../../http/auth'
-import { requireScopes } from '../../../http/policy'
+import { requireConfirmedFor, requireScopes } from '../../../http/policy'
 import type { AddedSecrets } from '../../../inbox/connections/secrets'
 import { Fault, requireFound } from '../../../lib/fault'
 import { type Ask, action, leadTo } from '../../action'
@@ -23,7 +23,9 @@ export const rotate = action({
   counted: { ends: true },
   read: async (c) => {
     const row = await readKey(c)
-    requireScopes(userOf(c), row.scopes) // the rotation itself requires them too
+    // The rotation itself requires both too.
+    requireScopes(userOf(c), row.scopes)
+    requireConfirmedFor(userOf(c), row.scopes)
     return row
   },
   ask: (c, row) => ({
@@ -43,7 +45,7 @@ export const rotate = action({
     const secret = await newSecret(store)
     const known = c.get('form').get('known') ?? undefined
     try {
-      const row = await rotateKey(db, { ...addressedKey(c), held: userOf(c).scopes, known }, secret, changeOf(c))
+      const row = await rotateKey(db, { ...addressedKey(c), actor: userOf(c), known }, secret, changeOf(c))
       return await secretPage(c, row, secret.secret, { what: 'rotated' })
     } catch (error) {
       // The form was sent again, or somebody else was first.
