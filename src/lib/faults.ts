@@ -52,6 +52,7 @@ const TABLE = {
   connection_inactive: { status: 409, title: 'The connection is not active' },
   connection_untested: { status: 409, title: 'The connection has not passed a test since its last change' },
   connection_enforced: { status: 409, title: 'The project enforces the connection' },
+  connection_changed: { status: 409, title: 'Other calls changed the connection first' },
   sso_session_required: { status: 409, title: 'A session of this connection is required' },
   already_member: { status: 409, title: 'The address belongs to a member of the project' },
   already_invited: { status: 409, title: 'The address has a pending invitation to the project' },
@@ -185,6 +186,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   connection_inactive: 'Activate the connection: Settings → Single sign-on. It needs a passed test run.',
   connection_untested: 'Run a test of the connection, and try again once it has passed.',
   connection_enforced: 'Stop enforcing the connection first.',
+  connection_changed: 'Read the connection again, and repeat the call if the change is still wanted.',
   sso_session_required:
     'Sign in with this connection, and repeat the call in that session. This proves that it works for you.',
   already_member: 'Change the role of the member instead.',

@@ -160,6 +160,15 @@ describe('a project that has changed all it may', () => {
     expect(answers.map(({ status, text }) => [status < 300, text])).toEqual(answers.map(({ text }) => [true, text]))
   })
 
+  it('writes nothing for a change that changes nothing, even of enforcement', async () => {
+    const { project, owner } = await freshProject()
+    const path = `${SSO}/${(await newConnection(project, { audience: 'team', state: 'draft' })).id}`
+    await spend(project, { entries: DAILY_ENTRIES })
+    const before = [await spentBy(project), await loggedBy(project)]
+    const { status } = await call(path, { method: 'PATCH', project, token: owner.token, json: { enforce: false } })
+    expect([status, await spentBy(project), await loggedBy(project)]).toEqual([200, ...before])
+  })
+
   it('can still be deleted, and its keys revoked', async () => {
     const world = await newWorld()
     await spend(world.project, { entries: DAILY_ENTRIES })

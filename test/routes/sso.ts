@@ -1,4 +1,4 @@
-import { call, DIRECTORY, freshProject } from '../harness'
+import { call, DIRECTORY, freshProject, tamperedD1 } from '../harness'
 import { customersWorld } from '../sso/customers'
 import { insertConnection, insertDomain } from '../sso/rows'
 import { CONNECTIONS, enforced, team } from '../sso/team/team'
@@ -68,6 +68,18 @@ export const SSO: Rows = {
       connection_inactive: async () => {
         const { project, owner } = await freshProject()
         return enforce((await insertConnection(project)).id, project, owner.token)
+      },
+      connection_changed: async () => {
+        const { project, owner } = await freshProject()
+        const path = `${CONNECTIONS}/${(await insertConnection(project)).id}`
+        const change = (scope: string, bindings = {}) =>
+          call(path, { method: 'PATCH', project, token: owner.token, json: { scopes: ['openid', scope] }, bindings })
+        let others = 0
+        const DB = tamperedD1(async ({ sql, run }) => {
+          if (sql.includes('update "sso_connections"')) await change(`other${others++}`)
+          return run()
+        })
+        return change('this', { DB })
       },
       sso_session_required: async () => {
         const { project, owner, connection } = await team()

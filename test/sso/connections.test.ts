@@ -3,7 +3,7 @@ import { CHUNK_ROWS } from '../../src/db/limits'
 import { DAY, HOUR } from '../../src/lib/time'
 import { MAX_SSO_CONNECTIONS } from '../../src/sso/limits'
 import { advance, stopClock } from '../clock'
-import { call, countingD1, DIRECTORY, tamperedD1 } from '../harness'
+import { call, captureConsole, countingD1, DIRECTORY, tamperedD1 } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 import { customersWorld, SSO, verifiedDomain } from './customers'
 import { insertConnection, insertDomain, insertIdentity } from './rows'
@@ -45,6 +45,85 @@ it('two changes at once both count: what one has removed does not come back with
   expect((await change({ name: 'Renamed' }, { DB })).status).toBe(200)
   expect(other).toBe(200)
   expect((await ask('GET')).body).toMatchObject({ name: 'Renamed', redirect_uris: [], create_consumers: false })
+})
+
+it.each([
+  ['the name', {}, { name: 'read' }],
+  ['the client', {}, { client_id: 'read', auth_method: 'read', scopes: 'read', claims: 'read' }],
+  ['settings', {}, { create_consumers: 'read', redirect_uris: 'read', surface_id: 'read' }],
+  ['domains', {}, { domain_ids: [] }],
+  ['no secret', { client_secret: null, auth_method: 'none' }, { client_secret: null }],
+  ['enforcement that is off', { audience: 'team', state: 'draft' }, { enforce: false }],
+  ['all of these', {}, { name: 'read', client_id: 'read', scopes: 'read', redirect_uris: 'read', domain_ids: [] }],
+])('the same again changes nothing: %s', async (_, first, same: Record<string, unknown>) => {
+  const { project, owner } = await world()
+  const { body: made } = await call(`${SSO}/connections`, {
+    method: 'POST',
+    project,
+    token: owner.token,
+    json: { ...ANOTHER, audience: 'customers', client_secret: 's3cret', ...first, state: undefined },
+  })
+  const rows = () =>
+    DIRECTORY.prepare(
+      'SELECT c.*, (SELECT count(*) FROM audit_log WHERE object_id = c.id) AS entries FROM sso_connections c WHERE id = ?',
+    )
+      .bind(made.id)
+      .first()
+  const before = await rows()
+  const read: Record<string, unknown> = made
+  const json = Object.fromEntries(
+    Object.entries(same).map(([name, value]) => [name, value === 'read' ? read[name] : value]),
+  )
+  const path = `${SSO}/connections/${made.id}`
+  const again = await call(path, { method: 'PATCH', project, token: owner.token, json })
+  expect([again.status, again.body]).toEqual([200, made])
+  expect(await rows()).toEqual(before)
+})
+
+it.each([
+  ['redirect_uris', 'https:app.acme.dev/back'],
+  ['redirect_uris', 'https:/app.acme.dev/back'],
+  ['redirect_uris', 'https:///app.acme.dev/back'],
+  ['redirect_uris', 'https://app.acme.dev\\@evil.com'],
+  ['redirect_uris', 'https:\\\\app.acme.dev'],
+  ['redirect_uris', 'https://app.acme.dev/a\\b'],
+  ['redirect_uris', 'http:localhost/back'],
+  ['issuer', 'https://login.acme.dev\\@evil.com'],
+  ['issuer', 'https://login.acme.dev/a\\b'],
+  ['issuer', 'https://login%2eacme.dev'],
+  ['issuer', 'https:login.acme.dev'],
+  ['issuer', 'https:///login.acme.dev'],
+  ['issuer', 'https://login.acme.dev:8443'],
+])('an address that browsers read as another one is refused: %s %s', async (field, address) => {
+  const { project, owner } = await world()
+  const json = { ...ANOTHER, audience: 'customers', [field]: field === 'issuer' ? address : [address] }
+  const { status, body } = await call(`${SSO}/connections`, { method: 'POST', project, token: owner.token, json })
+  expect([status, body.errors?.[0]?.pointer]).toEqual([422, field === 'issuer' ? '/issuer' : `/${field}/0`])
+})
+
+it.each([
+  ['redirect_uris', ['https://APP.acme.dev:8443/back?x=/', 'http://localhost:3000/', 'HTTPS://app.acme.dev']],
+  ['issuer', 'https://Login.plain.dev/tenant'],
+  ['issuer', 'https://xn--bcher-kva.plain.dev'],
+  ['issuer', 'https://login.plain.dev:443/tenant'],
+])('an address with a plain host is kept as it is: %s %s', async (field, value) => {
+  const { project, owner } = await world()
+  const json = { ...ANOTHER, audience: 'customers', [field]: value }
+  const { status, body } = await call(`${SSO}/connections`, { method: 'POST', project, token: owner.token, json })
+  expect([status, body]).toMatchObject([201, { [field]: value }])
+})
+
+it('a call that other calls always outrun gets a 409, and no line that looks like a failure of ours', async () => {
+  const { change } = await world()
+  let others = 0
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.includes('update "sso_connections"')) await change({ create_consumers: others++ % 2 === 1 })
+    return run()
+  })
+  const logged = captureConsole()
+  const { status, body } = await change({ name: 'Renamed' }, { DB })
+  expect([status, body.code]).toEqual([409, 'connection_changed'])
+  expect(logged.join('\n')).not.toContain('"level":"error"')
 })
 
 it('a surface must be verified, and another one asks for a new test, as the provider must know its address', async () => {

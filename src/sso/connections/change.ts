@@ -82,11 +82,11 @@ export async function createConnection(
 
 /**
  * Changes a connection. A change of the client or the claims asks for a new test; an active connection goes on meanwhile, so
- * that a secret can be replaced.
+ * that a secret can be replaced. The same values again change nothing; a secret always counts as another one.
  *
  * @throws {Fault} `not_found`, `validation_failed`, `domain_taken`, `domain_unverified`, `connection_inactive`,
  *   `connection_untested`, `sso_session_required`, `break_glass_missing`, `console_session_required`, `confirmation_required`,
- *   `encryption_key_unavailable`
+ *   `connection_changed`, `encryption_key_unavailable`
  */
 export async function changeSsoConnection(
   rt: Runtime,
@@ -101,6 +101,7 @@ export async function changeSsoConnection(
     requirePersonFor(actor, row, changes)
     const domains = await findDomains(rt, of.project_id, changes)
     const update = await updateOf(rt, row, changes, domains)
+    if (update === null) return row
     return updateSsoConnection(rt.directory, row, update, { ...change, action: 'sso_connection.updated', details })
   })
 }
@@ -108,8 +109,8 @@ export async function changeSsoConnection(
 /**
  * Lets people sign in with a connection, or no longer, which ends its sessions.
  *
- * @throws {Fault} `not_found`, `connection_untested`, `domain_unverified`, `connection_enforced`; `console_session_required`
- *   for a key that activates one of the team
+ * @throws {Fault} `not_found`, `connection_untested`, `domain_unverified`, `connection_enforced`, `connection_changed`;
+ *   `console_session_required` for a key that activates one of the team
  */
 export async function switchConnection(
   rt: Runtime,
@@ -163,7 +164,7 @@ export function requireConnection(row: SsoConnection | undefined): SsoConnection
   return row
 }
 
-/** Reads and writes, again if another call has changed the connection in between. */
+/** Reads and writes, again if another call has changed the connection in between. @throws {Fault} `connection_changed` */
 async function untilWritten(
   { directory }: Runtime,
   { project_id, id }: Of,
@@ -174,15 +175,19 @@ async function untilWritten(
     const written = await write(requireConnection(row))
     if (written) return written
   }
-  throw new Fault('overloaded', 'Several calls are changing this connection at once. Try again.')
+  throw new Fault(
+    'connection_changed',
+    'Other calls changed this connection at the same time. This call changed nothing.',
+  )
 }
 
+/** @returns null for a change that leaves everything as it is */
 async function updateOf(
   rt: Runtime,
   row: SsoConnection,
   changes: ChangedFields,
   found: readonly OfferedDomain[],
-): Promise<Update> {
+): Promise<Update | null> {
   const { name, client_id, client_secret, auth_method, domain_ids, enforce, ...rest } = changes
   const settings = { ...row.settings, ...definedOf(rest) }
   const has = client_secret === undefined ? row.secret !== null : client_secret !== null
@@ -192,8 +197,9 @@ async function updateOf(
   const sameDomains = isSame(domain_ids?.toSorted(), row.domains.map(({ id }) => id).sort())
   if (!sameDomains && row.state === 'active') requireVerified({ audience: row.audience, domains })
   if (changes.surface_id !== row.settings.surface_id) requireSurface(found, changes.surface_id)
+  const sameSecret = client_secret === undefined || (client_secret === null && row.secret === null)
   const sameClient =
-    client_secret === undefined &&
+    sameSecret &&
     isSame(client_id, row.client_id) &&
     isSame(auth_method, row.auth_method) &&
     isSame(changes.scopes, row.settings.scopes) &&
@@ -203,6 +209,8 @@ async function updateOf(
     // Without a domain, a test of a connection for customers passes without an address.
     (row.audience === 'team' || row.domains.length > 0 || !domain_ids?.length)
   if (enforce) requireTested(sameClient)
+  const sameShown = isSame(name, row.name) && isSame(settings, row.settings) && isSame(enforce, row.enforced)
+  if (sameClient && sameDomains && sameShown) return null
   const secret = client_secret ? await sealed(rt, row, client_secret) : null
   return {
     ...definedOf({ name, client_id, auth_method, domain_ids, enforce }),

@@ -72,7 +72,10 @@ const common = {
         z
           .string()
           .max(MAX_REDIRECT_URI)
-          .refine(isRedirectUri, 'must be an https address without a fragment, or http on localhost'),
+          .refine(
+            isRedirectUri,
+            'must begin with https:// (or with http:// on localhost), without a fragment or a backslash',
+          ),
       )
       .max(MAX_REDIRECT_URIS),
   ).describe('`customers`: the addresses of your product that people are sent back to. They are compared exactly.'),

@@ -94,7 +94,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       id: 'updateSsoConnection',
       summary: 'Change a single sign-on connection',
       description:
-        'After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. A session must be confirmed to change more than the name of a connection for the team. An API key can only change the name of one that is or was active. `enforce` requires the confirmed session of an owner. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access.',
+        'Sending the same values again changes nothing. After a change of the client, the scopes, the claims or the surface, run the test again; an active connection keeps working in the meantime. A session must be confirmed to change more than the name of a connection for the team. An API key can only change the name of one that is or was active. `enforce` requires the confirmed session of an owner. To switch it on, the session must come from this connection, which must be active, tested and have a verified domain, and an owner must have break-glass access.',
       tag,
       policy: mayWrite,
       responses: shown,
@@ -107,6 +107,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
         'domain_unverified',
         'connection_inactive',
         'connection_untested',
+        'connection_changed',
         'sso_session_required',
         'break_glass_missing',
         'encryption_key_unavailable',
@@ -149,6 +150,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
         'console_session_required',
         'confirmation_required',
         'connection_untested',
+        'connection_changed',
         'domain_unverified',
         'public_origin_missing',
       ],
@@ -164,7 +166,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       tag,
       policy: { ...mayWrite, ends: true },
       responses: shown,
-      faults: ['not_found', 'connection_enforced', 'public_origin_missing'],
+      faults: ['not_found', 'connection_enforced', 'connection_changed', 'public_origin_missing'],
     }),
     async (c) => answer(c, present(c, await switchConnection(c.get('rt'), changing(c), false)), 200),
   )

@@ -38,10 +38,14 @@ export function requireNotEnforced({ enforced }: SsoConnection): void {
 /** Whether a text has only visible characters of ASCII. */
 export const isAscii = (text: string) => /^[\x21-\x7e]+$/.test(text)
 
-/** Whether a connection may have this redirect URI: https, or http on the developer's own machine. */
+/**
+ * Whether a connection may have this redirect URI: https, or http on the developer's own machine. It must have the host that
+ * it seems to have: browsers take a backslash for a slash, and add slashes that are missing.
+ */
 export function isRedirectUri(text: string): boolean {
   const url = URL.parse(text)
-  if (!url || !isAscii(text) || text.includes('#') || url.username !== '' || url.password !== '') return false
+  if (!url || !isAscii(text) || !/^https?:\/\/[^/\\][^\\]*$/i.test(text)) return false
+  if (text.includes('#') || url.username !== '' || url.password !== '') return false
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
   return url.protocol === 'https:' || (url.protocol === 'http:' && local)
 }

@@ -1,4 +1,4 @@
-import { and, eq, exists, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, inArray, isNull, not, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change, entriesOf } from '../../audit/store'
 import { batch, ConstraintError, type Directory } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
@@ -72,9 +72,18 @@ export async function updateSsoConnection(
   // Either all of the batch happens to the connection that was read, or nothing.
   const free = columns.state === 'disabled' ? sql`NOT EXISTS ${enforcing(directory, read)}` : undefined
   const held = enforce ? willHoldDomain(directory, read, domain_ids) : undefined
+  const enforced = sql`EXISTS ${enforcing(directory, read)}`
+  const sameEnforced = enforce === undefined ? undefined : read.enforced ? enforced : not(enforced)
   // The settings are written as a whole.
   const same = columns.settings && eq(ssoConnections.settings, read.settings)
-  const unchanged = and(eq(ssoConnections.revision, revision), eq(ssoConnections.state, state), same, free, held)
+  const unchanged = and(
+    eq(ssoConnections.revision, revision),
+    eq(ssoConnections.state, state),
+    same,
+    free,
+    held,
+    sameEnforced,
+  )
   const next = sql`CASE WHEN ${unchanged} THEN ${ssoConnections.revision} + ${retest ? 1 : 0} END`
   const updated = directory
     .update(ssoConnections)

@@ -80,6 +80,9 @@ export async function discover(rt: Host, issuer: string): Promise<{ ok: boolean;
  */
 export function issuerUrl({ settings }: Pick<Host, 'settings'>, issuer: string): URL {
   const url = outsideUrl(issuer, ourHosts(settings))
+  const [, host] = /^https:\/\/([^/?#]+?)(?::443)?(?:[/?#]|$)/i.exec(issuer) ?? []
+  if (host?.toLowerCase() !== url.hostname || issuer.includes('\\'))
+    throw new SsoError('discovery_failed', 'An issuer must name its host plainly, without escapes or backslashes.')
   // OpenID Connect Discovery 1.0, section 3.
   if (/[?#]/.test(issuer)) throw new SsoError('discovery_failed', 'An issuer must not have a query or a fragment.')
   return url
