@@ -1,6 +1,7 @@
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import { versionId } from '../env'
-import { newId } from '../lib/ids'
+import { isOwnId, newId } from '../lib/ids'
 import { iso } from '../lib/time'
 import type { CredentialKind } from './actor'
 import type { HttpEnv } from './context'
@@ -10,8 +11,8 @@ const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
 
 /**
  * Logs one line of JSON for each request. The line never holds the query string (a sign-in link carries a code), a body,
- * the Authorization header, a secret that was put into the path, the link of a login, or a project's own id of a consumer: such an id is
- * personal data, and often an email address.
+ * the Authorization header, a secret that was put into the path, the link of a login, or an id of the path that is not one of
+ * ours: ids that projects give their consumers, devices and customers are personal data, and often email addresses.
  */
 export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now()
@@ -30,7 +31,7 @@ export const requestLog: MiddlewareHandler<HttpEnv> = async (c, next) => {
     request_id: requestId,
     client_request_id: clientRequestId ?? undefined,
     method: c.req.method,
-    path: withoutSecrets(c.req.path, c.get('credentialKinds') ?? []),
+    path: shownPath(c),
     status: c.res.status,
     ms: Date.now() - startedAt,
     actor_type: actor?.type,
@@ -50,15 +51,31 @@ const EXTERNAL = /^ext(:|%3a)/i
 /** The id of a login, which begins a sign-in: whoever has it can open it, once. */
 const LOGIN = /^slg_/
 
-/** The path without external ids and logins, and without a secret that somebody may have put in place of an id. */
-function withoutSecrets(path: string, kinds: readonly CredentialKind[]): string {
-  const shown = (part: string) => {
-    if (EXTERNAL.test(part)) return 'ext:…'
-    if (LOGIN.test(part)) return 'slg_…'
-    const kind = kinds.find(({ wellFormed }) => wellFormed(part))
-    return kind ? `${kind.prefix}…` : part
-  }
-  return path.split('/').map(shown).join('/')
+/** The parameters of routes that are no personal data: the keys of features and the names of vendors. */
+const WORDS = [':key', ':vendor']
+
+/** A word of such a parameter, or of a path without a route. No email address and no name with a space is one. */
+const PLAIN = /^[\w.-]*$/
+
+/** The path of a request: what its route says, ids of ours, and not what the caller may have put in their place. */
+function shownPath(c: Context<HttpEnv>): string {
+  const route = matchedRoutes(c).find(({ method }) => method !== 'ALL')
+  const stated = route?.path.split('/')
+  const kinds = c.get('credentialKinds') ?? []
+  return c.req.path
+    .split('/')
+    .map((part, index) => shownPart(part, stated?.[index], kinds))
+    .join('/')
+}
+
+/** @param stated what the route has in this place; undefined if no route matched */
+function shownPart(part: string, stated: string | undefined, kinds: readonly CredentialKind[]): string {
+  if (EXTERNAL.test(part)) return 'ext:…'
+  if (LOGIN.test(part)) return 'slg_…'
+  const kind = kinds.find(({ wellFormed }) => wellFormed(part))
+  if (kind) return `${kind.prefix}…`
+  if (part === stated || isOwnId(part)) return part
+  return (stated === undefined || WORDS.includes(stated)) && PLAIN.test(part) ? part : '…'
 }
 
 /**

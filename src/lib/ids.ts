@@ -1,32 +1,34 @@
 /** Prefixes of the public ids. The prefix shows, also in logs, what kind of object an id names. */
-export type IdPrefix =
-  | 'key'
-  | 'prj'
-  | 'usr'
-  | 'ses'
-  | 'chl'
-  | 'con'
-  | 'sec'
-  | 'evt'
-  | 'pay'
-  | 'rpl'
-  | 'aud'
-  | 'req'
-  | 'lse'
-  | 'inv'
-  | 'aev'
-  | 'psk'
-  | 'pch'
-  | 'csm'
-  | 'ers'
-  | 'dev'
-  | 'pln'
-  | 'grt'
-  | 'dom'
-  | 'sso'
-  | 'sit'
-  | 'slg'
-  | 'idn'
+const PREFIXES = [
+  'key',
+  'prj',
+  'usr',
+  'ses',
+  'chl',
+  'con',
+  'sec',
+  'evt',
+  'pay',
+  'rpl',
+  'aud',
+  'req',
+  'lse',
+  'inv',
+  'aev',
+  'psk',
+  'pch',
+  'csm',
+  'ers',
+  'dev',
+  'pln',
+  'grt',
+  'dom',
+  'sso',
+  'sit',
+  'slg',
+  'idn',
+] as const
+export type IdPrefix = (typeof PREFIXES)[number]
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // Crockford base32, lower case
 const DIGITS = '[0-9a-hjkmnp-tv-z]'
@@ -75,6 +77,14 @@ export function idTime(id: string): number {
 /** The pattern of the ids of a prefix, for checks without a database read. */
 export function idPattern(prefix: IdPrefix): RegExp {
   return new RegExp(`^${prefix}_${DIGITS}{26}$`)
+}
+
+/** Ids of every prefix. Those of projects and connections can have up to four characters more. */
+const OWN_ID = new RegExp(`^(?:${PREFIXES.join('|')})_${DIGITS}{26,30}$`)
+
+/** Whether a text has the form of an id of ours. No I/O. */
+export function isOwnId(text: string): boolean {
+  return OWN_ID.test(text)
 }
 
 /** Characters of an event's id. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/lib/ids'
+import { MAX_STORE, newConnectionId, newId, newProjectId } from '../../src/lib/ids'
 import { newSessionToken } from '../../src/sessions/secret'
 import wrangler from '../../wrangler.toml?raw'
-import { submit, visit } from '../console/visit'
+import { PAGES, submit, visit } from '../console/visit'
 import {
   addMember,
   call,
@@ -42,6 +42,66 @@ describe('a secret in the path', () => {
     await call(`/sso/login/${id}`, { method: 'HEAD' })
     expect(logged.filter((line) => line.includes(id))).toEqual([])
     expect(logged.filter((line) => line.includes('"path":"/sso/login/slg_…"'))).toHaveLength(2)
+  })
+})
+
+describe('what callers choose in a path', () => {
+  const PERSON = 'ada.lovelace@example.org'
+  const KEY = newId('key', Date.now())
+  const loggedPath = async (method: string, path: string) => {
+    const logged = captureConsole()
+    await call(path, { method })
+    return JSON.parse(logged.find((line) => line.includes('"event":"request"')) ?? '{}').path
+  }
+  const named = [...ROUTES, ...PAGES].filter(({ path }) => path.includes(':'))
+
+  it.each(named.map((route) => [nameOf(route), route] as const))('is not shown: %s', async (_, { method, path }) => {
+    const filled = (show: (parameter: string) => string) => path.replaceAll(/:\w+/g, show)
+    for (const sent of [PERSON, encodeURIComponent(PERSON), '+44%2020', 'Zo%C3%AB', `key_${PERSON}`]) {
+      expect(
+        await loggedPath(
+          method,
+          filled(() => sent),
+        ),
+      ).toBe(filled(() => '…'))
+    }
+    // Keys of features and names of vendors are no personal data.
+    const word = (parameter: string) => ([':key', ':vendor'].includes(parameter) ? 'ada' : '…')
+    expect(
+      await loggedPath(
+        method,
+        filled(() => 'ada'),
+      ),
+    ).toBe(filled(word))
+    expect(
+      await loggedPath(
+        method,
+        filled(() => 'ext:ada'),
+      ),
+    ).toBe(filled(() => 'ext:…'))
+    expect(
+      await loggedPath(
+        method,
+        filled(() => KEY),
+      ),
+    ).toBe(filled(() => KEY))
+  })
+
+  it("shows every id of ours, also a project's and a connection's in another store", async () => {
+    for (const id of [newProjectId(0, MAX_STORE), newConnectionId(0, 0), newConnectionId(0, MAX_STORE)]) {
+      expect(await loggedPath('GET', `/platform/v1/projects/${id}`)).toBe(`/platform/v1/projects/${id}`)
+    }
+    // A vendor's id, of the same form.
+    const customer = newId('usr', 0).replace('usr', 'ctm')
+    expect(await loggedPath('GET', `/platform/v1/projects/${customer}`)).toBe('/platform/v1/projects/…')
+  })
+
+  it.each([
+    ['POST', `/platform/v1/billing/customers/stripe/${PERSON}`, '/platform/v1/billing/customers/stripe/…'],
+    ['GET', `/platform/v1/nothing/${encodeURIComponent(PERSON)}/x`, '/platform/v1/nothing/…/x'],
+    ['GET', `/${KEY}/favicon.ico`, `/${KEY}/favicon.ico`],
+  ])('is not shown if it is no plain word, where no route matches: %s %s', async (method, path, shown) => {
+    expect(await loggedPath(method, path)).toBe(shown)
   })
 })
 
