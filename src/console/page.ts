@@ -18,7 +18,7 @@ export type Visit = Context<HttpEnv>
 
 /**
  * The first middleware of every page: states who may use the page and enforces it. It checks, in this order, the origin
- * of a form, the session, its membership in the path's project, the limits of that project, the form's token, and the role.
+ * of a form, the session, its membership in the path's project, the role, the limits of that project, and the form's token.
  *
  * @param counted how it counts against those limits, if not as a read or as a write
  */
@@ -26,10 +26,10 @@ export function page(policy: PagePolicy, counted: Counted = {}): MiddlewareHandl
   const admit = async (c: Visit, next: () => Promise<void>) => {
     if (policy !== 'anyone') {
       const { user, token } = await enter(c, c.req.param('project') ?? null)
-      await countForProject(c, counted, user)
-      if (c.req.method === 'POST') requireFormToken(c.get('form'), token)
       if (policy === 'account') requireOwnSignIn(user)
       else if (policy !== 'user') requireScopes(user, [policy])
+      await countForProject(c, counted, user)
+      if (c.req.method === 'POST') requireFormToken(c.get('form'), token)
     }
     await next()
   }

@@ -45,10 +45,10 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
     } catch (error) {
       throw policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member' ? noProject() : error
     }
-    // Before the permissions: a call that lacks them has cost its read of the credentials.
-    if (!isCounted) await countForProject(c, policy, c.get('actor'))
     authorize(c, policy, c.get('actor'))
     if (policy.scope) await kind.requireAwake?.(c.get('rt'), c.get('actor'), policy.scope)
+    // After the permissions: who lacks them must not use up what the project has for those who have them.
+    if (!isCounted) await countForProject(c, policy, c.get('actor'))
   }
   const pending = { db: admission.db, query: admission.query, uphold }
   const before = policy.reads && kind.lasting ? good : undefined

@@ -4,7 +4,19 @@ import { BLOCK_MS, COSTLY_ROWS } from '../../src/http/limits'
 import { DAY, iso, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { visit } from '../console/visit'
-import { type Answer, call, countingD1, freshKey, LIMIT_REACHED, mint, ORDINARY, STORE, tamperedD1 } from '../harness'
+import {
+  type Answer,
+  addMember,
+  call,
+  countingD1,
+  freshKey,
+  LIMIT_REACHED,
+  mint,
+  ORDINARY,
+  type RequestOptions,
+  STORE,
+  tamperedD1,
+} from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute } from '../routes/walk'
 import { worldsByRoute } from '../routes/world'
@@ -88,12 +100,28 @@ describe('which limit of its project a call counts against', () => {
     expect(noted).toEqual([])
   })
 
-  it('counts a call that lacks a permission: it cost the read of its credentials', async () => {
+  it('is none for a call that lacks a permission, so that nobody uses up what those who have it need', async () => {
     const { project, owner } = await freshKey()
     const { secret } = await mint(owner.token, project, { scopes: ['audit_log:read'] })
+    const viewer = (await addMember(project, 'viewer')).token
+    const admin = await addMember(project, 'admin')
+    const dormant = await mint(admin.token, project, { scopes: ['members:write'] })
+    await call(`/platform/v1/members/${admin.user}`, { method: 'DELETE', project, token: owner.token })
     const { bindings, noted } = noting()
-    expect((await call(KEYS, { project, token: secret, bindings })).status).toBe(403)
-    expect(noted).toEqual([`reads ${project}:api_key`])
+    const refused: [string, RequestOptions][] = [
+      [KEYS, { token: secret }],
+      [KEYS, { token: viewer, method: 'POST', json: { name: 'x' } }],
+      ['/platform/v1/invitations', { token: dormant.secret, method: 'POST', json: {} }],
+    ]
+    // Known to the isolate or not, and whether or not the project has room: the same answer.
+    for (const limits of [bindings, bindings, FULL]) {
+      for (const [path, options] of refused) {
+        expect((await call(path, { project, ...options, bindings: limits })).status, path).toBe(403)
+      }
+      const form = `/console/p/${project}/platform/settings/api-keys`
+      expect((await visit(form, viewer, { form: {}, bindings: limits })).status).toBe(403)
+    }
+    expect(noted).toEqual([])
   })
 })
 
