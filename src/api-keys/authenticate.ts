@@ -7,7 +7,7 @@ import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { isAwake, scopeDormant } from '../tenancy/people'
 import { keyExpired, keyRevoked, keyRotated, projectDeleted } from './faults'
-import { byHash, byRetiredHash, type Credential, touchKey } from './key'
+import { byHash, byRetiredHash, type Credential, touchKey, usersOf } from './key'
 import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
 import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
 
@@ -75,6 +75,7 @@ function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
     project_id: key.project_id,
     scopes: key.scopes,
     minted_by: key.created_by,
+    users: usersOf(key),
   }
 }
 

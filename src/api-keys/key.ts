@@ -14,6 +14,8 @@ import { apiKeys, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 
 const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
+/** The end of the lineage of a secret. Only there can a user be: see `lineageOf` in rotate.ts. */
+const HANDED_FIRST = sql<string | null>`(${apiKeys.secret_lineage} ->> '$[#-1]')`
 const holderKey = alias(apiKeys, 'holder_key')
 const keyFields = {
   id: apiKeys.id,
@@ -27,6 +29,7 @@ const keyFields = {
   revoked_at: apiKeys.revoked_at,
   minter_email: apiKeys.minter_email,
   issued_to: ISSUED_TO.as('issued_to'),
+  handed_first: HANDED_FIRST.as('handed_first'),
   issued_to_name: sql<string | null>`${holderKey.name}`.as('issued_to_name'),
 }
 
@@ -34,6 +37,15 @@ const keyFields = {
 export type KeyRow = ReturnType<typeof listKeys>['_']['result'][number]
 /** The columns of a key that authentication needs. */
 export type Credential = ReturnType<typeof byHash>['_']['result'][number]
+
+/**
+ * The users that the administrative scopes of a key depend on: who minted it, and then the user who was handed its secret, also
+ * where the key has rotated itself since.
+ */
+export function usersOf(key: Pick<KeyRow, 'created_by' | 'issued_to' | 'handed_first'>): string[] {
+  const handed = [key.handed_first ?? '', key.issued_to].filter((id) => id.startsWith('usr_'))
+  return [...new Set([key.created_by, ...handed])]
+}
 
 /** Reads the key with this hash, if its project exists. This is the only read that authenticates a request. */
 export const byHash = prepared((db: Db, { hash }: { hash: Held<string> }) =>
@@ -44,6 +56,8 @@ export const byHash = prepared((db: Db, { hash }: { hash: Held<string> }) =>
       scopes: apiKeys.scopes,
       expires_at: apiKeys.expires_at,
       created_by: apiKeys.created_by,
+      issued_to: ISSUED_TO.as('issued_to'),
+      handed_first: HANDED_FIRST.as('handed_first'),
       last_used_at: apiKeys.last_used_at,
       revoked_at: apiKeys.revoked_at,
       project_deleted_at: projects.deleted_at,

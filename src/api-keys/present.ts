@@ -5,8 +5,8 @@ import { dormantScopes } from '../lib/access'
 import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
 import { iso, isoOrNull } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
-import type { Roles } from '../tenancy/people'
-import type { KeyRow } from './key'
+import { lowestRole, type Roles } from '../tenancy/people'
+import { type KeyRow, usersOf } from './key'
 import { ScopeName } from './mint'
 
 /** An API key, as the API shows it. */
@@ -36,7 +36,7 @@ export const ApiKey = named(
       .array(ScopeName)
       .nullable()
       .describe(
-        `The administrative scopes of the key (${ADMINISTRATIVE_NAMES}) that do not count now, because the user who minted it no longer has the role for them. Null from \`GET /self\`, and while it cannot be determined.`,
+        `The administrative scopes of the key (${ADMINISTRATIVE_NAMES}) that do not count now, because the user who minted it, or the one who was handed its secret, no longer has the role for them. Null from \`GET /self\`, and while it cannot be determined.`,
       ),
   }),
   {
@@ -73,6 +73,6 @@ export function presentKey(row: KeyRow, people: Roles | null): z.infer<typeof Ap
       is_member: people === null ? null : people.has(row.created_by),
     },
     secret_issued_to: holderOf(row.issued_to),
-    dormant_scopes: people === null ? null : dormantScopes(row.scopes, minter?.role ?? null),
+    dormant_scopes: people === null ? null : dormantScopes(row.scopes, lowestRole(usersOf(row), people)),
   }
 }

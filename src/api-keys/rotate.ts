@@ -145,7 +145,8 @@ function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored)
 
 /**
  * The keys through whose hands the new secret goes. A key that rotates itself hands the secret to whoever holds its
- * current one: the list stays, and a user who was handed that one without having minted the key joins it. Otherwise a rotation could erase where a secret came from.
+ * current one: the list stays, and a user who was handed that one without having minted the key joins it, at the end.
+ * Otherwise a rotation could erase where a secret came from.
  */
 function lineageOf(current: Stored, by: Stored | null, type: Change['actor']['type']): string[] | null {
   if (by) return [...new Set([by.id, ...(by.secret_lineage ?? [])])].filter((id) => id !== current.id)

@@ -5,7 +5,15 @@ import type { FaultName } from '../lib/faults'
 
 /** The caller. `scopes` are its permissions in `project_id`. */
 export type Actor =
-  | { type: 'api_key'; id: string; project_id: string; scopes: readonly Scope[]; minted_by: string }
+  | {
+      type: 'api_key'
+      id: string
+      project_id: string
+      scopes: readonly Scope[]
+      minted_by: string
+      /** Who minted it, and then the user who was handed its secret, if that is another one. See `ADMINISTRATIVE`. */
+      users: readonly string[]
+    }
   | {
       type: 'session'
       id: string

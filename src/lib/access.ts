@@ -74,8 +74,8 @@ export const ROLE_SCOPES: Record<Role, readonly Scope[]> = {
 }
 
 /**
- * Scopes of an API key that count only while the user who minted it is a member whose role has them. Without this, an
- * admin who was removed could come back with a key. All other scopes of the key stay.
+ * Scopes of an API key that count only while the user who minted it, and the one who was handed its secret, are members whose
+ * roles have them. Without this, an admin who was removed could come back with a key. All other scopes of the key stay.
  */
 export const ADMINISTRATIVE: readonly Scope[] = ['members:write', 'sso:write']
 
@@ -85,9 +85,13 @@ export const ADMINISTRATIVE: readonly Scope[] = ['members:write', 'sso:write']
  */
 export const NEEDS_CONFIRMATION: readonly Scope[] = [...ADMINISTRATIVE, 'consumers:erase']
 
-/** The administrative scopes in `scopes` that do not count, for a key whose minter has this role; null is no member. */
-export function dormantScopes(scopes: readonly Scope[], minter: Role | null): Scope[] {
-  const counting = minter === null ? [] : ROLE_SCOPES[minter]
+/**
+ * The administrative scopes in `scopes` that do not count.
+ *
+ * @param role the lowest one of the users that the key depends on; null if one of them is not a member
+ */
+export function dormantScopes(scopes: readonly Scope[], role: Role | null): Scope[] {
+  const counting = role === null ? [] : ROLE_SCOPES[role]
   return scopes.filter((scope) => ADMINISTRATIVE.includes(scope) && !counting.includes(scope))
 }
 

@@ -1,19 +1,21 @@
-import { and, eq, gte, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Directory } from '../db/client'
 import type { Actor } from '../http/actor'
 import { confirmationRequired } from '../http/policy'
-import { ROLE_SCOPES, ROLES, type Role, rankOf, roleOfScopes } from '../lib/access'
+import { ROLE_SCOPES, type Role, rankOf, roleOfScopes } from '../lib/access'
 import { Fault } from '../lib/fault'
-import { scopeDormant } from '../tenancy/people'
+import { rankIn, scopeDormant } from '../tenancy/people'
 import { members } from '../tenancy/schema'
 
 /**
  * The authority with which a caller changes members. Statements check the role that the user has at that moment.
  */
 export type Authority = {
-  /** The user of the session, or the one who minted the API key. */
+  /** The user of the session, or the one who was last handed the secret of the API key: an invitation counts as theirs. */
   user_id: string
+  /** The users whose roles count, all of them: that one, and who minted the API key. */
+  users: readonly string[]
   /** The highest rank that the credential itself allows; -1 if it allows none. */
   rank: number
   /** Whether the caller is an API key. */
@@ -26,17 +28,19 @@ export type Authority = {
  */
 export function authorityOf(actor: Actor): Authority {
   if (actor.type === 'session') {
-    return { user_id: actor.user_id, rank: rankOf(actor.confirmed ? 'owner' : 'developer'), key: false }
+    const { user_id } = actor
+    return { user_id, users: [user_id], rank: rankOf(actor.confirmed ? 'owner' : 'developer'), key: false }
   }
   const role = roleOfScopes(actor.scopes)
-  return { user_id: actor.minted_by, rank: role === null ? -1 : rankOf(role), key: true }
+  const { users, minted_by } = actor
+  return { user_id: users.at(-1) ?? minted_by, users, rank: role === null ? -1 : rankOf(role), key: true }
 }
 
 /**
- * Checks the role that the user of an authority had when the statement ran.
+ * Checks the role that the users of an authority had when the statement ran.
  *
- * @param role null if the user was not a member
- * @throws {Fault} `not_a_member`, `insufficient_role`; `insufficient_scope` for an API key whose minter lacks the role
+ * @param role the lowest one of theirs; null if one was not a member
+ * @throws {Fault} `not_a_member`, `insufficient_role`; `insufficient_scope` for an API key of which a user lacks the role
  */
 export function requireManager({ key }: Authority, role: Role | null): void {
   const missing = 'members:write'
@@ -49,7 +53,7 @@ export function requireManager({ key }: Authority, role: Role | null): void {
 /**
  * Checks that an authority reaches up to each of these roles.
  *
- * @param role that the user of the authority had when the statement ran
+ * @param role that the users of the authority had when the statement ran: the lowest one
  * @throws {Fault} `role_escalation`; `confirmation_required` if only that is missing
  */
 export function requireRank({ rank, key }: Authority, role: Role | null, roles: readonly Role[]): void {
@@ -58,7 +62,7 @@ export function requireRank({ rank, key }: Authority, role: Role | null, roles: 
   if (above === undefined) return
   if (!key && rankOf(above) <= held) throw confirmationRequired()
   const own = key
-    ? 'This API key lacks scopes of that role, or the user who minted it has a lower role.'
+    ? 'This API key lacks scopes of that role, or the user who minted it, or was handed its secret, has a lower role.'
     : `Your role is ${role}.`
   throw new Fault(
     'role_escalation',
@@ -69,28 +73,22 @@ export function requireRank({ rank, key }: Authority, role: Role | null, roles: 
 /** The member with whose authority a statement writes. */
 const by = alias(members, 'by_authority')
 
-/** The rank of a role in a statement: see {@link rankOf}. */
-export function rankIn(role: SQLWrapper): SQL<number> {
-  const cases = ROLES.map((name) => sql`WHEN ${sql.raw(`'${name}'`)} THEN ${sql.raw(String(rankOf(name)))}`)
-  return sql<number>`CASE ${role} ${sql.join(cases, sql` `)} END`
-}
-
 /**
- * The condition of every statement that changes members or invitations: the user of the authority is a member now who
+ * The condition of every statement that changes members or invitations: each user of the authority is a member now who
  * manages members, and whose role, like the credential itself, reaches up to each of these roles.
  */
 export function hasAuthority(
   directory: Directory,
   projectId: string,
-  { user_id, rank }: Authority,
+  { users, rank }: Authority,
   roles: readonly (Role | SQLWrapper)[] = [],
 ): SQL {
   const ranks = roles.map((role) => (typeof role === 'string' ? sql`${rankOf(role)}` : rankIn(role)))
   const holder = and(
     eq(by.project_id, projectId),
-    eq(by.user_id, user_id),
+    inArray(by.user_id, [...users]),
     gte(rankIn(by.role), rankOf('admin')),
     ...ranks.map((one) => sql`${rankIn(by.role)} >= ${one} AND ${rank} >= ${one}`),
   )
-  return sql`EXISTS ${directory.select({ one: sql`1` }).from(by).where(holder)}`
+  return sql`${directory.select({ holders: sql`count(*)` }).from(by).where(holder)} = ${users.length}`
 }

@@ -38,7 +38,7 @@ export async function setBreakGlass(
         { taken: { project_id: members.project_id }, from: sql`FROM ${members} WHERE ${condition}` },
       ),
       changed: directory.update(members).set({ break_glass: on }).where(condition),
-      by: selectRole(directory, project_id, authority.user_id),
+      by: selectRole(directory, project_id, authority.users),
       member: findMember(directory, project_id, user_id),
     }),
   )

@@ -39,7 +39,7 @@ export async function changeRole(
   const details = sql`json_object('from', ${members.role}, 'to', ${role})`
   const { by, before } = await refusingTriggers(
     batch(directory, {
-      by: selectRole(directory, project_id, authority.user_id),
+      by: selectRole(directory, project_id, authority.users),
       before: findMember(directory, project_id, user_id),
       audit: auditedFrom(directory, change, memberEntry('member.role_changed', user_id), {
         taken: { project_id: members.project_id, details },

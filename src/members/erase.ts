@@ -65,7 +65,7 @@ export async function eraseUser(
 /** @returns whether no membership is left */
 async function leaveAll({ directory, at }: Runtime, { user_id }: Erased, revokeKeys: boolean, change: Change) {
   const rows = await run(directory, membershipsOf(directory, user_id, MAX_LEFT_AT_ONCE + 1))
-  const authority = { user_id, rank: rankOf('owner'), key: false }
+  const authority = { user_id, users: [user_id], rank: rankOf('owner'), key: false }
   for (const { project_id, store } of rows.slice(0, MAX_LEFT_AT_ONCE)) {
     if (revokeKeys) {
       const home = at(store)

@@ -62,7 +62,7 @@ export async function insertInvitation(
     allowed,
   )
   const { by, member, open, counted, invited } = await batch(directory, {
-    by: selectRole(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.users),
     member: memberWith(directory, project_id, email),
     open: openTo(directory, project_id, email, now),
     counted: selectCounts(directory, counts),

@@ -48,7 +48,7 @@ export async function renewInvitation(
   const recent = sql`(SELECT json_group_array(value) FROM (
     SELECT value FROM json_each(${invitations.recent_sends}) WHERE value > ${now - MAILS_WITHIN} UNION ALL SELECT ${now}))`
   const { by, before, counted, after } = await batch(directory, {
-    by: selectRole(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.users),
     before: findInvitation(directory, project_id, id),
     counted: selectCounts(directory, counts),
     audit: auditedInvitation(directory, change, invitationEntry('invitation.resent', id), condition),
@@ -94,7 +94,7 @@ export async function revokeInvitation(
     hasAuthority(directory, project_id, authority),
   )
   const { by, before } = await batch(directory, {
-    by: selectRole(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.users),
     before: findInvitation(directory, project_id, id),
     audit: auditedInvitation(directory, change, invitationEntry('invitation.revoked', id), condition),
     revoked: directory.update(invitations).set({ state: 'revoked', closed_by: change.actor.id }).where(condition),

@@ -6,9 +6,9 @@ import { insertFrom } from '../db/insert-from'
 import type { Runtime } from '../env'
 import type { Role } from '../lib/access'
 import { notFound } from '../lib/fault'
-import { selectRole } from '../tenancy/people'
+import { rankIn, selectRole } from '../tenancy/people'
 import { formerMembers, members, projects } from '../tenancy/schema'
-import { hasAuthority, rankIn, requireManager, requireRank } from './authority'
+import { hasAuthority, requireManager, requireRank } from './authority'
 import { isOnlyBreakGlass, onlyBreakGlass } from './break-glass'
 import {
   lastBreakGlass,
@@ -82,13 +82,13 @@ export async function removeMember(directory: Directory, removal: MemberChange, 
 /** Reads what decides whether a member may be removed: see {@link requireRemovable}. */
 export function beforeRemoval(directory: Directory, { project_id, user_id, authority }: MemberChange) {
   return {
-    by: selectRole(directory, project_id, authority.user_id),
+    by: selectRole(directory, project_id, authority.users),
     before: findMember(directory, project_id, user_id),
   }
 }
 
 /**
- * @param by the role of the user of the authority
+ * @param by the lowest role of the users of the authority
  * @throws {Fault} `not_found`, and what {@link requireManager} and {@link requireRank} throw
  */
 export function requireRemovable(removal: MemberChange, by: Role | null, member: Member | undefined): void {

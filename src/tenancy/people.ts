@@ -1,11 +1,11 @@
-import { and, eq, inArray, ne } from 'drizzle-orm'
+import { and, eq, inArray, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { users } from '../accounts/schema'
 import { type Directory, type Held, prepared, run } from '../db/client'
 import { valuesOf } from '../db/sql'
 import type { Runtime } from '../env'
 import type { Actor } from '../http/actor'
 import { ifAnswered } from '../http/read'
-import { dormantScopes, type Role, type Scope } from '../lib/access'
+import { dormantScopes, ROLES, type Role, rankOf, type Scope } from '../lib/access'
 import { hex, hmac, utf8 } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { members } from './schema'
@@ -64,26 +64,40 @@ export function addressesOf(directory: Directory, ids: readonly string[]) {
     .where(and(inArray(users.id, valuesOf(ids)), ne(users.email, users.id)))
 }
 
-/** Reads the role that a user has in a project. */
-export function selectRole(directory: Directory, projectId: string, userId: string) {
+/** The lowest role that one of these users has in a project; null if one is not a member. */
+export function lowestRole(users: readonly string[], roles: ReadonlyMap<string, { role: Role }>): Role | null {
+  const held = users.map((user) => roles.get(user)?.role)
+  return held.includes(undefined) ? null : (ROLES.find((role) => held.includes(role)) ?? null)
+}
+
+/** The rank of a role in a statement: see {@link rankOf}. */
+export function rankIn(role: SQLWrapper): SQL<number> {
+  const cases = ROLES.map((name) => sql`WHEN ${sql.raw(`'${name}'`)} THEN ${sql.raw(String(rankOf(name)))}`)
+  return sql<number>`CASE ${role} ${sql.join(cases, sql` `)} END`
+}
+
+/** Reads the lowest role that one of these users has in a project: {@link lowestRole}. No row if one is not a member. */
+export function selectRole(directory: Directory, projectId: string, users: readonly string[]) {
   return directory
-    .select({ role: members.role })
+    .select({ role: members.role, rank: sql<number>`min(${rankIn(members.role)})` }) // the role is that of the lowest rank
     .from(members)
-    .where(and(eq(members.project_id, projectId), eq(members.user_id, userId)))
+    .where(and(eq(members.project_id, projectId), inArray(members.user_id, [...users])))
+    .groupBy(members.project_id)
+    .having(sql`count(*) = ${users.length}`)
 }
 
 /** Whether a scope of an actor counts now. Only an administrative scope of an API key is asked about: see `ADMINISTRATIVE`. */
 export async function isAwake(directory: Directory, actor: Actor, scope: Scope): Promise<boolean> {
   if (actor.type === 'session' || dormantScopes([scope], null).length === 0) return true
-  const [minter] = await run(directory, selectRole(directory, actor.project_id, actor.minted_by))
-  return dormantScopes([scope], minter?.role ?? null).length === 0
+  const [lowest] = await run(directory, selectRole(directory, actor.project_id, actor.users))
+  return dormantScopes([scope], lowest?.role ?? null).length === 0
 }
 
-/** For an API key whose minter no longer has the role for one of its administrative scopes. */
+/** For an API key of which a user no longer has the role for one of its administrative scopes. */
 export function scopeDormant(missing: Scope): Fault {
   return new Fault(
     'insufficient_scope',
-    `The scope ${missing} of this API key is dormant: the user who minted the key no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
+    `The scope ${missing} of this API key is dormant: the user who minted the key, or the one who was handed its secret, no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
     { missing },
   )
 }

@@ -98,7 +98,7 @@ export const invitations = sqliteTable(
     state: text({ enum: INVITATION_STATES }).notNull(),
     invited_by_type: text({ enum: ['user', 'api_key'] }).notNull(),
     invited_by_id: text().notNull(),
-    /** The user with whose authority it was last sent: the one who sent it, or who minted the API key that sent it. */
+    /** The user with whose authority it was last sent: the one who sent it, or who was handed the secret of the API key that sent it. */
     authorized_by: text().notNull(),
     created_at: integer().notNull(),
     /** How long it is open after it was sent (days). */

@@ -141,7 +141,15 @@ it('leaves one winner of ten rotations that read the same secret', async () => {
     return run()
   })
   const change = { actor: { type: 'user' as const, id: owner.user }, request_id: 'req_test', now: Date.now() }
-  const actor = { type: 'api_key' as const, id: key.id, project_id: project, scopes: SCOPES, minted_by: owner.user }
+  const users = [owner.user]
+  const actor = {
+    type: 'api_key' as const,
+    id: key.id,
+    project_id: project,
+    scopes: SCOPES,
+    minted_by: owner.user,
+    users,
+  }
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, async () =>
       rotateKey(openDb<Db>(DB), { project_id: project, id: key.id, actor }, await newSecret(0), change),

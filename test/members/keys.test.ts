@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addMember, call, DIRECTORY, freshKey, freshProject, invite, mint, signedIn } from '../harness'
+import { visit } from '../console/visit'
+import { addMember, call, DIRECTORY, freshKey, freshProject, invite, mint, signedIn, tamperedD1 } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute } from '../routes/walk'
 import { newWorld } from '../routes/world'
@@ -79,6 +80,57 @@ describe('a key whose minter has left, or lost the role', () => {
     const list = await call(KEYS, { token: owner.token, project })
     expect(list.body.data[0]).toMatchObject({ dormant_scopes: ADMINISTRATIVE, created_by: { is_member: false } })
     expect((await call(`${KEYS}/self`, { token: secret, project })).body.key.dormant_scopes).toBeNull()
+  })
+})
+
+describe('a key of a colleague whose secret a member was handed', () => {
+  const turn = async (project: string, token: string, id: string) =>
+    (await call(`${KEYS}/${id}/rotate`, { method: 'POST', token, project })).body.secret as string
+  const ENDS = {
+    removed: (project: string, owner: string, user: string) => as(project, owner).remove(user),
+    demoted: (project: string, owner: string, user: string) => as(project, owner).give(user, 'developer'),
+  }
+  const HANDED = ['by a rotation', 'by a rotation, and then the key rotated itself'] as const
+
+  it.each(HANDED.flatMap((handed) => Object.entries(ENDS).map(([how, end]) => [how, handed, end] as const)))(
+    'brings nobody back who was %s: %s',
+    async (_, handed, end) => {
+      const { project, owner, key } = await freshKey()
+      const admin = await addMember(project, 'admin')
+      let secret = await turn(project, admin.token, key.id)
+      if (handed !== HANDED[0]) secret = await turn(project, secret, key.id)
+      const sent = await invite(project, secret, { role: 'admin' })
+      expect(sent.status).toBe(201)
+      expect(told(await end(project, owner.token, admin.user))[1]).toBeNull()
+      expect(told(await invite(project, secret, { role: 'admin' }))).toEqual([403, 'insufficient_scope'])
+      const json = { hostname: `${key.id.slice(-8)}.acme.com`, purpose: 'sso' }
+      const domain = await call('/platform/v1/domains', { method: 'POST', token: secret, project, json })
+      expect(told(domain)).toEqual([403, 'insufficient_scope'])
+      const shown = () => call(`${KEYS}/${key.id}`, { token: owner.token, project })
+      expect((await shown()).body.dormant_scopes).toEqual(ADMINISTRATIVE)
+      const page = await visit(`/console/p/${project}/platform/settings/api-keys/${key.id}`, owner.token)
+      expect(page.text).toContain(`<code>${ADMINISTRATIVE.join(', ')}</code> has no effect now`)
+      // What they had sent with it ends with them, as what they had sent themselves.
+      expect((await as(project, owner.token).invitation(sent.body.id)).body.state).toBe('revoked')
+      const fresh = await turn(project, owner.token, key.id)
+      expect((await shown()).body.dormant_scopes).toEqual([])
+      expect((await invite(project, fresh, { role: 'admin' })).status).toBe(201)
+    },
+  )
+
+  it('writes nothing for one who is demoted while the call is under way', async () => {
+    const { project, owner, key } = await freshKey()
+    const admin = await addMember(project, 'admin')
+    const member = await addMember(project, 'viewer')
+    const secret = await turn(project, admin.token, key.id)
+    // After the call has read whether the scope is dormant, and before its statement.
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (sql.includes('update "members"')) await as(project, owner.token).give(admin.user, 'developer')
+      return run()
+    })
+    const answer = await as(project, secret).give(member.user, 'developer', { bindings: { DB } })
+    expect(told(answer)).toEqual([403, 'insufficient_scope'])
+    expect((await rolesIn(project))[member.user]).toBe('viewer')
   })
 })
 

@@ -99,8 +99,8 @@ function Ending({ row: { revoked_at, expires_at }, now }: { row: KeyRow; now: nu
 function Dormant({ of }: { of: Scope[] }) {
   return (
     <p class="warning" role="note">
-      <code>{of.join(', ')}</code> has no effect now: the user who created the key no longer has a role that includes
-      it. It works again if they get such a role. The other scopes work.
+      <code>{of.join(', ')}</code> has no effect now: the user who created the key, or the one who was handed its
+      secret, no longer has a role that includes it. It works again if they get such a role. The other scopes work.
     </p>
   )
 }

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { findKeyEver, listKeys } from '../../../api-keys/key'
+import { findKeyEver, listKeys, usersOf } from '../../../api-keys/key'
 import { mintOnce } from '../../../api-keys/mint'
 import { noticeKey } from '../../../api-keys/tell'
 import { changeKey } from '../../../api-keys/update'
@@ -9,7 +9,7 @@ import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { dormantScopes } from '../../../lib/access'
 import { requireFound } from '../../../lib/fault'
-import { readMembers, readRoles } from '../../../tenancy/people'
+import { lowestRole, readMembers, readRoles } from '../../../tenancy/people'
 import { action, leadTo } from '../../action'
 import { idIn, onceOf } from '../../csrf'
 import { readList } from '../../list'
@@ -92,7 +92,7 @@ export const apiKeyPages = new Hono<HttpEnv>()
     ])
     const row = requireFound(keys, 'API key')
     const people = roles && new Map([...roles].map(([user, { email }]) => [user, email]))
-    const dormant = roles ? dormantScopes(row.scopes, roles.get(row.created_by)?.role ?? null) : []
+    const dormant = roles ? dormantScopes(row.scopes, lowestRole(usersOf(row), roles)) : []
     const history = entries && list.page(entries, await readPeople(rt, people, entries)).data
     return keyPage(c, row, { people, history, dormant })
   })

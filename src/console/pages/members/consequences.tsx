@@ -18,7 +18,7 @@ export type Whose = 'they' | 'you'
  */
 export function Consequences({ c, of, kept, whose }: { c: Visit; of: Affected; kept: Role | null; whose: Whose }) {
   const before = of.member?.role ?? null
-  const asleep = of.minted.filter(({ scopes }) => falling(scopes, before, kept).length > 0)
+  const asleep = [...of.minted, ...of.held].filter(({ scopes }) => falling(scopes, before, kept).length > 0)
   const lost = [...new Set(asleep.flatMap(({ scopes }) => falling(scopes, before, kept)))]
   const offers = of.offers.filter(
     ({ role }) => rankOf(role) >= rankOf('admin') && (kept === null || rankOf(role) > rankOf(kept)),
@@ -28,8 +28,8 @@ export function Consequences({ c, of, kept, whose }: { c: Visit; of: Affected; k
       {asleep.length > 0 && (
         <p class="warning" role="note">
           The {lost.length === 1 ? 'scope' : 'scopes'} <code>{lost.join(', ')}</code> of{' '}
-          {plural(asleep.length, 'API key')} that {whose} created {lost.length === 1 ? 'stops' : 'stop'} working:{' '}
-          {names(asleep)}. Their other scopes keep working.
+          {plural(asleep.length, 'API key')} that {whose} created or rotated {lost.length === 1 ? 'stops' : 'stop'}{' '}
+          working: {names(asleep)}. Their other scopes keep working.
         </p>
       )}
       {kept === null && of.held.length > 0 && (
@@ -86,7 +86,7 @@ export function MintedKeys({ c, of, whose }: { c: Visit; of: Affected; whose: Wh
   )
 }
 
-/** The scopes of a key that count with one role of the user who minted it, but not with the other. */
+/** The scopes of a key that count with one role of a user that it depends on, but not with the other. */
 function falling(scopes: KeyRow['scopes'], before: Role | null, after: Role | null) {
   const asleep = dormantScopes(scopes, before)
   return dormantScopes(scopes, after).filter((scope) => !asleep.includes(scope))

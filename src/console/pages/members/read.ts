@@ -1,4 +1,4 @@
-import { type KeyRow, listKeys } from '../../../api-keys/key'
+import { type KeyRow, listKeys, usersOf } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
@@ -119,7 +119,7 @@ export async function readAffected(c: Visit, userId: string): Promise<Affected> 
   return {
     member: found[0],
     minted: working.filter((row) => row.created_by === userId),
-    held: working.filter((row) => row.issued_to === userId && row.created_by !== userId),
+    held: working.filter((row) => row.created_by !== userId && usersOf(row).includes(userId)),
     offers: pending.filter((row) => row.authorized_by === userId),
     alone: owners.length === 0,
   }
