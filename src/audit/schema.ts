@@ -25,7 +25,7 @@ export const auditLog = sqliteTable(
 
 /**
  * What a project has changed in the directory on the day of its last change there. The trigger `audit_log_counted` counts each
- * entry where it is written, and refuses it beyond `DAILY_ENTRIES` and `DAILY_BYTES` (src/http/limits.ts). `day`: days since the
+ * entry where it is written, and refuses it beyond `DAILY_ENTRIES` and its neighbours (src/http/limits.ts). `day`: days since the
  * epoch.
  */
 export const directoryChanges = sqliteTable('directory_changes', {
@@ -33,6 +33,9 @@ export const directoryChanges = sqliteTable('directory_changes', {
   day: integer().notNull(),
   entries: integer().notNull(),
   bytes: integer().notNull(),
+  /** What API keys have of both. They have a smaller share, so that people can always go on. */
+  key_entries: integer().notNull().default(0),
+  key_bytes: integer().notNull().default(0),
 })
 
 /** What a purged project leaves here. */

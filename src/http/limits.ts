@@ -72,6 +72,9 @@ export const MAX_PAUSED = 10_000
  */
 export const DAILY_ENTRIES = 1000
 export const DAILY_BYTES = 512 * 1024
+/** What API keys can have of these. The rest is for people, so that no key can stop an owner from locking it out. */
+export const DAILY_KEY_ENTRIES = 700
+export const DAILY_KEY_BYTES = 350 * 1024
 /** The words of that trigger when it refuses. */
 export const DAILY_LIMIT = 'daily_limit_reached'
 /** How long a caller over a limit is told to wait (seconds). The bindings do not say when the limit has room again. */

@@ -81,7 +81,7 @@ export function dailyLimit(now: number): Fault {
   const limit = { name: 'daily_changes', requests: DAILY_ENTRIES, window: DAY / SECOND }
   return new Fault(
     DAILY_LIMIT,
-    'The project, its members, invitations, domains and single sign-on connections were changed too often today. Wait until midnight UTC.',
+    'The project, its members, invitations, domains and single sign-on connections were changed too often today. API keys have a smaller share than people. Wait until midnight UTC.',
     { headers: headersOf(limit, seconds) },
   )
 }

@@ -236,7 +236,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   registration_refused: ({ challenge }) =>
     `Ask for new options and register the passkey again. The options work once, for ${challenge}.`,
   daily_limit_reached:
-    'Wait until midnight UTC. Calls that end somebody’s access still work: remove a member, revoke an invitation, disable or delete a connection, delete a domain or the project.',
+    'Wait until midnight UTC. Calls that end somebody’s access still work: remove a member, lower a role, revoke an invitation, disable or delete a connection, delete a domain or the project.',
   rate_limited: 'Wait for the number of seconds in Retry-After, and call less often.',
   signature_missing: 'Send the vendor’s signature header. Check that no proxy removes it.',
   signature_malformed: 'Check that the connection is for this vendor, and that no proxy changes headers.',

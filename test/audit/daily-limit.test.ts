@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_DETAILS } from '../../src/audit/store'
-import { DAILY_BYTES, DAILY_ENTRIES } from '../../src/http/limits'
+import { DAILY_BYTES, DAILY_ENTRIES, DAILY_KEY_BYTES, DAILY_KEY_ENTRIES } from '../../src/http/limits'
 import { DAY, HOUR } from '../../src/lib/time'
 import { MAX_REDIRECT_URI, MAX_REDIRECT_URIS } from '../../src/sso/limits'
 import { advance, stopClock } from '../clock'
 import { visit } from '../console/visit'
-import { type Answer, addMember, call, DIRECTORY, freshProject, invited, NO_LIMIT } from '../harness'
+import { type Answer, addMember, call, DIRECTORY, freshProject, invited, mint, NO_LIMIT } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute } from '../routes/walk'
@@ -16,16 +16,16 @@ import { insertConnection, insertDomain } from '../sso/rows'
 const EVENING = Date.parse('2026-06-10T18:00:00.000Z')
 const SSO = '/platform/v1/sso/connections'
 
-type Spent = { day: number; entries: number; bytes: number }
+type Spent = { day: number; entries: number; bytes: number; key_entries: number; key_bytes: number }
 const spentBy = (project: string) =>
-  DIRECTORY.prepare('SELECT day, entries, bytes FROM directory_changes WHERE project_id = ?')
+  DIRECTORY.prepare('SELECT day, entries, bytes, key_entries, key_bytes FROM directory_changes WHERE project_id = ?')
     .bind(project)
     .first<Spent>()
 
 /** Writes that a project has changed so much today. */
-const spend = (project: string, { entries = 0, bytes = 0 }: Partial<Spent>) =>
-  DIRECTORY.prepare('INSERT OR REPLACE INTO directory_changes VALUES (?, ?, ?, ?)')
-    .bind(project, Math.floor(Date.now() / DAY), entries, bytes)
+const spend = (project: string, { entries = 0, bytes = 0, key_entries = 0, key_bytes = 0 }: Partial<Spent>) =>
+  DIRECTORY.prepare('INSERT OR REPLACE INTO directory_changes VALUES (?, ?, ?, ?, ?, ?)')
+    .bind(project, Math.floor(Date.now() / DAY), entries, bytes, key_entries, key_bytes)
     .run()
 
 /** The bytes that a project has in the audit log of the directory. */
@@ -58,7 +58,10 @@ describe('what a project may change in the directory on a day', () => {
     const sql = await DIRECTORY.prepare("SELECT sql FROM sqlite_master WHERE name = 'audit_log_counted'").first<string>(
       'sql',
     )
-    expect(sql).toContain(`\`entries\` > ${DAILY_ENTRIES} OR \`bytes\` > ${DAILY_BYTES})`)
+    const [entries, bytes] = [`\`key_entries\` - ${DAILY_KEY_ENTRIES}, 0)`, `\`key_bytes\` - ${DAILY_KEY_BYTES}, 0)`]
+    expect(sql).toContain(`${entries} > ${DAILY_ENTRIES} OR `)
+    expect(sql).toContain(`${bytes} > ${DAILY_BYTES}\n`)
+    expect(sql).toContain(`\`key_entries\` > ${DAILY_KEY_ENTRIES} OR \`key_bytes\` > ${DAILY_KEY_BYTES})`)
   })
 
   it.each([
@@ -82,6 +85,40 @@ describe('what a project may change in the directory on a day', () => {
       expect(await spentBy(own.project)).toMatchObject({ day: Math.floor(EVENING / DAY) + 1, entries: 1 })
     },
   )
+
+  it.each([
+    ['entries', { entries: DAILY_KEY_ENTRIES - 1, key_entries: DAILY_KEY_ENTRIES - 1 }],
+    ['bytes', { bytes: DAILY_KEY_BYTES - 400, key_bytes: DAILY_KEY_BYTES - 400 }],
+  ])('has a share for API keys in %s, and people go on when it is used up', async (_, spent) => {
+    stopClock(EVENING)
+    const { project, owner, path, rename } = await newOwn()
+    const { secret } = await mint(owner.token, project)
+    const byKey = (name: string) => call(path, { method: 'PATCH', project, token: secret, json: { name } })
+    await spend(project, spent)
+    expect((await byKey('The last of a key')).status).toBe(200)
+    const before = await spentBy(project)
+    expect(told(await byKey('One too many'))).toEqual(REFUSED)
+    expect(await spentBy(project)).toEqual(before)
+    expect((await rename('By a person')).status).toBe(200)
+    expect(await spentBy(project)).toMatchObject({
+      entries: (before?.entries ?? 0) + 1,
+      key_entries: before?.key_entries,
+      key_bytes: before?.key_bytes,
+    })
+    advance(6 * HOUR)
+    expect((await byKey('The next day')).status).toBe(200)
+    expect(await spentBy(project)).toMatchObject({ entries: 1, key_entries: 1 })
+  })
+
+  it('leaves people their share, whatever keys have ended beyond theirs', async () => {
+    const { project, owner, path, rename } = await newOwn()
+    const { secret } = await mint(owner.token, project)
+    const most = { entries: DAILY_ENTRIES - 1, bytes: DAILY_BYTES - 400 }
+    await spend(project, { ...most, key_entries: DAILY_KEY_ENTRIES, key_bytes: DAILY_KEY_BYTES })
+    expect((await call(`${path}/disable`, { method: 'POST', project, token: secret })).status).toBe(200)
+    expect((await rename('The last one')).status).toBe(200)
+    expect((await rename('One too many')).body.code).toBe('daily_limit_reached')
+  })
 
   it('counts the console too, and explains it there', async () => {
     stopClock(EVENING)
@@ -133,8 +170,8 @@ describe('a project that has changed all it may', () => {
   it('can still end every access', async () => {
     stopClock(EVENING)
     const { project, owner } = await freshProject()
-    const [gone, leaving, glass] = await Promise.all(
-      ['viewer', 'viewer', 'owner'].map((role) => addMember(project, role as 'viewer')),
+    const [gone, leaving, glass, lowered] = await Promise.all(
+      ['viewer', 'viewer', 'owner', 'owner'].map((role) => addMember(project, role as 'viewer')),
     )
     const [disabled, removed, domain, invitation] = [
       await newConnection(project),
@@ -147,7 +184,12 @@ describe('a project that has changed all it may', () => {
     expect((await ask('PUT', `${member}/${glass?.user}/break-glass`)).status).toBeLessThan(300)
     await spend(project, { entries: DAILY_ENTRIES, bytes: DAILY_BYTES })
     expect((await ask('PUT', `${member}/${owner.user}/break-glass`)).body.code).toBe('daily_limit_reached')
+    const give = (role: string) =>
+      call(`${member}/${lowered?.user}`, { method: 'PATCH', project, token: owner.token, json: { role } })
+    const lowerings = [await give('admin'), await give('developer'), await give('viewer')]
+    expect((await give('developer')).body.code).toBe('daily_limit_reached')
     const answers = [
+      ...lowerings,
       await ask('DELETE', `${member}/${glass?.user}/break-glass`),
       await ask('DELETE', `${member}/${gone?.user}`),
       await ask('DELETE', `${member}/${leaving?.user}`, leaving?.token),

@@ -111,7 +111,7 @@ export const PRODUCERS: Faults = {
   },
   daily_limit_reached: async () => {
     const { project, owner } = await freshProject()
-    await DIRECTORY.prepare('INSERT OR REPLACE INTO directory_changes VALUES (?, ?, 1000, 1000)')
+    await DIRECTORY.prepare('INSERT OR REPLACE INTO directory_changes VALUES (?, ?, 1000, 1000, 0, 0)')
       .bind(project, Math.floor(Date.now() / DAY))
       .run()
     const json = { hostname: 'mail.acme.dev', purpose: 'sso' }

@@ -91,8 +91,13 @@ export const SSO: Rows = {
       [`GET ${PAGES}/:id/enforce`]: { role: 'owner' },
       [`POST ${PAGES}/:id/enforce`]: {
         role: 'owner',
-        first: ({ sso }) =>
-          DIRECTORY.prepare("UPDATE sso_connections SET audience = 'team' WHERE id = ?").bind(sso.id).run(),
+        // It is enforced, and the owner has the way past it.
+        first: ({ project, owner, sso }) =>
+          DIRECTORY.batch([
+            DIRECTORY.prepare("UPDATE sso_connections SET audience = 'team' WHERE id = ?").bind(sso.id),
+            DIRECTORY.prepare('UPDATE members SET break_glass = 1 WHERE user_id = ?').bind(owner.user),
+            DIRECTORY.prepare('UPDATE projects SET sso_enforced_by = ? WHERE id = ?').bind(sso.id, project),
+          ]),
         fields: { enforce: 'false' },
       },
     },

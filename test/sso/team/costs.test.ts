@@ -95,13 +95,15 @@ it('of connections', async () => {
   const of = await team()
   const ask = costIn(of)
   const domain = await insertDomain(of.project, `second.${of.domain}`)
+  const third = await insertDomain(of.project, `third.${of.domain}`)
   const issuer = `https://${of.host}`
   const fields = { audience: 'team', name: 'Acme', issuer, client_id: 'rp', client_secret: 's3cret' }
   const plain = await ask('POST', '/sso/connections', fields)
   const withDomain = await ask('POST', '/sso/connections', { ...fields, domain_ids: [domain] })
   const path = `/sso/connections/${withDomain.body.id}`
   const changed = await ask('PATCH', path, { name: 'Other' })
-  const moved = await ask('PATCH', path, { domain_ids: [domain] })
+  const same = await ask('PATCH', path, { domain_ids: [domain] })
+  const moved = await ask('PATCH', path, { domain_ids: [third] })
   const read = await ask('GET', '/sso/connections')
   await activate(of.project, of.owner.token, withDomain.body.id)
   const disabled = await ask('POST', `${path}/disable`)
@@ -111,6 +113,7 @@ it('of connections', async () => {
     plain: plain.cost,
     withDomain: withDomain.cost,
     changed: changed.cost,
+    same: same.cost,
     moved: moved.cost,
     read: read.cost,
     disabled: disabled.cost,
@@ -121,6 +124,7 @@ it('of connections', async () => {
     plain: [1 + 1, 3 + COUNTED],
     withDomain: [2 + 1, 3 + 2 + COUNTED],
     changed: [2, 2 + COUNTED],
+    same: [2, 0],
     moved: [3, 2 + 1 + 2 + COUNTED],
     read: [1, 0],
     disabled: [2, 2 + COUNTED],
