@@ -126,7 +126,7 @@ const unescaped = (html: string) => html.replaceAll('&amp;', '&')
 
 it.each([
   ['scopes', { scopes: 'email' }, 'must include openid'],
-  ['redirect_uris', { redirect_uris: 'http://acme.dev' }, 'must be an https address'],
+  ['redirect_uris', { redirect_uris: 'http://acme.dev' }, 'must begin with https://'],
   ['claims', { claim_email: '' }, ''],
   ['domain_ids', { domain_ids: 'dom_01kc5y2b4d6f8h0k2m4p6r8t0v' }, 'must be a domain of this project'],
 ])('a change that is refused says why, and keeps what was typed: %s', async (_, wrong, words) => {
