@@ -37,7 +37,7 @@ export function localConfig(local: Local, folder = LOCAL_DIR): string[] {
   if (text === localText({})) return []
   // The file is in another folder than wrangler.toml, so its paths become absolute.
   const absolute = text
-    .replaceAll(/^(main|migrations_dir|directory) = "(.+)"$/gm, (_, name: string, path: string) => {
+    .replaceAll(/^(main|migrations_dir|directory|"[^"]+") = "(.+)"$/gm, (_, name: string, path: string) => {
       return `${name} = ${JSON.stringify(join(ROOT, path))}`
     })
     // wrangler appends these to the folder of the file even if they are absolute.
