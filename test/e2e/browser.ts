@@ -38,12 +38,20 @@ export function watch(context: BrowserContext): Watch {
 }
 
 /**
+ * Waits until no transition runs: after a change of the color scheme, colors are between the two for a while. What follows
+ * the change begins with the next frames.
+ */
+const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
+  Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)))`
+
+/**
  * The violations that axe finds, as `rule: element`.
  *
  * @param only the one rule to check, by default all of them
  */
 export async function violations(page: Page, only?: 'color-contrast'): Promise<string[]> {
   await page.waitForLoadState() // its text may be there before its styles
+  await page.evaluate(SETTLED)
   await page.evaluate(AXE)
   const rules = only ? `runOnly: ['${only}']` : `rules: { 'target-size': { enabled: true } }`
   const found = await page.evaluate<string>(
