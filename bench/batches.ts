@@ -7,13 +7,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { openHeap } from './heap.ts'
 import { CASES, type Case } from './large.ts'
 import { withPeak, workerdMemory } from './memory.ts'
 import { type Database, seed } from './seed.ts'
-import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
+import { bundle, logLines, migrate, openWorker } from './worker.ts'
 
 type Line = { event: string; d1_trips: number; ms: number; error?: string }
 type Message = { id: string; timestamp: Date; attempts: number; body: Record<string, string> }
@@ -57,23 +56,10 @@ async function measure(script: string, one: Case): Promise<string[][]> {
 
 async function open(script: string, folder: string, inspected: boolean) {
   const lines: Line[] = []
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      cf: false,
-      log: new Log(LogLevel.ERROR),
-      ...(inspected && { inspectorPort: 0 }),
-      resourcePersistencePath: folder,
-      handleStructuredLogs: ({ message }) => void lines.push(...logLines<Line>(message)),
-      name: 'own',
-      compatibilityDate: COMPATIBILITY_DATE,
-      ...PLATFORM,
-      modules: [{ type: 'ESModule', path: 'index.js', contents: script }],
-      d1Databases: { DB: 'own' },
-      kvNamespaces: ['KV'],
-      queueProducers: { EVENTS: 'own' },
-      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
-    }),
-  )
+  const miniflare = openWorker(script, folder, {
+    ...(inspected && { inspectorPort: 0 }),
+    handleStructuredLogs: ({ message }) => void lines.push(...logLines<Line>(message)),
+  })
   await miniflare.ready
   const url = (await miniflare.unsafeGetDirectURL('own')).origin
   const db = (await miniflare.getD1Database('DB', 'own')) as unknown as Database

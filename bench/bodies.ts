@@ -8,10 +8,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import type { Miniflare } from 'miniflare'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { type Database, seed } from './seed.ts'
-import { bundle, COMPATIBILITY_DATE, migrate, PLATFORM } from './worker.ts'
+import { bundle, migrate, openWorker } from './worker.ts'
 
 type Message = { id: string; timestamp: Date; attempts: number; body: Record<string, string> }
 type Consumer = { queue: (queue: string, messages: Message[]) => Promise<{ outcome: string }> }
@@ -39,7 +39,7 @@ await run(async () => {
 async function measure(script: string, table: Table, payloads: number): Promise<Times> {
   console.log(`Measuring with ${table} …`)
   const folder = mkdtempSync(join(tmpdir(), 'bench-bodies-'))
-  const miniflare = open(script, folder)
+  const miniflare = openWorker(script, folder)
   try {
     await miniflare.ready
     const db = (await miniflare.getD1Database('DB', 'own')) as unknown as Database
@@ -50,25 +50,6 @@ async function measure(script: string, table: Table, payloads: number): Promise<
     await miniflare.dispose()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function open(script: string, folder: string): Miniflare {
-  return new Miniflare(
-    convertV4MiniflareOptions({
-      cf: false,
-      log: new Log(LogLevel.ERROR),
-      handleStructuredLogs: () => {},
-      resourcePersistencePath: folder,
-      name: 'own',
-      compatibilityDate: COMPATIBILITY_DATE,
-      ...PLATFORM,
-      modules: [{ type: 'ESModule', path: 'index.js', contents: script }],
-      d1Databases: { DB: 'own' },
-      kvNamespaces: ['KV'],
-      queueProducers: { EVENTS: 'own' },
-      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
-    }),
-  )
 }
 
 /** Fills the database, and puts the bodies into one of the two tables. @returns the headers of a caller */

@@ -7,12 +7,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { openHeap } from './heap.ts'
 import { type Database, seedAccess } from './seed.ts'
 import { insertConsumers } from './seed-consumers.ts'
-import { bundle, COMPATIBILITY_DATE, migrate, PLATFORM } from './worker.ts'
+import { bundle, migrate, openWorker } from './worker.ts'
 
 type Caller = { url: string; headers: Record<string, string> }
 type Ask = {
@@ -99,7 +98,11 @@ const ATTACKS: [what: string, at_once: number, ask: Ask][] = [
 await run(async () => {
   console.log('Bundling …')
   const folder = mkdtempSync(join(tmpdir(), 'bench-neighbours-'))
-  const miniflare = open(await bundle(), folder)
+  const miniflare = openWorker(await bundle(), folder, {
+    inspectorPort: 0,
+    d1Databases: { DB: 'own', STORE_1: 'other' },
+    queueProducers: { EVENTS: 'own', EVENTS_1: 'other' },
+  })
   try {
     await miniflare.ready
     const url = (await miniflare.unsafeGetDirectURL('own')).origin
@@ -128,26 +131,6 @@ await run(async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 })
-
-function open(script: string, folder: string): Miniflare {
-  return new Miniflare(
-    convertV4MiniflareOptions({
-      cf: false,
-      log: new Log(LogLevel.ERROR),
-      inspectorPort: 0,
-      handleStructuredLogs: () => {},
-      resourcePersistencePath: folder,
-      name: 'own',
-      compatibilityDate: COMPATIBILITY_DATE,
-      ...PLATFORM,
-      modules: [{ type: 'ESModule', path: 'index.js', contents: script }],
-      d1Databases: { DB: 'own', STORE_1: 'other' },
-      kvNamespaces: ['KV'],
-      queueProducers: { EVENTS: 'own', EVENTS_1: 'other' },
-      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
-    }),
-  )
-}
 
 async function prepare(db: Database, other: Database, url: string) {
   await migrate(db)

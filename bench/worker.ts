@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { ROOT } from '../scripts/lib/paths.ts'
-import { STAND_IN_SECRETS } from '../scripts/lib/worker-bundle.ts'
+import { COMPATIBILITY_DATE, STAND_IN_SECRETS } from '../scripts/lib/worker-bundle.ts'
 import type { Database } from './seed.ts'
 
 export { bundle, COMPATIBILITY_DATE } from '../scripts/lib/worker-bundle.ts'
@@ -25,6 +26,39 @@ export const wide = (namespace_id: string) => ({ namespace_id, simple: { limit: 
 export const PLATFORM = {
   ratelimits: Object.fromEntries(LIMITS.map((name, i) => [name, wide(String(i))])),
   bindings: STAND_IN_SECRETS,
+}
+
+type Different = {
+  inspectorPort?: number
+  handleStructuredLogs?: (line: { message: string }) => void
+  d1Databases?: Record<string, string>
+  queueProducers?: Record<string, string>
+}
+
+/**
+ * Starts the product's Worker, without the log lines of its requests.
+ *
+ * @param folder its databases are kept in
+ * @param different what is not as usual, such as a further store
+ */
+export function openWorker(script: string, folder: string, different: Different = {}): Miniflare {
+  return new Miniflare(
+    convertV4MiniflareOptions({
+      cf: false,
+      log: new Log(LogLevel.ERROR),
+      handleStructuredLogs: () => {},
+      resourcePersistencePath: folder,
+      name: 'own',
+      compatibilityDate: COMPATIBILITY_DATE,
+      ...PLATFORM,
+      modules: [{ type: 'ESModule', path: 'index.js', contents: script }],
+      d1Databases: { DB: 'own' },
+      kvNamespaces: ['KV'],
+      queueProducers: { EVENTS: 'own' },
+      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+      ...different,
+    }),
+  )
 }
 
 /** Applies the migrations, first one first. */

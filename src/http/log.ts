@@ -1,10 +1,10 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { matchedRoutes } from 'hono/route'
 import { versionId } from '../env'
 import { isOwnId, newId } from '../lib/ids'
 import { iso } from '../lib/time'
 import type { CredentialKind } from './actor'
 import type { HttpEnv } from './context'
+import { matchedRoute } from './meta'
 
 /** A caller's own request id is taken if it matches this, because it ends up in logs and headers. */
 const SANE_ID = /^[A-Za-z0-9._:-]{8,64}$/
@@ -59,8 +59,7 @@ const PLAIN = /^[\w.-]*$/
 
 /** The path of a request: what its route says, ids of ours, and not what the caller may have put in their place. */
 function shownPath(c: Context<HttpEnv>): string {
-  const route = matchedRoutes(c).find(({ method }) => method !== 'ALL')
-  const stated = route?.path.split('/')
+  const stated = matchedRoute(c)?.path.split('/')
   const kinds = c.get('credentialKinds') ?? []
   return c.req.path
     .split('/')

@@ -1,3 +1,5 @@
+import type { Context } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import type * as z from 'zod'
 import type { Scope } from '../lib/access'
 import type { FaultName } from '../lib/faults'
@@ -69,4 +71,9 @@ export const META = new WeakMap<object, Meta>()
 export function remember<T extends object>(middleware: T, meta: Meta): T {
   META.set(middleware, { ...META.get(middleware), ...meta })
   return middleware
+}
+
+/** The route that a request matched; undefined where none did. */
+export function matchedRoute(c: Context): { method: string; path: string } | undefined {
+  return matchedRoutes(c).find(({ method }) => method !== 'ALL')
 }

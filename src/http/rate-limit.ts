@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { matchedRoutes } from 'hono/route'
 import type { Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
@@ -22,6 +21,7 @@ import {
   TURN_WAIT_MS,
 } from './limits'
 import { writeLog } from './log'
+import { matchedRoute } from './meta'
 import type { Counted } from './policy'
 
 /** The name of a limit, as callers see it in `RateLimit` and `RateLimit-Policy`. */
@@ -159,7 +159,7 @@ const turns = new Map<string, { since: number }>()
 
 /**
  * Costly calls of a project run one after the other in an isolate: side by side, they would keep its database and its processor from
- * all others. The turn ends with {@link endTurn}, or after a time: the runtime ends some requests without a word.
+ * all others. The turn ends with `endTurn` of the context, or after a time: the runtime ends some requests without a word.
  *
  * @throws {Fault} `rate_limited` if the turn does not come in time
  */
@@ -180,7 +180,7 @@ async function takeTurn(c: Context<HttpEnv>, key: string): Promise<void> {
 
 /** Such as `GET /platform/v1/api-keys/:id`; `none` where no route matched. */
 export function routeOf(c: Context<HttpEnv>): string {
-  const route = matchedRoutes(c).find(({ method }) => method !== 'ALL')
+  const route = matchedRoute(c)
   return route ? `${route.method} ${route.path}` : 'none'
 }
 

@@ -11,7 +11,7 @@ import { MAIL_EVERY, MAILS_FROM_PROJECT, MAILS_TO_ADDRESS, MAILS_WITHIN, MAX_PEN
 const NEXT_TRY_S = HOUR / SECOND
 
 /** @throws {Fault} `rate_limited` if the address or the project has reached its daily limit of emails */
-export function requireMails({ to_address, from_project }: Counted): void {
+export function requireMails({ to_address, from_project }: MailCounts): void {
   if (to_address >= MAILS_TO_ADDRESS) {
     throw tooManyMails(
       'invitation_address',
@@ -40,7 +40,7 @@ export function mailTooSoon(): Fault {
 }
 
 /** @throws {Fault} `invitation_limit_reached` */
-export function requireRoom({ pending }: Counted): void {
+export function requireRoom({ pending }: MailCounts): void {
   if (pending < MAX_PENDING) return
   throw new Fault(
     'invitation_limit_reached',
@@ -49,7 +49,7 @@ export function requireRoom({ pending }: Counted): void {
 }
 
 /** What the limits of invitations count, each up to its limit. */
-export type Counted = { pending: number; to_address: number; from_project: number }
+export type MailCounts = { pending: number; to_address: number; from_project: number }
 
 /**
  * Counts as expressions: open invitations of the project; emails of the last day to the mailbox and from the project. Emails

@@ -10,7 +10,7 @@ import { toFilters } from '../search/filters'
 import { search } from '../search/search'
 import { MAX_SEARCHES, REPLAYED_PER_SECOND } from './limits'
 import type { BulkReplay, BulkReplayBody } from './present'
-import { countReplayable, reopen, reopenMany, requireFree } from './replays'
+import { countReplayable, reopen, reopenMany, requireNoneRunning } from './replays'
 
 /**
  * Processes an event again.
@@ -40,7 +40,7 @@ export async function requestBulkReplay(
   const filters = toFilters(filter)
   const list = paging('webhooks/replay', { ...filter, cursor, limit })
   // Before the searches, which cost much more.
-  if (!dry_run) await requireFree(rt.db, projectId, rt.now)
+  if (!dry_run) await requireNoneRunning(rt.db, projectId, rt.now)
   const ids: string[] = []
   let resume = list.before
   for (let round = 0; round < MAX_SEARCHES && ids.length <= limit; round++) {

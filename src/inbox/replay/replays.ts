@@ -68,7 +68,7 @@ export async function reopen(
 
 /**
  * Opens many final events again, as one replay, unless another is running or the day's budget is spent: see
- * {@link requireFree}, which the caller asks before. Here the same condition keeps out a start at the same moment.
+ * {@link requireNoneRunning}, which the caller asks before. Here the same condition keeps out a start at the same moment.
  *
  * @returns the ids of the events it opened. The others are already open, or their payloads have been deleted.
  * @throws {Fault} `replay_running`, `rate_limited`
@@ -132,7 +132,7 @@ export async function reopenMany(
  *
  * @throws {Fault} `replay_running`, `rate_limited`
  */
-export async function requireFree(db: Db, projectId: string, now: number): Promise<void> {
+export async function requireNoneRunning(db: Db, projectId: string, now: number): Promise<void> {
   refuseUnlessFree(await run(db, newestBulk(db, projectId)), now)
 }
 

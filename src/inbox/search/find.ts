@@ -10,7 +10,7 @@ import type { Index } from './indexes'
 import { FEW_EVENTS, MAX_TYPES } from './limits'
 
 /** Reads the facts: one round trip, or none. */
-export async function readFacts(db: Db, project: string, filters: Filters): Promise<SearchFacts> {
+export async function readSearchFacts(db: Db, project: string, filters: Filters): Promise<SearchFacts> {
   const { statuses, types, ref, error, min_attempts, vendor_event_id } = filters
   const ofConnections = filters.vendor !== null || filters.connection_id !== null || filters.livemode !== null
   const others = [statuses, types, ref, error, min_attempts].some((filter) => filter !== null)

@@ -4,7 +4,7 @@ import { idRange } from '../../lib/ids'
 import { type EventRow, fitting, readEvents, type View } from '../events/events'
 import { checksOf } from './conditions'
 import { type Filters, type SearchFields, toFilters } from './filters'
-import { type IdRange, type Read, readFacts, scan } from './find'
+import { type IdRange, type Read, readSearchFacts, scan } from './find'
 import { chooseIndex } from './indexes'
 import { MAX_LOOKED_AT } from './limits'
 
@@ -26,7 +26,7 @@ export async function search(
   filters: Filters,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<Found> {
-  const facts = await readFacts(db, project, filters)
+  const facts = await readSearchFacts(db, project, filters)
   const { index, keys } = chooseIndex(filters, facts)
   if (keys.length === 0) return { ids: [], resume: null }
   const checks = checksOf(filters, facts, index.answers)

@@ -7,7 +7,7 @@ import { Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { CHANGED_CONNECTION, ModeField } from './connect'
 import { connectionPath } from './describe'
-import { ConnectionStanding, Facts, Refusals } from './facts'
+import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
 import type { ShownConnection } from './read'
 import { Secrets } from './secrets'
 import { Guidance, IngestUrl, Setup } from './setup'
@@ -55,7 +55,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       )}
       <h2>Details</h2>
       <Facts c={c} of={of} />
-      {!isNew && <Refusals c={c} of={of} />}
+      {!isNew && <ConnectionRefusals c={c} of={of} />}
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakes} />}
       {can(c, 'connections:write') && <Settings c={c} row={row} sent={sent} />}
     </>,

@@ -65,7 +65,7 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
 }
 
 /** What the connection refused in a day, by cause, with what to do about each. */
-export function Refusals({ c, of: { refusals } }: { c: Visit; of: Pick<ShownConnection, 'refusals'> }) {
+export function ConnectionRefusals({ c, of: { refusals } }: { c: Visit; of: Pick<ShownConnection, 'refusals'> }) {
   const { now } = c.get('rt')
   return (
     <>

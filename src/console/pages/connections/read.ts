@@ -43,7 +43,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
 }
 
 /** Reads what the page of a connection shows: {@link readArrivals}, then the names of people and keys. */
-export async function readShown(c: Visit): Promise<ShownConnection> {
+export async function readShownConnection(c: Visit): Promise<ShownConnection> {
   const arrivals = await readArrivals(c)
   const added = arrivals.row.secrets.flatMap(({ added_by }) => added_by ?? [])
   return { ...arrivals, names: await namesOf(c.get('rt'), addressedConnection(c).project_id, added) }

@@ -18,7 +18,7 @@ import { inboxConnectionPage } from './connection'
 import { connectionPath, lastOf, secretName } from './describe'
 import { guideOf } from './guides'
 import { listPage } from './list'
-import { addressedConnection, readArrivals, readListed, readShown } from './read'
+import { addressedConnection, readArrivals, readListed, readShownConnection } from './read'
 import { SECRET } from './secrets'
 import { suggestedSecret } from './suggest'
 import { FirstDelivery, seenOf } from './waiting'
@@ -162,6 +162,6 @@ function find(c: Visit) {
 
 /** The page of the connection. */
 async function shown(c: Visit, sent: Sent) {
-  const of = await readShown(c)
+  const of = await readShownConnection(c)
   return inboxConnectionPage(c, { ...of, suggested: await suggestedSecret(c.get('rt'), of.row) }, sent)
 }

@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge'
 import { Dotted, Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
 import { Pending, Refresh, Said, Step, waiting } from '../../ui/steps'
-import { isUnfinished } from '../events/row'
+import { isOpenEvent } from '../events/row'
 import { connectionPath, lastOf } from './describe'
 import { ConnectionStanding, Facts, Used } from './facts'
 import { guideOf } from './guides'
@@ -25,7 +25,7 @@ type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean }
  */
 export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const { event } = of
-  const ended = event !== null && !isUnfinished(event.status)
+  const ended = event !== null && !isOpenEvent(event.status)
   const at = ended ? null : `${connectionPath(c, of.row)}/first`
   return (
     <>
@@ -65,7 +65,7 @@ function saidOf({ event, refusals: [refusal] }: Arrivals): string {
 
 function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
   if (!event) return null
-  const open = isUnfinished(event.status)
+  const open = isOpenEvent(event.status)
   return (
     <>
       <p class="arrived">

@@ -84,7 +84,7 @@ export function addressedConsumer(c: Visit) {
 }
 
 /** Reads what the page of a consumer shows: the consumer first, then what belongs to its customers. */
-export async function readShown(c: Visit): Promise<ShownConsumer> {
+export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   const rt = c.get('rt')
   const { db } = rt
   const project = projectOf(c.get('actor'))

@@ -9,7 +9,7 @@ import { formPages } from './form'
 import { removeIdentityPages } from './identities'
 import { listPage } from './list'
 import { mergePages } from './merge'
-import { readShown } from './read'
+import { readShownConsumer } from './read'
 import { statePages } from './state'
 
 /** Consumers: find, create, look at, edit, block, merge. */
@@ -27,5 +27,5 @@ for (const pages of [...formPages, ...statePages, revokeDevicePages, removeIdent
 
 // This comes after the page of a new consumer, whose path it would match.
 consumerPages.get('/:consumer', page('consumers:read', { costly: true }), async (c) =>
-  consumerPage(c, await readShown(c)),
+  consumerPage(c, await readShownConsumer(c)),
 )

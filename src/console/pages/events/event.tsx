@@ -5,7 +5,7 @@ import { show } from '../../ui/layout'
 import { Dotted, Head } from '../../ui/parts'
 import { Attempts } from './attempts'
 import { PayloadView } from './payload'
-import { isUnfinished, ReplayResult } from './row'
+import { isOpenEvent, ReplayResult } from './row'
 import { EventStanding } from './standing'
 import type { Links } from './store'
 import { Effected, Summary } from './summary'
@@ -53,7 +53,7 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
   const { now } = c.get('rt')
   const at = `${pathsOf(c).events}/${row.id}`
   return (
-    <div id="now" {...(isUnfinished(row.status) && updating(at, row, after))}>
+    <div id="now" {...(isOpenEvent(row.status) && updating(at, row, after))}>
       <Head
         title={
           <>
@@ -76,7 +76,7 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
 
 /** While an attempt is on its way, none is offered. A waiting retry can be started now. */
 function Again({ row, at }: { row: EventRow; at: string }) {
-  if (isUnfinished(row.status) && row.status !== 'retrying') return null
+  if (isOpenEvent(row.status) && row.status !== 'retrying') return null
   return (
     <a id="replay" class="button" href={`${at}/replay`} data-dialog>
       {row.status === 'retrying' ? 'Retry now' : 'Replay'}

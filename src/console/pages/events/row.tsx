@@ -11,7 +11,7 @@ import { Cells, type Column } from '../../ui/table'
 const ERROR_SHOWN = 200
 
 /** Whether the processing of the event is not finished. */
-export const isUnfinished = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
+export const isOpenEvent = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
 
 /** The columns of the list. `assets/styles/events.css` lays them out by their numbers. */
 export function eventColumns(c: Visit): Column<EventRow>[] {
@@ -52,7 +52,7 @@ export function Row({ c, row, how }: RowProps) {
     <tr
       id={row.id}
       class={how === 'fresh' ? how : undefined}
-      data-open={isUnfinished(row.status) ? row.status : undefined}
+      data-open={isOpenEvent(row.status) ? row.status : undefined}
       hx-swap-oob={how === 'changed' ? 'true' : undefined}
     >
       <Cells columns={eventColumns(c)} row={row} />
@@ -67,7 +67,7 @@ const ENDED: Partial<Record<EventRow['status'], string>> = {
 
 /** Says that a requested replay is on its way and, once it has ended, how it ended. @param after the attempts before it */
 export function ReplayResult({ row, after, at }: { row: EventRow; after: number; at: string }) {
-  if (isUnfinished(row.status)) {
+  if (isOpenEvent(row.status)) {
     return (
       <p class="notice" role="status">
         The event will be processed again. This page says when that is done.{' '}

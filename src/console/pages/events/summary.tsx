@@ -5,7 +5,7 @@ import { Effects } from '../../ui/effects'
 import { money, words } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { isUnfinished } from './row'
+import { isOpenEvent } from './row'
 import type { Links } from './store'
 
 type SummaryProps = { c: Visit; row: EventRow; links: Links }
@@ -36,7 +36,7 @@ export function Summary({ c, row, links }: SummaryProps) {
         <Fact name="First completed">
           <Time at={row.processed_at} now={now} none="Not yet" />
         </Fact>
-        {row.next_attempt_at !== null && isUnfinished(row.status) && (
+        {row.next_attempt_at !== null && isOpenEvent(row.status) && (
           <Fact name="Next attempt">
             <Time at={row.next_attempt_at} now={now} />
           </Fact>

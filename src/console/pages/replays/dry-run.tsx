@@ -13,7 +13,7 @@ import { Effects } from '../../ui/effects'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { isUnfinished } from '../events/row'
+import { isOpenEvent } from '../events/row'
 
 /** Asks before an event is replayed, and shows what the replay would do. */
 export const replayOne = action({
@@ -32,7 +32,7 @@ export const replayOne = action({
   ask: (c, { row, preview, kept }) => {
     const at = `${pathsOf(c).events}/${row.id}`
     const view = { title: 'Replay event', section: 'events', above: ['Event', at] } as const
-    const waiting = isUnfinished(row.status) && row.status !== 'retrying'
+    const waiting = isOpenEvent(row.status) && row.status !== 'retrying'
     if (waiting || !kept) return show(c, view, <NotNow waiting={waiting} at={at} />)
     return {
       ...view,

@@ -62,7 +62,7 @@ export function Run({ c, connection, test, fresh = false }: RunProps & { fresh?:
             The connection has changed since this test run. Test it again before you activate it.
           </p>
         )}
-        {test.report && <TestResult state={test.state} report={test.report} />}
+        {test.report && <TestFindings state={test.state} report={test.report} />}
         {seen === 'waiting' && <Begin c={c} connection={connection} />}
         {seen === 'expired' && (
           <p>This test run has expired because nobody returned from the provider in time. Its link no longer works.</p>
@@ -121,7 +121,7 @@ function Begin({ c, connection }: Pick<RunProps, 'c' | 'connection'>) {
 }
 
 /** What a test run found: in a sentence, and step by step. */
-export function TestResult({ state, report }: { state: TestState; report: TestReport }) {
+export function TestFindings({ state, report }: { state: TestState; report: TestReport }) {
   return (
     <>
       <p class={state === 'failed' ? 'warning bad' : 'notice'}>

@@ -6,7 +6,7 @@ import { projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { show } from '../../ui/layout'
 import { Gate } from '../sign-in/address'
-import { TestResult } from '../sso-tests/test'
+import { TestFindings } from '../sso-tests/test'
 
 type Tested = Extract<Onward, { to: 'tested' }>
 
@@ -24,7 +24,7 @@ export async function testedPage(c: Context<HttpEnv>, { connection, login, resul
     { title: 'Test run', wide: true },
     <>
       <h1>Test run of {connection.name}</h1>
-      <TestResult state={result.state} report={result.report} />
+      <TestFindings state={result.state} report={result.report} />
       <p class="quiet">Nobody was signed in. The team that sent you the link can see this too.</p>
     </>,
   )
