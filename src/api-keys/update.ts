@@ -23,7 +23,7 @@ export const UpdateKeyBody = named(
           'Must be in the future, and not later than the current expiry. To get a key that lasts longer, mint another one.',
         ),
     })
-    .refine((changes) => Object.keys(changes).length > 0, {
+    .refine((changes) => Object.values(changes).some((value) => value !== undefined), {
       error: 'must have at least one field to change',
       params: { code: 'required' },
     }),

@@ -24,8 +24,10 @@ type FieldOf = {
   look: Look
   /** What its text stands for, as the API takes it; undefined if the body then lacks it. */
   read: (text: string, sent: URLSearchParams, name: string) => unknown
-  /** Whether the form has the field; by default always. */
+  /** Whether the body has the field; by default, if it was sent. */
   when?: ((sent: URLSearchParams) => boolean) | undefined
+  /** Whether it is read from what the page sends under other names, so also if nothing was sent under its own. */
+  own?: true
   /** The text of a stored value. */
   show: (value: unknown) => string
   Control: (props: Shown) => Child
@@ -75,7 +77,7 @@ export function list(label: string, between: ' ' | '\n' | ', ', { when, ...look 
 
 /** A field that the page shows in its own way. */
 export function own(read: FieldOf['read'], when?: FieldOf['when']): FieldOf {
-  return { look: { label: '' }, when, read, show: asText, Control: () => null }
+  return { look: { label: '' }, when, own: true, read, show: asText, Control: () => null }
 }
 
 /**
@@ -84,9 +86,9 @@ export function own(read: FieldOf['read'], when?: FieldOf['when']): FieldOf {
  */
 export function form<T extends z.ZodType, Names extends string>(schema: T, fields: Record<Names, FieldOf>) {
   const all = Object.entries(fields) as [Names, FieldOf][]
-  /** The fields of a submitted form, as the API takes them. */
+  /** The fields of a submitted form, as the API takes them. One that the page did not show stays as it is stored. */
   function read(sent: URLSearchParams): Record<string, unknown> {
-    const there = all.filter(([, { when }]) => when?.(sent) ?? true)
+    const there = all.filter(([name, { own, when }]) => (own || sent.has(name)) && (when?.(sent) ?? true))
     const values = there.map(([name, field]) => [name, field.read((sent.get(name) ?? '').trim(), sent, name)])
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
@@ -146,6 +148,8 @@ function Tick({ name, label, value, hint }: Shown) {
             aria-describedby={id}
           />{' '}
           {label}
+          {/* A browser sends nothing for an empty box. */}
+          <input type="hidden" name={name} value="false" />
         </label>
       </div>
       {hint && (

@@ -89,8 +89,8 @@ describe('what a consumer may do, in the console', () => {
   })
 
   it.each([
-    [{ does: 'feature' }, 422, 'Must be chosen.'],
-    [{ does: 'plan', feature: 'sso' }, 422, 'Must be chosen.'],
+    [{ does: 'feature', feature: '' }, 422, 'Must be chosen.'],
+    [{ does: 'plan', plan: '', feature: 'sso' }, 422, 'Must be chosen.'],
     [{ does: 'feature', feature: 'seats' }, 422, 'Is required.'],
     [{ does: 'feature', feature: 'seats', value: '-1' }, 422, 'Must be a whole number'],
     [{ does: 'feature', feature: 'limits', value: '{' }, 422, 'Must be JSON.'],

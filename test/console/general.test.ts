@@ -35,7 +35,7 @@ describe('the settings of consumers', () => {
     const general = `/console/p/${project}/platform/settings/general`
     const admin = await addMember(project, 'admin')
     const send = (fields: Record<string, string>) => submit(`${general}/consumers`, admin.token, fields)
-    const done = await send({ consumer_keys: ' app_user, , user_id ', max_devices: '3' })
+    const done = await send({ link_hints: 'false', consumer_keys: ' app_user, , user_id ', max_devices: '3' })
     expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?done=settings_changed`])
     const { settings } = (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body
     expect(settings).toMatchObject({ link_hints: false, consumer_keys: ['app_user', 'user_id'], max_devices: 3 })
@@ -49,6 +49,12 @@ describe('the settings of consumers', () => {
       expect([refused.status, refused.text.includes('role="alert"')]).toEqual([422, true])
       expect(refused.text).toContain(`value="${wrong.consumer_keys}"`)
     }
+    // A form that was opened before there was a field leaves what is stored, and an empty box says so.
+    expect((await send({ link_hints: 'true' })).status).toBe(303)
+    expect((await send({ max_devices: '3' })).status).toBe(303)
+    const kept = (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body.settings
+    expect(kept).toMatchObject({ link_hints: true, consumer_keys: ['app_user', 'user_id'], max_devices: 3 })
+    expect((await send({ link_hints: 'false' })).status).toBe(303)
     const feature = { name: 'Seats', type: 'quantity' }
     await call('/platform/v1/billing/features/seats', { method: 'PUT', project, token: owner.token, json: feature })
     const featured = { consumer_keys: 'a', max_devices: '3', devices_feature: 'seats' }

@@ -19,10 +19,10 @@ describe('the pages and roles', () => {
     const stated = PAGE_ROWS[nameOf(page)]
     if (stated === undefined || stated.policy === 'anyone') continue
     const isForm = page.method === 'POST'
-    const send = async (token: string | null, signed = true) => {
+    const send = async (token: string | null, signed = true, fields = {}) => {
       const path = pageIn(cast.world, page)
       const form_token = signed && token ? await formToken(token) : 'f'.repeat(64)
-      return visit(path, token, isForm ? { form: { form_token } } : {})
+      return visit(path, token, isForm ? { form: { form_token, ...fields } } : {})
     }
 
     it(`${nameOf(page)} sends visitors who are not signed in to the sign-in page`, async () => {
@@ -46,7 +46,7 @@ describe('the pages and roles', () => {
       const smallest = ROLES.indexOf(role)
       for (const role of ROLES.slice(0, smallest)) {
         const before = await auditRows(cast.world.project)
-        const answer = await send(cast[role])
+        const answer = await send(cast[role], true, stated.fields)
         expect([role, answer.status]).toEqual([role, 403])
         expect(answer.text).toContain('<h1>')
         // A page is no call.

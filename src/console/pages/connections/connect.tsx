@@ -15,7 +15,7 @@ import { guideOf } from './guides'
 const MODES: Record<string, boolean> = { true: true, false: false }
 
 const fields = {
-  name: text('Name', { required: true, maxlength: MAX_CONNECTION_NAME, when: (sent) => sent.has('name') }),
+  name: text('Name', { required: true, maxlength: MAX_CONNECTION_NAME }),
   livemode: own((mode) => MODES[mode]),
 }
 export const NEW_CONNECTION = form(CreateBody, { ...fields, vendor: own((vendor) => vendor) })

@@ -12,7 +12,7 @@ import { Fact } from '../../ui/parts'
 
 /** How events find the consumers of customers, and how many devices a consumer can have. */
 const CONSUMERS = form(
-  ProjectSettings.pick({ link_hints: true, consumer_keys: true, max_devices: true, devices_feature: true }),
+  ProjectSettings.pick({ link_hints: true, consumer_keys: true, max_devices: true, devices_feature: true }).partial(),
   {
     link_hints: tick('Let checkouts, subscriptions and transactions link customers', {
       hint: 'A buyer can choose which consumer a checkout names. So the buyer can pay for what somebody else gets. A checkout never moves a customer that is linked. If you switch this off, only the customer’s own metadata counts. Your server writes it.',
@@ -35,7 +35,7 @@ const CONSUMERS = form(
 
 /** How long a subscription gives access when it is late, and whether test mode counts. */
 const ENTITLEMENTS = form(
-  ProjectSettings.pick({ grace_days: true, renewal_slack_hours: true, test_mode_counts: true }),
+  ProjectSettings.pick({ grace_days: true, renewal_slack_hours: true, test_mode_counts: true }).partial(),
   {
     grace_days: number('Days of access while a subscription is past due', {
       hint: `From 0 to ${MAX_GRACE_DAYS}. If the field is empty, there is access for as long as the vendor says that the subscription is past due.`,
@@ -50,7 +50,7 @@ const ENTITLEMENTS = form(
   },
 )
 
-const SECURITY = form(ProjectSettings.pick({ require_passkey: true }), {
+const SECURITY = form(ProjectSettings.pick({ require_passkey: true }).partial(), {
   require_passkey: tick('Require a passkey of admins and owners', {
     hint: 'They must use a passkey or a recovery code in each session, or they cannot open the project. Viewers, developers and API keys are not affected.',
   }),

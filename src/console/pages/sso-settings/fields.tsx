@@ -42,13 +42,10 @@ export const CONNECTION = form(CreateSsoConnection, {
   create_consumers: tick('Create a consumer when someone new signs in', { when: ofCustomers }),
   surface_id: choice('Host of the sign-in', [], {
     empty: null,
-    when: (sent) => ofCustomers(sent) && sent.has('surface_id'),
+    when: ofCustomers,
     hint: 'If you change the host, the redirect URI changes too. Enter the new one at the provider, and test again.',
   }),
-  scopes: list('Scopes, separated by spaces', ' ', {
-    hint: 'openid must be one of them.',
-    when: (sent) => sent.has('scopes'),
-  }),
+  scopes: list('Scopes, separated by spaces', ' ', { hint: 'openid must be one of them.' }),
   claims: own(
     (_, sent) => ({ email: sent.get('claim_email')?.trim(), name: sent.get('claim_name')?.trim() ?? '' }),
     (sent) => sent.has('claim_email'),
