@@ -61,8 +61,8 @@ export default defineConfig({
         },
         // A test may ask one project more in a minute than its limits allow.
         ratelimits: Object.fromEntries(
-          ['READS', 'WRITES', 'COSTLY'].map((name) => [
-            `LIMIT_PROJECT_${name}`,
+          ['PROJECT_READS', 'PROJECT_WRITES', 'PROJECT_COSTLY', 'CALLER_COSTLY', 'USER_COSTLY'].map((name) => [
+            `LIMIT_${name}`,
             { namespace_id: name, simple: { limit: 1_000_000, period: 60 } },
           ]),
         ),

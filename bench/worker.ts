@@ -17,6 +17,8 @@ const LIMITS = [
   'LIMIT_PROJECT_READS',
   'LIMIT_PROJECT_WRITES',
   'LIMIT_PROJECT_COSTLY',
+  'LIMIT_CALLER_COSTLY',
+  'LIMIT_USER_COSTLY',
 ]
 
 /** A limiter that never refuses. */

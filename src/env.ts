@@ -19,6 +19,8 @@ export interface Env {
   LIMIT_PROJECT_READS: RateLimit
   LIMIT_PROJECT_WRITES: RateLimit
   LIMIT_PROJECT_COSTLY: RateLimit
+  LIMIT_CALLER_COSTLY: RateLimit
+  LIMIT_USER_COSTLY: RateLimit
   METRICS?: AnalyticsEngineDataset
   CF_VERSION_METADATA?: WorkerVersionMetadata
   SIGN_UP?: string
@@ -72,6 +74,8 @@ export type Runtime = {
     project_reads: RateLimit
     project_writes: RateLimit
     project_costly: RateLimit
+    caller_costly: RateLimit
+    user_costly: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -110,6 +114,8 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       project_reads: env.LIMIT_PROJECT_READS,
       project_writes: env.LIMIT_PROJECT_WRITES,
       project_costly: env.LIMIT_PROJECT_COSTLY,
+      caller_costly: env.LIMIT_CALLER_COSTLY,
+      user_costly: env.LIMIT_USER_COSTLY,
     },
     metrics: env.METRICS ?? null,
     settings,

@@ -50,6 +50,11 @@ export const RATE_LIMITS = {
   project_reads: { requests: 3000, window: 60 },
   project_writes: { requests: 1200, window: 60 },
   project_costly: { requests: 60, window: 60 },
+  // Of one API key or person: half of what the project has, as one key may write half of what it may. So one that is in wrong
+  // hands, or runs away, leaves the others something.
+  caller_costly: { requests: 30, window: 60 },
+  // Of all keys that one user minted: as much as five projects, however many the user owns.
+  user_costly: { requests: 300, window: 60 },
 } as const
 /** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */
 export const COSTLY_ROWS = 5_000

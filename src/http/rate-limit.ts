@@ -87,6 +87,9 @@ export function dailyLimit(now: number): Fault {
 }
 
 const TOO_MANY = {
+  caller_costly: 'This API key or person has sent too many costly requests, such as previews and explanations.',
+  user_costly:
+    'The API keys of the user who minted this one have sent too many costly requests, in all projects together.',
   project_reads: 'This project has sent too many read requests.',
   project_writes: 'This project has sent too many write requests.',
   project_costly: 'This project has sent too many costly requests, such as previews, explanations and bulk replays.',
@@ -94,63 +97,74 @@ const TOO_MANY = {
 
 const READ_MUCH = `Calls of this kind read more than ${COSTLY_ROWS} rows of this project each, and there were too many of them.`
 
-const ONE_AT_A_TIME = 'Costly calls of a project run one at a time, and others were before this one.'
+const ONE_AT_A_TIME =
+  'Costly calls of a project, and of the keys that one user minted, run one at a time. Others were before this one.'
 
-/** Until when calls of a route take turns (ms), by route, project and caller: one of them has read many rows. */
+/** Until when calls of a route take turns (ms), by route, project and kind of caller: one of them has read many rows. */
 const heavy = new BoundedMap<string, number>(MAX_PAUSED)
 
-/** Until when this isolate refuses the calls of a project (ms), by caller, and by limit or route. */
+/** Until when this isolate refuses calls (ms), by whose they are, and by limit or route. */
 const paused = new BoundedMap<string, number>(MAX_PAUSED)
 
+/** A limit that a call counts against, and as whose. */
+type Share = { name: keyof typeof TOO_MANY; key: string }
+
 /**
- * Counts a call against the limits of its project, however many keys the project has. Only a caller whose credentials are
- * good is counted: others could use up what a project has by naming its id. API keys and people count apart, so that a key
- * in wrong hands does not keep the team from revoking it.
+ * Counts a call against the limits of its project, however many keys the project has, and a costly one first against what one
+ * caller has of them. Only a caller whose credentials are good is counted: others could use up what a project has by naming
+ * its id. API keys and people count apart, so that a key in wrong hands does not keep the team from revoking it.
  *
  * @throws {Fault} `rate_limited`
  */
 export async function countForProject(c: Context<HttpEnv>, counted: Counted, actor: Actor): Promise<void> {
   refusePaused(c, counted, actor)
-  const of = projectLimitOf(c, counted, actor)
   const { limits, now } = c.get('rt')
-  c.set('costly', of?.name === 'project_costly')
-  if (of === null) return
-  if (!(await isWithin(limits[of.name], of.key))) {
-    paused.set(`${of.name}:${of.key}`, now + PROJECT_PAUSE_MS)
-    throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
+  const isCostly = takesMuch(c, counted)
+  const shares = sharesOf(c, counted, actor)
+  c.set('costly', isCostly && shares.length > 0)
+  for (const { name, key } of shares) {
+    if (await isWithin(limits[name], key)) continue
+    paused.set(`${name}:${key}`, now + PROJECT_PAUSE_MS)
+    throw rateLimited(name, TOO_MANY[name], RETRY_AFTER)
   }
-  if (c.get('costly') || (heavy.get(`${routeOf(c)}:${of.key}`) ?? 0) > now) await takeTurn(c, of.key)
+  if (shares.length === 0) return
+  if (isCostly || (heavy.get(`${routeOf(c)}:${groupOf(actor)}`) ?? 0) > now) await takeTurn(c, actor)
 }
 
 /**
- * Refuses a caller whose project was over the limit a moment ago, before any I/O.
+ * Refuses a caller who, or whose project, was over a limit a moment ago, before any I/O.
  *
  * @throws {Fault} `rate_limited`
  */
 export function refusePaused(c: Context<HttpEnv>, counted: Counted, actor: Actor): void {
-  const of = projectLimitOf(c, counted, actor)
-  if (of === null) return
-  if (isPaused(c, `${of.name}:${of.key}`)) throw rateLimited(of.name, TOO_MANY[of.name], RETRY_AFTER)
-  if (isPaused(c, `${routeOf(c)}:${of.key}`)) throw rateLimited('project_costly', READ_MUCH, RETRY_AFTER)
+  const shares = sharesOf(c, counted, actor)
+  if (shares.length === 0) return
+  for (const { name, key } of shares) {
+    if (isPaused(c, `${name}:${key}`)) throw rateLimited(name, TOO_MANY[name], RETRY_AFTER)
+  }
+  for (const { name, key } of costlyShares(actor)) {
+    if (isPaused(c, `${routeOf(c)}:${name}:${key}`)) throw rateLimited(name, READ_MUCH, RETRY_AFTER)
+  }
 }
 
 const isPaused = (c: Context<HttpEnv>, key: string) => (paused.get(key) ?? 0) > c.get('rt').now
 
 /**
  * Counts a call as a costly one after it has read many rows: how many depends on what the project has, so its route alone does
- * not tell. It counts once for each {@link COSTLY_ROWS}. Over the limit, this isolate refuses the calls of that route for a while,
- * and no others.
+ * not tell. It counts once for each {@link COSTLY_ROWS}. Over a limit, this isolate refuses calls of that route for a while, and
+ * no others: those of the caller, or of all who share the limit that is used up.
  */
 export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void> {
   const actor = c.get('actor') as Actor | undefined
   if (rows <= COSTLY_ROWS || !actor?.project_id) return
   const { limits, now } = c.get('rt')
-  const key = `${actor.project_id}:${actor.type}`
-  const route = `${routeOf(c)}:${key}`
-  heavy.set(route, now + HEAVY_FOR_MS)
+  heavy.set(`${routeOf(c)}:${groupOf(actor)}`, now + HEAVY_FOR_MS)
   const units = Math.min(Math.floor(rows / COSTLY_ROWS), MAX_COSTLY_UNITS)
   for (let n = c.get('costly') ? 1 : 0; n < units; n++) {
-    if (!(await isWithin(limits.project_costly, key))) return void paused.set(route, now + BLOCK_MS)
+    for (const { name, key } of costlyShares(actor)) {
+      if (await isWithin(limits[name], key)) continue
+      return void paused.set(`${routeOf(c)}:${name}:${key}`, now + BLOCK_MS)
+    }
   }
 }
 
@@ -158,23 +172,25 @@ export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void
 const turns = new Map<string, { since: number }>()
 
 /**
- * Costly calls of a project run one after the other in an isolate: side by side, they would keep its database and its processor from
- * all others. The turn ends with `endTurn` of the context, or after a time: the runtime ends some requests without a word.
+ * Costly calls of a project, and of one user in all projects, run one after the other in an isolate: side by side, they would keep
+ * its database and its processor from all others. The turn ends with `endTurn` of the context, or after a time: the runtime ends
+ * some requests without a word.
  *
  * @throws {Fault} `rate_limited` if the turn does not come in time
  */
-async function takeTurn(c: Context<HttpEnv>, key: string): Promise<void> {
+async function takeTurn(c: Context<HttpEnv>, actor: Actor): Promise<void> {
   const until = Date.now() + TURN_WAIT_MS
-  const isTaken = () => Date.now() - (turns.get(key)?.since ?? 0) < MAKING_DEADLINE
+  const keys = [groupOf(actor), `${userOf(actor)}:${actor.type}`]
+  const isTaken = (key: string) => Date.now() - (turns.get(key)?.since ?? 0) < MAKING_DEADLINE
   // It looks again and again, because a promise that another request keeps can end with that request.
-  while (isTaken()) {
+  while (keys.some(isTaken)) {
     if (Date.now() >= until) throw rateLimited('project_costly', ONE_AT_A_TIME, RETRY_AFTER)
     await scheduler.wait(TURN_POLL_MS)
   }
   const turn = { since: Date.now() }
-  turns.set(key, turn)
+  for (const key of keys) turns.set(key, turn)
   c.set('endTurn', () => {
-    if (turns.get(key) === turn) turns.delete(key)
+    for (const key of keys) if (turns.get(key) === turn) turns.delete(key)
   })
 }
 
@@ -184,12 +200,35 @@ export function routeOf(c: Context<HttpEnv>): string {
   return route ? `${route.method} ${route.path}` : 'none'
 }
 
-/** The limit that a call counts against, and as whose; null if it concerns no project, or always must work. */
-function projectLimitOf(c: Context<HttpEnv>, { costly, ends, reads }: Counted & { reads?: boolean }, actor: Actor) {
-  if (actor.project_id === null || (ends && actor.type === 'session')) return null
-  const isCostly = Array.isArray(costly) ? costly.some((name) => isAsked(c.req.query(name))) : costly
-  const name = isCostly ? 'project_costly' : reads || c.req.method === 'GET' ? 'project_reads' : 'project_writes'
-  return { name, key: `${actor.project_id}:${actor.type}` } as const
+/** The limits that a call counts against; none if it concerns no project, or always must work. */
+function sharesOf(c: Context<HttpEnv>, counted: Counted & { reads?: boolean }, actor: Actor): Share[] {
+  if (actor.project_id === null || (counted.ends && actor.type === 'session')) return []
+  if (takesMuch(c, counted)) return costlyShares(actor)
+  const reads = counted.reads || c.req.method === 'GET'
+  return [{ name: reads ? 'project_reads' : 'project_writes', key: groupOf(actor) }]
+}
+
+/**
+ * The limits of costly calls, the narrowest first: a call that one refuses does not count against the wider ones. A person has one
+ * share, whatever the session and the project. A key has its own, and one with all other keys that its user minted.
+ */
+function costlyShares(actor: Actor): Share[] {
+  const project: Share = { name: 'project_costly', key: groupOf(actor) }
+  if (actor.type === 'session') return [{ name: 'caller_costly', key: actor.user_id }, project]
+  return [{ name: 'caller_costly', key: actor.id }, { name: 'user_costly', key: userOf(actor) }, project]
+}
+
+/** All API keys of a project, or all its people. */
+function groupOf(actor: Actor): string {
+  return `${actor.project_id}:${actor.type}`
+}
+
+function userOf(actor: Actor): string {
+  return actor.type === 'session' ? actor.user_id : actor.minted_by
+}
+
+function takesMuch(c: Context<HttpEnv>, { costly }: Counted): boolean {
+  return Array.isArray(costly) ? costly.some((name) => isAsked(c.req.query(name))) : costly === true
 }
 
 /** Whether a query parameter asks for something. */

@@ -78,7 +78,9 @@ export function generalPage(c: Visit, project: Project, sent: { [form in 'name' 
         <Fact name="The audit log is kept for">{plural(settings.auditRetentionDays, 'day')}</Fact>
         <Fact name="Active API keys">up to {MAX_LIVE_KEYS}</Fact>
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
-        <Fact name="Requests of one key or session">about {RATE_LIMITS.credential.requests} a minute</Fact>
+        <Fact name="Requests of one key or session">
+          about {RATE_LIMITS.credential.requests} a minute, {RATE_LIMITS.caller_costly.requests} of them costly
+        </Fact>
         <Fact name="Requests of all keys">
           about {RATE_LIMITS.project_reads.requests.toLocaleString('en')} reads,{' '}
           {RATE_LIMITS.project_writes.requests.toLocaleString('en')} writes and {RATE_LIMITS.project_costly.requests}{' '}
