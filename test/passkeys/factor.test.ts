@@ -302,7 +302,7 @@ describe('a project that requires a passkey', () => {
     await unconfirm(owner.user)
     expect(told(await setting(project, owner.token, false))).toEqual([403, 'confirmation_required'])
     const page = `/console/p/${project}/platform/settings/general`
-    const saved = await submit(`${page}/settings`, owner.token, {})
+    const saved = await submit(`${page}/settings`, owner.token, { require_passkey: 'false' })
     expect(saved.headers.get('Location')).toMatch(/^\/console\/confirm/)
     expect((await read(project, owner.token, `/platform/v1/projects/${project}`)).body.settings).toEqual({
       ...DEFAULTS,
