@@ -13,7 +13,7 @@ import {
   sql,
 } from 'drizzle-orm'
 import { sessions } from '../accounts/schema'
-import { audited, type Change } from '../audit/store'
+import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
@@ -122,13 +122,14 @@ export async function changeInDirectory(
     exists(directory.select(one).from(members).where(owner)),
     requires('proved', settings) ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
   )
+  const { project_id: _, ...entry } = settingsEntry(project_id, settings)
   const { project, session } = await batch(directory, {
-    ...audited(
-      directory,
-      change,
-      settingsEntry(project_id, settings),
-      directory.update(projects).set({ settings: after }).where(allowed),
-    ),
+    // Before the change: the trigger `audit_log_counted` compares the entry with what it replaces.
+    audit: auditedFrom(directory, change, entry, {
+      taken: { project_id: projects.id },
+      from: sql`FROM ${projects} WHERE ${allowed}`,
+    }),
+    changed: directory.update(projects).set({ settings: after }).where(allowed),
     project: findMemberProject(directory, project_id, user_id),
     session: directory.select(one).from(sessions).where(proven),
   })

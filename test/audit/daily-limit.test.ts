@@ -28,6 +28,14 @@ const spend = (project: string, { entries = 0, bytes = 0, key_entries = 0, key_b
     .bind(project, Math.floor(Date.now() / DAY), entries, bytes, key_entries, key_bytes)
     .run()
 
+/** Single sign-on connections of another project. */
+const TRUSTED = ['1', '2'].map((end) => `sso_${end.padStart(26, '0')}`)
+const NEW = `sso_${'3'.padStart(26, '0')}`
+
+/** Gives the sessions of a user their second factor. */
+const provenTwice = (user: string) =>
+  DIRECTORY.prepare('UPDATE sessions SET second_factor_at = 1 WHERE user_id = ?').bind(user).run()
+
 /** The bytes that a project has in the audit log of the directory. */
 const loggedBy = (project: string) =>
   DIRECTORY.prepare(
@@ -200,6 +208,31 @@ describe('a project that has changed all it may', () => {
       await ask('DELETE', '/auth/sessions/current'),
     ]
     expect(answers.map(({ status, text }) => [status < 300, text])).toEqual(answers.map(({ text }) => [true, text]))
+  })
+
+  it.each([
+    [{ require_passkey: true }, 200],
+    [{ require_passkey: false }, 429],
+    [{ trusted_connections: [TRUSTED[1]] }, 200],
+    [{ trusted_connections: [] }, 200],
+    [{ trusted_connections: [TRUSTED[0], NEW] }, 429],
+    [{ trusted_connections: [...TRUSTED, NEW] }, 429],
+    [{ require_passkey: true, trusted_connections: [] }, 200],
+    [{ require_passkey: true, trusted_connections: [NEW] }, 429],
+    [{ require_passkey: false, trusted_connections: [] }, 429],
+  ])('can still tighten who may come in, and no more: %j gets %i', async (settings, expected) => {
+    const { project, owner } = await freshProject()
+    const of = `/platform/v1/projects/${project}`
+    const ask = (json: object) => call(of, { method: 'PATCH', token: owner.token, json: { settings: json } })
+    await provenTwice(owner.user)
+    const isLoosened = 'require_passkey' in settings && !settings.require_passkey
+    expect((await ask({ trusted_connections: TRUSTED, require_passkey: isLoosened })).status).toBe(200)
+    await spend(project, { entries: DAILY_ENTRIES, bytes: DAILY_BYTES })
+    const before = (await call(of, { token: owner.token })).body.settings
+    const { status, body } = await ask(settings)
+    expect([status, body.code]).toEqual([expected, expected === 200 ? undefined : 'daily_limit_reached'])
+    const after = (await call(of, { token: owner.token })).body.settings
+    expect(after).toEqual(expected === 200 ? { ...before, ...settings } : before)
   })
 
   it('writes nothing for a change that changes nothing, even of enforcement', async () => {
