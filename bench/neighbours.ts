@@ -3,11 +3,12 @@
  * it repeats without a pause and without limits of requests. It has 200 features, N plans whose configs are as long as a body
  * allows, and 1,000 consumers with a grant each. See bench/README.md.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { printTable, run } from '../scripts/lib/terminal.ts'
+import { cpuOf } from './cpu.ts'
 import { openHeap } from './heap.ts'
 import { type Database, seedAccess } from './seed.ts'
 import { insertConsumers } from './seed-consumers.ts'
@@ -196,34 +197,6 @@ async function medianOf(times: number, measure: () => Promise<number>): Promise<
   const all: number[] = []
   for (let i = 0; i < times; i++) all.push(await measure())
   return all.sort((a, b) => a - b)[Math.floor(times / 2)] ?? Number.NaN
-}
-
-/** CPU time of this program's workerd for some work (ms): Worker and database together. 0 where no /proc tells. */
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = ticks()
-  await work()
-  return 10 * (ticks() - before)
-}
-
-function ticks(): number {
-  try {
-    const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [statOf(name)] : []))
-    const own = stats.filter(([, of, parent]) => of?.startsWith('workerd') && parent === String(process.pid))
-    return own.reduce((sum, [n]) => sum + Number(n), 0)
-  } catch {
-    return 0
-  }
-}
-
-/** CPU so far, name and parent of a process. */
-function statOf(id: string): [string, string, string] {
-  try {
-    const [, name = '', rest = ''] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${id}/stat`, 'utf8')) ?? []
-    const fields = rest.split(' ')
-    return [String(Number(fields[11]) + Number(fields[12])), name, fields[1] ?? '']
-  } catch {
-    return ['0', '', ''] // it has ended meanwhile
-  }
 }
 
 function kib(bytes: number): string {

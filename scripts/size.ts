@@ -3,9 +3,7 @@
  * start-up (wrangler check startup) against its bound. That is measured a few times, in workerd on this machine with V8's
  * profiler on.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { startUpMs } from './lib/start-up.ts'
 import { fail, run } from './lib/terminal.ts'
 import { wranglerOrThrow } from './lib/wrangler.ts'
 
@@ -13,12 +11,6 @@ const BUDGET_KB = 540
 /** A start takes about 150 ms here. Cloudflare refuses a Worker that takes longer than a second. */
 const START_UP_MS = 500
 const RUNS = 5
-
-type Profile = {
-  nodes: { id: number; callFrame: { functionName: string } }[]
-  samples: number[]
-  timeDeltas: number[]
-}
 
 await run(async () => {
   const out = await wranglerOrThrow(['deploy', '--dry-run'])
@@ -38,24 +30,12 @@ await run(async () => {
   if (kb > BUDGET_KB) fail(`The bundle is over its budget by ${(kb - BUDGET_KB).toFixed(1)} KB.`)
 })
 
-/** CPU time of each start (ms): all samples that were not idle. */
+/** CPU time of each start (ms). */
 async function startTimes(): Promise<number[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'startup-'))
-  const outfile = join(folder, 'startup.cpuprofile')
   const times: number[] = []
-  try {
-    for (let i = 0; i < RUNS; i++) {
-      await wranglerOrThrow(['check', 'startup', '--outfile', outfile])
-      const busy = busyMs(JSON.parse(readFileSync(outfile, 'utf8')) as Profile)
-      if (busy > 0) times.push(busy) // Sometimes the profiler starts too late to see anything.
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  for (let i = 0; i < RUNS; i++) {
+    const ms = await startUpMs()
+    if (ms !== null) times.push(ms)
   }
   return times
-}
-
-function busyMs({ nodes, samples, timeDeltas }: Profile): number {
-  const idle = new Set(nodes.filter(({ callFrame }) => callFrame.functionName === '(idle)').map(({ id }) => id))
-  return samples.reduce((sum, node, i) => sum + (idle.has(node) ? 0 : (timeDeltas[i] ?? 0)), 0) / 1000
 }

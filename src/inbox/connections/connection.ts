@@ -44,7 +44,7 @@ export function listConnectionNames(db: Db, projectId: string) {
     .limit(MAX_CONNECTIONS)
 }
 
-/** Reads whether the project's connections receive liveConnections events, test events, or both. */
+/** Reads whether the project's connections receive live events, test events, or both. */
 export function listModes(db: Db, projectId: string) {
   return db
     .selectDistinct({ livemode: connections.livemode })

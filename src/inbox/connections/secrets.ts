@@ -47,7 +47,7 @@ export async function addSecret(
   if (row.secrets.length < MAX_SECRETS) return null
   throw new Fault(
     'secret_limit_reached',
-    `A connection can have ${MAX_SECRETS} liveConnections secrets. Remove one first.`,
+    `A connection can have ${MAX_SECRETS} signing secrets. Remove one first.`,
   )
 }
 
