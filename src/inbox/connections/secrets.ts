@@ -45,10 +45,7 @@ export async function addSecret(
   const row = requireFound(rows, 'Connection')
   if (row.secrets.some(({ id: known }) => known === secret.id)) return row
   if (row.secrets.length < MAX_SECRETS) return null
-  throw new Fault(
-    'secret_limit_reached',
-    `A connection can have ${MAX_SECRETS} signing secrets. Remove one first.`,
-  )
+  throw new Fault('secret_limit_reached', `A connection can have ${MAX_SECRETS} signing secrets. Remove one first.`)
 }
 
 /** Removes a signing secret: it stops working at once. @throws {Fault} `not_found` */
