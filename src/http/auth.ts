@@ -10,7 +10,7 @@ import type { Actor, CredentialKind } from './actor'
 import { addressOf } from './address'
 import { readBearer } from './bearer'
 import type { HttpEnv } from './context'
-import { failuresByAddress } from './failures'
+import { failuresBySource } from './failures'
 import { MAX_KNOWN_CREDENTIALS } from './limits'
 import { authorize, noProject, type Policy } from './policy'
 import { countForProject, limit, refusePaused } from './rate-limit'
@@ -19,7 +19,7 @@ import { settle } from './read'
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
 const known = new BoundedMap<string, Actor>(MAX_KNOWN_CREDENTIALS)
 
-const failures = failuresByAddress('auth_failure', 'Too many failed authentications from this address.')
+const failures = failuresBySource('auth_failure', 'Too many failed authentications from this address.')
 
 /**
  * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret,

@@ -46,7 +46,7 @@ export const factorRoutes = new Hono<HttpEnv>()
     body(UseBody),
     async (c) => {
       const { credential } = c.req.valid('json')
-      await takeStep(c, () => provePasskey(c, sessionOf(c), credential))
+      await takeStep(c, sessionOf(c).user_id, () => provePasskey(c, sessionOf(c), credential))
       return answer(c, null, 204)
     },
   )
@@ -65,7 +65,7 @@ export const factorRoutes = new Hono<HttpEnv>()
     body(RecoveryBody),
     async (c) => {
       const { code } = c.req.valid('json')
-      await takeStep(c, () => useRecoveryCode(c, sessionOf(c), code))
+      await takeStep(c, sessionOf(c).user_id, () => useRecoveryCode(c, sessionOf(c), code))
       return answer(c, null, 204)
     },
   )

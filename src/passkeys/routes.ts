@@ -117,7 +117,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     body(UseBody),
     async (c) => {
       const { credential } = c.req.valid('json')
-      const { token, expires_at, user } = await takeStep(c, () =>
+      const { token, expires_at, user } = await takeStep(c, credential.id, () =>
         signInWithPasskey(c, credential, { browser: clientOf(c) }),
       )
       return answer(c, { token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)

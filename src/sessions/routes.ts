@@ -113,7 +113,9 @@ export const authRoutes = new Hono<HttpEnv>()
     body(RedeemBody),
     async (c) => {
       const typed = c.req.valid('json')
-      const { token, expires_at, user } = await takeStep(c, () => signIn(c, typed, { browser: clientOf(c) }))
+      const { token, expires_at, user } = await takeStep(c, typed.challenge, () =>
+        signIn(c, typed, { browser: clientOf(c) }),
+      )
       return answer(c, { token, expires_at: iso(expires_at), user: { id: user.id, email: user.email } }, 201)
     },
   )
@@ -193,7 +195,7 @@ export const authRoutes = new Hono<HttpEnv>()
     async (c) => {
       const actor = sessionOf(c)
       const typed = c.req.valid('json')
-      const session = await takeStep(c, () => confirmByCode(c.get('rt'), actor, typed, clientOf(c)))
+      const session = await takeStep(c, typed.challenge, () => confirmByCode(c.get('rt'), actor, typed, clientOf(c)))
       return answer(c, { session: present(session, actor.id), user: { id: actor.user_id, email: actor.email } }, 200)
     },
   )

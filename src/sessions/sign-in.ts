@@ -7,7 +7,7 @@ import type { Runtime } from '../env'
 import { addressOf } from '../http/address'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { failuresByAddress } from '../http/failures'
+import { failuresBySource } from '../http/failures'
 import { writeLog } from '../http/log'
 import { limit } from '../http/rate-limit'
 import { sha256Hex } from '../lib/crypto'
@@ -38,23 +38,27 @@ export function limitSteps(c: Context<HttpEnv>): Promise<void> {
 
 /** What a step that proves who somebody is answers when it fails. */
 const FAILED: readonly FaultName[] = ['invalid_code', 'invalid_passkey', 'invalid_recovery_code']
-const failures = failuresByAddress('sign_in', TOO_MANY)
+const failures = failuresBySource('sign_in', 'Too many failed attempts with this code or passkey.')
+/** Characters of what is tried that tell it from others. Every id of ours has fewer. */
+const MAX_TRIED = 100
 
 /**
- * Takes a step that proves who somebody is, with a code or a passkey. Only one that fails counts against the ten a minute of
- * the client's address: otherwise five colleagues who sign in would shut out an office.
+ * Takes a step that proves who somebody is, with a code or a passkey. Only one that fails counts against `sign_in`, and only for
+ * the same client address and what was tried: otherwise one who types wrong codes would shut out an office. For all that an
+ * address tries, the limit is that of {@link limitSteps}.
  *
+ * @param tried the challenge of the code, the passkey, or the user whose second factor it is
  * @throws {Fault} `rate_limited`, and what the step throws
  */
-export async function takeStep<T>(c: Context<HttpEnv>, step: () => Promise<T>): Promise<T> {
+export async function takeStep<T>(c: Context<HttpEnv>, tried: string, step: () => Promise<T>): Promise<T> {
   const rt = c.get('rt')
-  const address = addressOf(c)
-  failures.refuseBlocked(address, rt.now)
+  const source = `${addressOf(c)} ${tried.slice(0, MAX_TRIED)}`
+  failures.refuseBlocked(source, rt.now)
   await limitSteps(c)
   try {
     return await step()
   } catch (error) {
-    if (error instanceof Fault && FAILED.includes(error.fault)) await failures.count(rt, address)
+    if (error instanceof Fault && FAILED.includes(error.fault)) await failures.count(rt, source)
     throw error
   }
 }

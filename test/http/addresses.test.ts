@@ -18,7 +18,7 @@ const COUNTED: [Limit, (headers: Record<string, string>, bindings: Partial<Env>)
   [
     'LIMIT_SIGN_IN',
     (headers, bindings) =>
-      call('/auth/sessions', { method: 'POST', json: { challenge: 'chl_none', code: 'ABCDEFGH' }, headers, bindings }),
+      call('/auth/codes', { method: 'POST', json: { email: 'nobody@example.com' }, headers, bindings }),
   ],
   ['LIMIT_PUBLIC', (headers, bindings) => call('/p/prj_none/jwks.json', { headers, bindings })],
   ...(['LIMIT_INGEST', 'LIMIT_UNKNOWN_CONNECTION'] as const).map((limit): (typeof COUNTED)[number] => [

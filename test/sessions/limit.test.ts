@@ -46,13 +46,14 @@ describe.each(Object.entries(ASKS))('%s', (_, [ask, usual, trips]) => {
 describe.each(Object.entries(STEPS))('%s', (_, [step, right]) => {
   const from = () => ({ 'CF-Connecting-IP': freshAddress(), Origin: ORIGIN })
 
-  it('counts against its address if it fails: over the limit, the database is not asked', async () => {
+  it('counts against its address and challenge if it fails: over the limit, the database is not asked', async () => {
     const headers = from()
     const { DB, count } = countingD1()
     expect((await step({ headers, bindings: { LIMIT_SIGN_IN: LIMIT_REACHED } })).status).toBe(401)
     expect((await step({ headers, bindings: { DB } })).status).toBe(429)
     expect(count.trips).toBe(0)
     expect((await step({ headers: from() })).status).toBe(401)
+    expect((await step({ headers }, { ...LINK, challenge: 'chl_another' })).status).toBe(401)
   })
 
   it('does not count if it succeeds', async () => {
@@ -79,7 +80,22 @@ it('thirty colleagues sign in from one address within a minute', async () => {
   }
 })
 
-it('the limit is one for all ways to sign in, by address', async () => {
+it('colleagues ask for codes and sign in beside one who enters a wrong code each second', async () => {
+  const { EMAIL } = mailbox()
+  const headers = { 'CF-Connecting-IP': freshAddress() }
+  const { LIMIT_SIGN_IN, LIMIT_PUBLIC } = bound
+  const ask = (path: string, json: object) =>
+    call(path, { method: 'POST', json, headers, bindings: { EMAIL, LIMIT_SIGN_IN, LIMIT_PUBLIC } })
+  for (let n = 0; n < 60; n++) {
+    const wrong = await ask('/auth/sessions', { ...LINK, challenge: `chl_${n}` })
+    expect([n, wrong.status]).toEqual([n, 401])
+  }
+  expect((await ask('/auth/codes', { email: freshEmail() })).status).toBe(202)
+  const { challenge, code } = await sent()
+  expect((await ask('/auth/sessions', { challenge, code })).status).toBe(201)
+})
+
+it('one limit is for all ways to ask for a code, by address; another for all ways to redeem one', async () => {
   const keys = new Set<string>()
   const limit: RateLimit['limit'] = async ({ key }) => {
     keys.add(key)
@@ -91,7 +107,7 @@ it('the limit is one for all ways to sign in, by address', async () => {
     const headers = { 'CF-Connecting-IP': '2001:db8:cc::1', Origin: ORIGIN }
     await ask({ headers, bindings: { EMAIL, LIMIT_SIGN_IN: { limit: (of) => limit(of).finally(() => counted++) } } })
   }
-  expect([keys.size, counted]).toEqual([1, 6])
+  expect([keys.size, counted]).toEqual([2, 6])
 })
 
 it('keeps 200 characters of what a browser says of itself', async () => {

@@ -3,7 +3,7 @@ import type { Runtime } from '../../env'
 import { addressOf } from '../../http/address'
 import { readBytes, requireDeclaredSize } from '../../http/body'
 import type { HttpEnv } from '../../http/context'
-import { failuresByAddress } from '../../http/failures'
+import { failuresBySource } from '../../http/failures'
 import { limit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
 import { storeOfConnection } from '../../lib/ids'
@@ -15,7 +15,7 @@ import { countRefusal } from './refusals'
 import { unknownConnection, verify } from './verify'
 
 /** Deliveries to ids that no connection ever had. One to a connection that was deleted is its vendor's, and harmless. */
-const strangers = failuresByAddress(
+const strangers = failuresBySource(
   'unknown_connection',
   'Too many deliveries to unknown connections from this address.',
 )

@@ -15,7 +15,7 @@ const enter = action({
   posts: '/',
   needs: 'user',
   run: async (c) => {
-    await takeStep(c, () => confirmByCode(c.get('rt'), userOf(c), sentIn(c), clientOf(c)))
+    await takeStep(c, sentIn(c).challenge, () => confirmByCode(c.get('rt'), userOf(c), sentIn(c), clientOf(c)))
   },
   done: (c) => [sentIn(c).next, 'confirmed'],
   again: (c) => confirmCodePage(c, sentIn(c), true),

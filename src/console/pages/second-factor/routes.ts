@@ -18,7 +18,7 @@ const prove = action({
   needs: 'user',
   run: async (c) => {
     const { credential } = answeredFields(UseBody, c.get('form'))
-    await takeStep(c, () => provePasskey(c, userOf(c), credential))
+    await takeStep(c, userOf(c).user_id, () => provePasskey(c, userOf(c), credential))
   },
   done: (c) => [nextOf(c), 'second_factor'],
   again: (c) => provePage(c, { next: nextOf(c), refused: 'This passkey is not yours, or it could not be verified.' }),
@@ -28,7 +28,7 @@ const prove = action({
 const recover = action({
   posts: '/code',
   needs: 'user',
-  run: (c) => takeStep(c, () => useRecoveryCode(c, userOf(c), c.get('form').get('code') ?? '')),
+  run: (c) => takeStep(c, userOf(c).user_id, () => useRecoveryCode(c, userOf(c), c.get('form').get('code') ?? '')),
   done: (c) => [nextOf(c), 'second_factor'],
   again: (c) => provePage(c, { next: nextOf(c), mistakes: { code: 'This code is incorrect, or was already used.' } }),
   explains: { invalid_recovery_code: true },

@@ -25,7 +25,7 @@ export const passkeySignInPages = new Hono<HttpEnv>()
       const before = await visitorOf(c)
       const browser = browserOf(c)
       const replaces = before?.id ?? null
-      const { token } = await takeStep(c, () => signInWithPasskey(c, credential, { browser, replaces }))
+      const { token } = await takeStep(c, credential.id, () => signInWithPasskey(c, credential, { browser, replaces }))
       keepSession(c, token)
       keepBrowser(c, browser)
       return c.redirect(next, 303)

@@ -102,7 +102,7 @@ export const linkPages = new Hono<HttpEnv>()
   })
 
 async function askOrRefuse(c: Visit, link: Redeemed, present: SignedIn | null) {
-  const email = await stepOrNull(c, () => accountOf(c.get('rt'), link, clientOf(c)))
+  const email = await stepOrNull(c, link, () => accountOf(c.get('rt'), link, clientOf(c)))
   return email === null ? deadLinkPage(c) : signInLinkPage(c, { ...link, email }, present)
 }
 
@@ -113,15 +113,15 @@ async function askOrRefuse(c: Visit, link: Redeemed, present: SignedIn | null) {
  */
 async function redeemed(c: Visit, typed: Redeemed, before: SignedIn | null): Promise<string | null> {
   const browser = browserOf(c)
-  const opened = await stepOrNull(c, () => signIn(c, typed, { browser, replaces: before?.id ?? null }))
+  const opened = await stepOrNull(c, typed, () => signIn(c, typed, { browser, replaces: before?.id ?? null }))
   if (opened) keepBrowser(c, browser)
   return opened?.token ?? null
 }
 
 /** Takes a step of a sign-in. @returns null in place of the fault `invalid_code`, which the log then has */
-async function stepOrNull<T>(c: Visit, step: () => Promise<T>): Promise<T | null> {
+async function stepOrNull<T>(c: Visit, { challenge }: Redeemed, step: () => Promise<T>): Promise<T | null> {
   try {
-    return await takeStep(c, step)
+    return await takeStep(c, challenge, step)
   } catch (error) {
     if (!(error instanceof Fault && error.fault === 'invalid_code')) throw error
     c.get('log').code = error.fault
