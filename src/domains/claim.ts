@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, inArray, isNull, lte, or, type SQL, sql } fro
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory, raw } from '../db/client'
+import { projects } from '../tenancy/schema'
 import { type Domain, detailsOf, domainEntry, findDomain, HELD, isDomain } from './domain'
 import { CLAIMED_FOR, DUE_AT_ONCE, DUE_CANDIDATES, DUE_OF_PROJECT, MAX_HOLDERS, VERIFY_EVERY } from './limits'
 import { newRecordToken } from './names'
@@ -57,14 +58,19 @@ export async function claimDomain(
   })
 }
 
-/** Takes the domains that are due: the oldest, and only a few of each project. They are due again if this run dies. */
+/**
+ * Takes domains that are due: in turn of each user who created a project, and of each project of such a user, the oldest first.
+ * They are due again if this run dies.
+ */
 export async function claimDue(directory: Directory, now: number): Promise<{ rows: Domain[]; holders: Domain[] }> {
   const until = now + CLAIMED_FOR
   const oldest = sql`(SELECT ${d.project_id}, ${d.id}, ${d.next_check_at} FROM ${domains} ${d} INDEXED BY domains_due
     WHERE ${d.next_check_at} <= ${now} ORDER BY ${d.next_check_at} LIMIT ${DUE_CANDIDATES})`
   const numbered = sql`(SELECT *, row_number() OVER (PARTITION BY project_id ORDER BY next_check_at) AS place FROM ${oldest})`
-  const chosen = sql`(SELECT project_id, id FROM ${numbered} WHERE place <= ${DUE_OF_PROJECT}
-    ORDER BY next_check_at LIMIT ${DUE_AT_ONCE})`
+  const few = sql`(SELECT n.*, coalesce(${projects.created_by}, n.project_id) AS creator
+    FROM ${numbered} n LEFT JOIN ${projects} ON ${projects.id} = n.project_id WHERE n.place <= ${DUE_OF_PROJECT})`
+  const turns = sql`(SELECT *, row_number() OVER (PARTITION BY creator ORDER BY place, next_check_at) AS turn FROM ${few})`
+  const chosen = sql`(SELECT project_id, id FROM ${turns} ORDER BY turn, next_check_at LIMIT ${DUE_AT_ONCE})`
   return batch(directory, {
     rows: directory
       .update(domains)

@@ -1,4 +1,5 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../lib/time'
+import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
 
 /** Domains of a project that are not released. */
 export const MAX_DOMAINS = 50
@@ -40,8 +41,8 @@ export const VERIFY_EVERY = 10 * SECOND
 /** Due domains that a run of the cron takes, and how many of one project. */
 export const DUE_AT_ONCE = 20
 export const DUE_OF_PROJECT = 5
-/** The oldest due domains that a run chooses from: with fewer, those of a few projects could hide all others. */
-export const DUE_CANDIDATES = (DUE_AT_ONCE / DUE_OF_PROJECT) * MAX_DOMAINS
+/** The oldest due domains that a run chooses from: twice as many as one user can have, who could hide all others else. */
+export const DUE_CANDIDATES = 2 * MAX_OWNED_PROJECTS * MAX_DOMAINS
 /** A domain that a run has taken is due again after this long (ms), should the run die. */
 export const CLAIMED_FOR = 10 * MINUTE
 /** Domains that a run looks up at once. An invocation has six connections, and each look-up needs two. */

@@ -1,6 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
+import { MAX_DOMAINS } from '../../src/domains/limits'
 import { newId } from '../../src/lib/ids'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
+import { MAX_OWNED_PROJECTS } from '../../src/tenancy/limits'
 import { advance, stopClock } from '../clock'
 import { addMember, countingD1, DIRECTORY, mailbox, setHost, tamperedD1 } from '../harness'
 import { cron, keepHouse } from '../inbox/pipeline'
@@ -9,10 +11,10 @@ import { actionsOf, MARK, newApi, newName, publish, texts, verified, zone } from
 const due = async (now: number) =>
   (await DIRECTORY.prepare('SELECT count(*) AS n FROM domains WHERE next_check_at <= ?').bind(now).first('n')) as number
 
-/** Pending domains that are due, so many of each project. */
-async function insertDue(projects: number, each: number, now: number) {
+/** Pending domains that are due, so many of each project. @param creator who created the projects; without it, there are none */
+async function insertDue(projects: number, each: number, now: number, creator?: string) {
   const rows = Array.from({ length: projects * each }, (_, n) => ({
-    project: `prj_due_${Math.floor(n / each)}`,
+    project: `prj_due_${creator ?? ''}${Math.floor(n / each)}`,
     id: newId('dom', now),
     host: `h${n}.${newName()}`,
     at: now - 1000 - n,
@@ -23,24 +25,57 @@ async function insertDue(projects: number, each: number, now: number) {
   )
     .bind(now, JSON.stringify(rows))
     .run()
+  if (creator === undefined) return
+  await DIRECTORY.prepare(
+    `INSERT INTO projects (id, name, created_by, created_at) SELECT DISTINCT value->>'project', 'Due', ?1, 0 FROM json_each(?2)`,
+  )
+    .bind(creator, JSON.stringify(rows))
+    .run()
+}
+
+/** How many domains of each project were taken. */
+async function taken(): Promise<Record<string, number>> {
+  const { results } = await DIRECTORY.prepare(
+    'SELECT project_id, count(*) AS n FROM domains WHERE checked_at IS NOT NULL GROUP BY project_id',
+  ).all<{ project_id: string; n: number }>()
+  return Object.fromEntries(results.map(({ project_id, n }) => [project_id, n]))
 }
 
 afterEach(async () => {
   await DIRECTORY.prepare("DELETE FROM domains WHERE project_id LIKE 'prj_due%'").run()
+  await DIRECTORY.prepare("DELETE FROM projects WHERE id LIKE 'prj_due%'").run()
 })
 
-it('of 1,000 due domains a run takes the twenty oldest, and no more than five of a project', async () => {
+it('of 1,000 due domains a run takes twenty, one of each project in turn', async () => {
   const now = stopClock()
   await insertDue(20, 50, now)
   await cron()
   expect(await due(now)).toBe(980)
-  const { results } = await DIRECTORY.prepare(
-    'SELECT count(*) AS n FROM domains WHERE checked_at IS NOT NULL GROUP BY project_id',
-  ).all<{ n: number }>()
-  expect(results.map(({ n }) => n)).toEqual([5, 5, 5, 5])
+  expect(Object.values(await taken())).toEqual(Array.from({ length: 20 }, () => 1))
   advance(MINUTE)
   await cron()
   expect(await due(now)).toBe(960)
+})
+
+it('a run takes no more than five of a project, the oldest', async () => {
+  const now = stopClock()
+  await insertDue(1, 8, now)
+  await cron()
+  expect(await taken()).toEqual({ prj_due_0: 5 })
+  const left = await DIRECTORY.prepare('SELECT max(next_check_at) AS at FROM domains WHERE next_check_at < ?')
+  expect(await left.bind(now).first('at')).toBe(now - 1000)
+})
+
+it('a user with as many due domains as one can have does not delay those of others, newer as they are', async () => {
+  const now = stopClock()
+  await insertDue(MAX_OWNED_PROJECTS, MAX_DOMAINS, now - DAY, 'usr_many')
+  await insertDue(2, 3, now, 'usr_few')
+  await insertDue(1, 1, now, 'usr_one')
+  await cron()
+  const counts = await taken()
+  expect(counts).toMatchObject({ prj_due_usr_few0: 3, prj_due_usr_few1: 3, prj_due_usr_one0: 1 })
+  // The rest is the other's, of as many projects.
+  expect(Object.values(counts).sort()).toEqual([...Array.from({ length: 14 }, () => 1), 3, 3])
 })
 
 it('a run without due domains reads none; one with them takes one trip more', async () => {
