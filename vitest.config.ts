@@ -57,6 +57,7 @@ export default defineConfig({
           SURFACE_TARGET: 'surfaces.platform.test',
           REFUSAL_FLUSH_MS: '20', // ten seconds by default, for which every test of a refused delivery would wait
           SIGN_IN_DELIVERY: 'log',
+          ALL_CASES: process.env.CASES === 'all', // a fifth of the random cases otherwise: test/harness/cases.ts
           TEST_MIGRATIONS: await readD1Migrations('drizzle'),
         },
         // A test may ask one project more in a minute than its limits allow.

@@ -1,6 +1,7 @@
 // What tests share, by purpose.
 export * from './harness/bound'
 export * from './harness/call'
+export * from './harness/cases'
 export * from './harness/console'
 export * from './harness/deliveries'
 export type * from './harness/json'

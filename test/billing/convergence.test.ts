@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Candidate } from '../../src/billing/reduce'
 import { hex, hmac, utf8 } from '../../src/lib/crypto'
-import { type Answer, call } from '../harness'
+import { type Answer, call, cases } from '../harness'
 import { deliverBatch, newWorld, type Rows, rows, type World } from '../inbox/pipeline'
 import { type Course, course, type Life, paddleLife, stripeLife } from './histories'
 import type { Shown } from './world'
@@ -93,8 +93,8 @@ async function converges(life: Life, courses: readonly Course[]): Promise<boolea
 }
 
 it.each([
-  ['Stripe', stripeLife, 25],
-  ['Paddle', paddleLife, 10],
+  ['Stripe', stripeLife, cases(25)],
+  ['Paddle', paddleLife, cases(10)],
 ] as const)(
   'every order of delivery ends in the same rows, which are correct or ambiguous: %s',
   async (name, lives, numRuns) => {

@@ -2,13 +2,15 @@ import { expect, it } from 'vitest'
 import { stored } from '../../src/billing/body'
 import { type Candidate, eventRank, mergedState } from '../../src/billing/reduce'
 import { stripe } from '../../src/vendors/stripe'
+import { cases } from '../harness'
 import { bodyOf, type LifeEvent, livesOf, randomFrom, type StripeLife, shuffled } from './lives'
 import { billingWorld } from './world'
 
-/* 600 lives in six orders each, with duplicates: which of their states ends wrong, and which is flagged. */
+/* Lives in six orders each, with duplicates: which of their states ends wrong, and which is flagged. */
 
-const LIVES = 600
+const LIVES = cases(600)
 const ORDERS = 6
+const DELIVERED = cases(60)
 
 /** The events of a life, some of them twice, in an order of their own. */
 function received({ events }: StripeLife, random: () => number): LifeEvent[] {
@@ -53,10 +55,10 @@ it(`of ${LIVES} lives in ${ORDERS} orders, none ends wrong, and none is flagged`
   expect(ties).toBeGreaterThan(LIVES / 3)
 })
 
-it('60 lives through the whole pipeline, all at once and in no order, end as their last events say', async () => {
+it(`${DELIVERED} lives through the whole pipeline, all at once and in no order, end as their last events say`, async () => {
   const world = await billingWorld()
   const random = randomFrom(11)
-  const lives = livesOf(2, 60)
+  const lives = livesOf(2, DELIVERED)
   await world.deliverTogether(
     shuffled(
       lives.flatMap(({ events }) => events),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids'
 import { billingWorld } from '../billing/world'
 import { stopClock } from '../clock'
-import { lossyQueue, NO_LIMIT } from '../harness'
+import { cases, lossyQueue, NO_LIMIT } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { as } from './consumers'
 import { checkout, ofCustomer } from './events'
@@ -60,6 +60,7 @@ const history = fc.record({
 type Step = { name: string; needs: string[]; run: () => Promise<unknown> }
 
 it('ends in the same links in every order', async () => {
+  const numRuns = cases(30)
   stopClock()
   const world = await billingWorld()
   const api = as(world.project, world.token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT, EVENTS: lossyQueue().EVENTS } })
@@ -134,9 +135,11 @@ it('ends in the same links in every order', async () => {
       expect(other).toEqual(one)
       expect(one).toEqual(CUSTOMERS.map((name) => expectedOf(plan, name)))
     }),
-    { numRuns: 30 },
+    { numRuns },
   )
-  expect((await rows('SELECT 1 FROM customer_links WHERE project_id = ?', world.project)).length).toBeGreaterThan(10)
+  expect((await rows('SELECT 1 FROM customer_links WHERE project_id = ?', world.project)).length).toBeGreaterThan(
+    numRuns / 3,
+  )
 }, 120_000)
 
 type ReturnTypeOf<T> = T extends fc.Arbitrary<infer Value> ? Value : never

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { NO_LIMIT } from '../harness'
+import { cases, NO_LIMIT } from '../harness'
 import { newApi, setLimit } from './devices'
 
 /*
@@ -81,6 +81,6 @@ it('holds the limit and verifies the tokens of active devices only', async () =>
       }
       for (const token of ended) expect((await api.verify(token)).body.reason).toBe('unknown')
     }),
-    { numRuns: 25 },
+    { numRuns: cases(25) },
   )
 }, 120_000)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
+import { cases } from '../harness'
 import { cron } from '../inbox/pipeline'
 import type { Zone } from '../outside/dns'
 import { newApi, newName, publish, texts, zone } from './domains'
@@ -145,5 +146,5 @@ it('the last check of the grace is at its end', async () => {
 
 it('the states follow the rules, whatever happens', { timeout: 300_000 }, async () => {
   const way = async (steps: Step[]) => void (await walk(steps))
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), way), { numRuns: 12 })
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), way), { numRuns: cases(12) })
 })

@@ -4,7 +4,7 @@ import { DAY, HOUR, iso, SECOND } from '../../src/lib/time'
 import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { advance, setClock, stopClock } from '../clock'
 import { ofCustomer } from '../consumers/events'
-import { call, countingD1, STORE } from '../harness'
+import { call, cases, countingD1, STORE } from '../harness'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 
 const FEATURES = ['sso', 'seats', 'projects', 'limits']
@@ -114,7 +114,7 @@ describe('the answer of a time', () => {
           })
         }
       }),
-      { numRuns: 15 },
+      { numRuns: cases(15) },
     )
   }, 60_000)
 

@@ -4,6 +4,7 @@ import { newId } from '../../src/lib/ids'
 import { DAY, HOUR } from '../../src/lib/time'
 import { setClock, stopClock } from '../clock'
 import { ofCustomer } from '../consumers/events'
+import { cases } from '../harness'
 import { entitlementWorld } from './world'
 
 /*
@@ -113,7 +114,7 @@ it('ends in the same answers in every order, which are the right ones', async ()
       expect(await play(one, second, true)).toEqual(answers)
       expect(answers).toEqual(PEOPLE.map((person) => FEATURES.map((key) => told(one, person, key))))
     }),
-    { numRuns: 50 },
+    { numRuns: cases(50) },
   )
 }, 240_000)
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ROLES, type Role, rankOf } from '../../src/lib/access'
-import { addMember, DIRECTORY, freshProject, invite, NO_LIMIT, signedIn } from '../harness'
+import { addMember, cases, DIRECTORY, freshProject, invite, NO_LIMIT, signedIn } from '../harness'
 import { accept, as, rolesIn } from './members'
 
 /*
@@ -62,6 +62,6 @@ it('after any sequence there is an owner, and nobody has more than somebody coul
         await DIRECTORY.prepare("UPDATE invitations SET recent_sends = '[1]' WHERE project_id = ?").bind(project).run()
       }
     }),
-    { numRuns: 40 },
+    { numRuns: cases(40) },
   )
 })

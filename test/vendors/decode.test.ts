@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { VENDOR_NAMES, VENDORS, type VendorName, vendorOf } from '../../src/vendors'
 import { MAX_REFS } from '../../src/vendors/limits'
 import { type DecodedEvent, Undecodable } from '../../src/vendors/vendor'
+import { cases } from '../harness'
 import { textOf, URL_, utf8 } from './harness'
 import { form, HEADERS, SAMPLES, XML } from './samples'
 
@@ -174,7 +175,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
         const events = attempt(name, body, headers)
         if (events) expectWellFormed(events)
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     )
   })
 
@@ -216,7 +217,7 @@ describe.each(VENDOR_NAMES)('%s: decode', (name) => {
           expect(verdict.ok).toBe(false)
         },
       ),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     )
   })
 

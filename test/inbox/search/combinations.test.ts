@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { STATUSES } from '../../../src/inbox/lifecycle'
+import { cases } from '../../harness'
 import { walk } from '../seeding'
 import { at, BASE, expected, idsOf, oracleWorld, pathOf, type Query, REFS, TYPES } from './oracle'
 
@@ -57,7 +58,7 @@ function combinations(connections: readonly string[]): fc.Arbitrary<Query> {
 }
 
 /** In parts, so that none of them is long on a slow machine. */
-it.each(Array.from({ length: 15 }, (_, part) => part))(
+it.each(Array.from({ length: cases(15) }, (_, part) => part))(
   'search finds what looking at every event finds, by any combination of filters, in both orders, in pages of any size (%i)',
   async (part) => {
     let found = 0
