@@ -60,7 +60,7 @@ const history = fc.record({
 type Step = { name: string; needs: string[]; run: () => Promise<unknown> }
 
 it('ends in the same links in every order', async () => {
-  const numRuns = cases(30)
+  const numRuns = cases(50)
   stopClock()
   const world = await billingWorld()
   const api = as(world.project, world.token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT, EVENTS: lossyQueue().EVENTS } })
