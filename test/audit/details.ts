@@ -1,0 +1,103 @@
+import type { World } from '../routes/world'
+
+/**
+ * The details of the entry that each call and each form leaves, by its action or, where another one leaves other details, by its
+ * method and path; null for an action that is not here. Ids that the world has are in angle brackets, and new ones cut.
+ */
+export const DETAILS: Record<string, unknown> = {
+  'api_key.minted': { name: 'sample', scopes: ['billing:read'] },
+  'api_key.updated': { name: 'sample' },
+  'api_key.rotated': { key_prefix: 'svc_v1_…' },
+  'project.created': { name: 'sample' },
+  'project.renamed': { name: 'sample' },
+  'project.deleted': { name: 'Test' },
+  'project.restored': { name: 'Test' },
+  'member.role_changed': { from: 'developer', to: 'viewer' },
+  'member.removed': { role: 'developer' },
+  'member.invited': { role: 'viewer' },
+  'invitation.resent': { role: 'viewer' },
+  'invitation.revoked': { role: 'viewer' },
+  'consumer.blocked': { reason: 'sample' },
+  'consumer.unblocked': { reason: 'sample' },
+  'consumer.merged': { into: '<survivor>', external_ids: 1, customers: [] },
+  'consumer.erased': { erasure: 'ers_…' },
+  'device.revoked': { consumer: '<consumer>' },
+  'domain.added': { hostname: 'sample.dev', purpose: 'surface' },
+  'domain.retried': { hostname: 'host.plain.dev', purpose: 'surface' },
+  'domain.deleted': { hostname: 'host.plain.dev', purpose: 'surface' },
+  'feature.created': { type: 'boolean' },
+  'feature.updated': { name: 'sample' },
+  'plan.created': { key: 'sample' },
+  'plan.updated': { fields: ['key', 'name', 'rank', 'state', 'prices', 'features'] },
+  'grant.created': { consumer: '<consumer>', feature: 'seats', plan: null, effect: 'allow' },
+  'grant.revoked': { consumer: '<consumer>', feature: 'sso', plan: null, effect: 'allow' },
+  'entitlement_key.rotated': { compromised: false },
+  'connection.created': { vendor: 'stripe', name: 'sample' },
+  'connection.updated': { name: 'sample', status: 'active' },
+  'connection.secret_added': { secret_id: 'sec_…' },
+  'connection.secret_removed': { secret_id: 'sec_…' },
+  'events.replayed': { filter: { order: 'desc' }, matched: 1 },
+  'customer.pinned': { vendor: 'stripe', consumer: '<consumer>' },
+  'customer.unpinned': { vendor: 'stripe' },
+  'sso_connection.created': { audience: 'team', name: 'sample', issuer: 'https://sample.plain.dev' },
+  'sso_connection.updated': {
+    name: 'sample',
+    client_id: 'other',
+    auth_method: 'client_secret_basic',
+    scopes: ['openid'],
+    claims: { email: 'email', name: 'name' },
+    domain_ids: [],
+    create_consumers: true,
+    redirect_uris: ['https://app.acme.dev/callback'],
+    client_secret: 'changed',
+  },
+  'sso_connection.test_started': { test: 'sit_…' },
+  ...inProject({
+    'general/settings': { require_passkey: true },
+    'general/consumers': { link_hints: true, consumer_keys: ['user_id'], max_devices: 5 },
+    'general/entitlements': { grace_days: 1, renewal_slack_hours: 1 },
+    general: { name: 'By form' },
+    'api-keys': { name: 'By form', scopes: ['billing:read'] },
+    'api-keys/:id/edit': { name: 'By form' },
+    'members/:user/role': { from: 'developer', to: 'admin' },
+    domains: { hostname: 'by-form.dev', purpose: 'surface' },
+    sso: { audience: 'team', name: 'By form', issuer: 'https://sample.plain.dev' },
+    'sso/:id': { name: 'By form', client_id: 'rp', domain_ids: [] },
+    'sso/:id/enforce': { enforce: false },
+  }),
+  'POST /console/projects': { name: 'By form' },
+  'POST /console/p/:project/platform/billing/connections': { vendor: 'stripe', name: 'By form' },
+  'POST /console/p/:project/platform/billing/connections/:id': { name: 'By form' },
+  'POST /console/p/:project/platform/billing/customers/:vendor/:customer/consumer/new': {
+    vendor: 'stripe',
+    consumer: 'csm_…',
+  },
+  'POST /console/p/:project/platform/billing/customers/:vendor/:customer/nobody': { vendor: 'stripe', consumer: null },
+  'POST /console/p/:project/platform/consumers/:consumer/block': null,
+  'POST /console/p/:project/platform/consumers/:consumer/unblock': null,
+  'POST /console/p/:project/platform/consumers/:consumer/grants': {
+    consumer: '<consumer>',
+    feature: 'sso',
+    plan: null,
+    effect: 'deny',
+  },
+}
+
+/** Of forms in a project's settings. */
+function inProject(forms: Record<string, unknown>): Record<string, unknown> {
+  const named = Object.entries(forms).map(([path, of]) => [`POST /console/p/:project/platform/settings/${path}`, of])
+  return Object.fromEntries(named)
+}
+
+/** Details as they are stored, in the form of {@link DETAILS}. */
+export function namedIn(world: World, details: string | null): unknown {
+  if (details === null) return null
+  const { consumer, survivor } = world
+  const text = details.replaceAll(consumer, '<consumer>').replaceAll(survivor, '<survivor>')
+  return JSON.parse(
+    text
+      .replaceAll(/\b([a-z]{3})_[0-9a-z]{26}\b/g, '$1_…')
+      .replaceAll(/svc_v1_\w{4}…\w{4}/g, 'svc_v1_…')
+      .replaceAll(/\bh[0-9a-f]{8}\.plain/g, 'host.plain'),
+  )
+}
