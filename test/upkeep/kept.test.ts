@@ -1,23 +1,38 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { BROWSER_KEPT, EVENTS_KEPT } from '../../src/accounts/limits'
+import { RELEASED_KEPT_FOR } from '../../src/domains/limits'
 import { type IdPrefix, idFloor } from '../../src/lib/ids'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { SESSION_MAX } from '../../src/sessions/limits'
 import { DELETED_KEPT_FOR, TESTS_KEPT_FOR } from '../../src/sso/limits'
+import { RETIRED_FOR } from '../../src/token-keys/limits'
 import { stopClock } from '../clock'
 import { DIRECTORY, freshProject, STORE } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
+import { SOURCES } from '../sources'
 
 /*
  * Housekeeping deletes what is a minute past its time, and leaves what is a minute inside it: a row of each for every purge
  * that has a time, all in one run. Retention of events and payloads is in retention.test.ts.
  */
 
+/** Purges that have no line here, and the test that looks at each. */
+const ELSEWHERE = {
+  purgePayloads: 'retention.test.ts',
+  purgeEvents: 'retention.test.ts',
+  purgeMinutes: 'retention.test.ts',
+  purgeProjects: '../projects/purge.test.ts',
+  purgeIdentities: '../sso/connections.test.ts',
+}
+
 const NIGHT = Date.parse('2026-06-10T03:00:00.000Z')
 const RECORDS = 400 * DAY
+const AUDIT = 400 * DAY
 
 type Row = Record<string, string | number | null>
 type Purge = {
+  /** The function that deletes such rows. */
+  by: string
   table: string
   /** How long a row is kept (ms), from the time that {@link row} is given. */
   life: number
@@ -56,11 +71,13 @@ const grant = (at: number, id: string, project_id: string): Row => ({
 
 const PURGES: Record<string, Purge> = {
   'a sign-in code': {
+    by: 'purgeEnded',
     table: 'sign_in_codes',
     life: DAY,
     row: (at, id) => ({ id: idAt('chl', at, id), email: id, code_hash: 'h', created_at: at, expires_at: at }),
   },
   'a session': {
+    by: 'purgeEnded',
     table: 'sessions',
     life: SESSION_MAX + DAY,
     row: (at, id) => ({
@@ -73,18 +90,21 @@ const PURGES: Record<string, Purge> = {
     }),
   },
   'an entry about an account': {
+    by: 'purgeAccountEvents',
     table: 'account_events',
     life: EVENTS_KEPT,
     row: (at, id) => ({ user_id: 'u', id, type: 'sign_in', at }),
   },
   'a browser of an account': {
+    by: 'purgeBrowsers',
     table: 'account_browsers',
     life: BROWSER_KEPT,
     row: (seen_at, id) => ({ user_id: 'u', browser: id, seen_at }),
     key: 'browser',
   },
-  'a spent challenge': { table: 'spent_challenges', life: DAY, row: (at, id) => ({ id: idAt('pch', at, id) }) },
+  'a spent challenge': { by: 'purgeSpent', table: 'spent_challenges', life: DAY, row: (at, id) => ({ id: idAt('pch', at, id) }) },
   'a code of single sign-on': {
+    by: 'purgeCodes',
     table: 'sso_codes',
     life: 0,
     row: (expires_at, hash, project_id) => ({
@@ -100,6 +120,7 @@ const PURGES: Record<string, Purge> = {
     key: 'hash',
   },
   'a login under way': {
+    by: 'purgeLogins',
     table: 'sso_logins',
     life: HOUR,
     row: (at, id, project_id) => ({
@@ -112,6 +133,7 @@ const PURGES: Record<string, Purge> = {
     }),
   },
   'a test run': {
+    by: 'purgeTests',
     table: 'sso_tests',
     life: TESTS_KEPT_FOR,
     row: (created_at, id, project_id) => ({
@@ -124,29 +146,89 @@ const PURGES: Record<string, Purge> = {
     }),
   },
   'a deleted connection': {
+    by: 'purgeConnections',
     table: 'sso_connections',
     life: DELETED_KEPT_FOR,
     row: (at, id, project) => ({ id, ...connection(project, at) }),
   },
   'a replay': {
+    by: 'purgeReplays',
     table: 'replays',
     database: STORE,
     life: RECORDS,
     row: (at, id, project_id) => ({ project_id, id: idAt('rpl', at, id), actor: 'u', queued: 1 }),
   },
   'a revoked grant': {
+    by: 'purgeGrants',
     table: 'grants',
     database: STORE,
     life: RECORDS,
     row: (revoked_at, id, project) => ({ ...grant(revoked_at, id, project), revoked_at }),
   },
   'an expired grant': {
+    by: 'purgeGrants',
     table: 'grants',
     database: STORE,
     life: RECORDS,
     row: (expires_at, id, project) => ({ ...grant(expires_at, id, project), expires_at }),
   },
+  'a revoked grant that would have ended later': {
+    by: 'purgeGrants',
+    table: 'grants',
+    database: STORE,
+    life: RECORDS,
+    row: (revoked_at, id, project) => ({ ...grant(revoked_at, id, project), revoked_at, expires_at: NIGHT + DAY }),
+  },
+  'an expired grant that was revoked later': {
+    by: 'purgeGrants',
+    table: 'grants',
+    database: STORE,
+    life: RECORDS,
+    row: (expires_at, id, project) => ({ ...grant(expires_at, id, project), expires_at, revoked_at: NIGHT - DAY }),
+  },
+  'a deleted domain': {
+    by: 'purgeReleased',
+    table: 'domains',
+    life: RELEASED_KEPT_FOR,
+    row: (state_since, id, project_id) => ({
+      project_id,
+      id,
+      hostname: `${id}.dev`,
+      purpose: 'sso',
+      state: 'released',
+      state_since,
+      token: 't',
+      created_by: 'u',
+      created_at: 1,
+      version: 1,
+    }),
+  },
+  'an entry of the audit log': {
+    by: 'purgeAudit',
+    table: 'audit_log',
+    database: STORE,
+    life: AUDIT,
+    row: (at, id, project_id) => ({
+      project_id,
+      id: idAt('aud', at, id),
+      actor_type: 'user',
+      actor_id: 'u',
+      action: 'a',
+      object_type: 'o',
+      object_id: 'o',
+      request_id: 'r',
+    }),
+  },
+  'a retired key of entitlement tokens': {
+    by: 'keysRenewed',
+    table: 'entitlement_keys',
+    database: STORE,
+    life: RETIRED_FOR,
+    row: (state_at, kid, project_id) => ({ project_id, kid, state: 'retired', public: '{}', created_at: 1, state_at }),
+    key: 'kid',
+  },
   'a move of a customer': {
+    by: 'purgeMoves',
     table: 'customer_moves',
     database: STORE,
     life: RECORDS,
@@ -164,6 +246,14 @@ async function insert({ database = DIRECTORY, table }: Purge, row: Row): Promise
     .bind(...Object.values(row))
     .run()
 }
+
+it('Every purge has a line here, or a test of its own', () => {
+  const purges = SOURCES.flatMap(({ code }) =>
+    [...code.matchAll(/export (?:async )?function (purge\w+|keysRenewed)\(/g)].map(([, name]) => name),
+  )
+  const stated = [...Object.values(PURGES).map(({ by }) => by), ...Object.keys(ELSEWHERE)]
+  expect([...new Set(stated)].sort()).toEqual(purges.sort())
+})
 
 describe('housekeeping', () => {
   beforeAll(async () => {
