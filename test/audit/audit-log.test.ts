@@ -7,15 +7,15 @@ import { type Answer, BESIDE, call, countingD1, freshKey, mint, STORE } from '..
 const read = (world: { project: string; secret: string }, query: string, bindings = {}): Promise<Answer> =>
   call(`/platform/v1/audit-log?${query}`, { token: world.secret, project: world.project, bindings })
 
-type Seed = { at: number; actor_type?: string; actor_id?: string; action?: string; object?: string }
+type Seed = { at: number; actor_type?: string; actor_id?: string; action?: string; object?: string; details?: object }
 
 /** Writes entries as changes would have. */
 async function insert(project: string, seeds: readonly Seed[]): Promise<void> {
   const rows = seeds.map(({ at, ...seed }) => ({ id: newId('aud', at), ...seed }))
   await STORE.prepare(
-    `INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
+    `INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id, details)
       SELECT ?1, value->>'id', coalesce(value->>'actor_type', 'user'), coalesce(value->>'actor_id', 'usr_x'),
-        coalesce(value->>'action', 'project.renamed'), 'project', coalesce(value->>'object', 'prj_x'), 'req_x'
+        coalesce(value->>'action', 'project.renamed'), 'project', coalesce(value->>'object', 'prj_x'), 'req_x', value->'details'
       FROM json_each(?2)`,
   )
     .bind(project, JSON.stringify(rows))
@@ -69,6 +69,23 @@ describe('the audit log', () => {
       expect([query, body.data.map(({ created_at }) => Date.parse(created_at) - t)]).toEqual([query, found])
       expect([body.truncated, body.has_more]).toEqual([false, false])
     }
+  })
+
+  it('of a consumer has the merges of others into it, and of an object with the same words nothing else', async () => {
+    const world = await freshKey()
+    const t = Date.now() + MINUTE
+    const merged = { action: 'consumer.merged', object: 'csm_from', details: { into: 'csm_into' } }
+    await insert(world.project, [
+      { at: t, ...merged },
+      { at: t + 1, action: 'consumer.blocked', object: 'csm_into' },
+      { at: t + 2, action: 'other', object: 'csm_other', details: { into: 'csm_into' } },
+    ])
+    const found = async (object: string) => {
+      const { body } = await read(world, `object_id=${object}`)
+      return body.data.map(({ created_at }) => Date.parse(created_at) - t)
+    }
+    expect(await found('csm_into')).toEqual([1, 0])
+    expect(await found('csm_from')).toEqual([0])
   })
 
   it('of another project is never found', async () => {

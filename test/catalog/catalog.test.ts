@@ -1,15 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { insertConsumer } from '../consumers/rows'
 import { insertGrants } from '../entitlements/rows'
-import { type Answer, countingD1, freshKey, type RequestOptions } from '../harness'
+import { type Answer, call, countingD1, freshKey, type RequestOptions } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { catalogAs } from './catalog'
 
 let api: ReturnType<typeof catalogAs>
 let project: string
+let secret: string
 beforeEach(async () => {
   const made = await freshKey()
   project = made.project
+  secret = made.secret
   api = catalogAs(project, made.secret)
 })
 
@@ -60,6 +62,49 @@ describe('a feature', () => {
     expect((await api.dropFeature('sso')).status).toBe(204)
     expect((await api.dropFeature('sso')).status).toBe(404)
     expect((await api.features()).body.data).toEqual([])
+  })
+})
+
+describe('a feature in use stays, and goes once it is used no more', () => {
+  const settings = (json: object) =>
+    call(`/platform/v1/projects/${project}`, { method: 'PATCH', project, token: secret, json: { settings: json } })
+  const changed = (sql: string) => rows(sql, project)
+  const uses: Record<string, { use: () => Promise<unknown>; end: () => Promise<unknown> }> = {
+    'by a plan': {
+      use: () => api.plan({ key: 'pro', name: 'Pro', features: { seats: { value: 1 } } }),
+      end: () => changed("UPDATE plans SET features = '{}' WHERE project_id = ?"),
+    },
+    'by an archived plan': {
+      use: () => api.plan({ key: 'pro', name: 'Pro', state: 'archived', features: { seats: { value: 1 } } }),
+      end: () => changed("UPDATE plans SET features = '{}' WHERE project_id = ?"),
+    },
+    'by a grant': {
+      use: async () => {
+        await insertGrants(project, await insertConsumer(project, 'ada'))
+        await changed("UPDATE grants SET feature = 'seats' WHERE project_id = ?")
+      },
+      end: () => changed('UPDATE grants SET revoked_at = 1 WHERE project_id = ?'),
+    },
+    'by a grant that has not begun': {
+      use: async () => {
+        await insertGrants(project, await insertConsumer(project, 'ada'))
+        await changed("UPDATE grants SET feature = 'seats', starts_at = 9000000000000 WHERE project_id = ?")
+      },
+      end: () => changed('UPDATE grants SET expires_at = 1 WHERE project_id = ?'),
+    },
+    'by the setting of devices': {
+      use: () => settings({ devices_feature: 'seats' }),
+      end: () => settings({ devices_feature: null }),
+    },
+  }
+
+  it.each(Object.entries(uses))('%s', async (_, { use, end }) => {
+    await api.feature('seats', SEATS)
+    await use()
+    expect(codeOf(await api.dropFeature('seats'))).toEqual([409, 'feature_in_use'])
+    expect((await api.features()).body.data).toHaveLength(1)
+    await end()
+    expect((await api.dropFeature('seats')).status).toBe(204)
   })
 })
 

@@ -255,6 +255,21 @@ describe('the answer of a time', () => {
     await wrong(async () => undefined, /has changed since in a way/)
   })
 
+  it('has nothing of a subscription that was another customer’s then, and says so', async () => {
+    await world.consumers.put('eve')
+    const hers = { customer: 'cus_eve', metadata: { consumer_external_id: 'eve' } }
+    await world.deliver(event({}), event({ sub: 's2', status: 'canceled', fields: hers }))
+    advance(HOUR)
+    const then = Date.now()
+    advance(HOUR)
+    expect((await at(then)).features.projects).toMatchObject({ allowed: true })
+    await world.deliver(event({ at: 1, fields: hers }))
+    expect((await world.one('ext:eve')).features.projects).toMatchObject({ allowed: true })
+    const { features, missing } = await at(then, 'ext:eve')
+    expect(features.projects).toMatchObject({ allowed: false })
+    expect(missing).toContain("The subscription s1 was another customer's.")
+  })
+
   it('says which customers have been linked to another consumer since', async () => {
     const now = await storeClock()
     const linked = now - 2 * HOUR

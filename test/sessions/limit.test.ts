@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { visit } from '../console/visit'
-import { type Answer, bound, call, countingD1, freshAddress, LIMIT_REACHED, mailbox, ORIGIN } from '../harness'
+import { submit, visit } from '../console/visit'
+import {
+  type Answer,
+  bound,
+  call,
+  countingD1,
+  freshAddress,
+  LIMIT_REACHED,
+  mailbox,
+  ORIGIN,
+  signedIn,
+} from '../harness'
 import { freshEmail, sent } from './signing-in'
 
 type Link = { challenge: string; code: string }
@@ -19,6 +29,12 @@ const ASKS: Record<string, [(options: Options) => Promise<Answer>, usual: number
     (options) => visit('/console/sign-in', null, { form: { email: freshEmail() }, ...options }),
     200,
     1,
+  ],
+  // It reads the session, and again for the page that says so.
+  'POST /console/confirm/code': [
+    async (options) => submit('/console/confirm/code', (await signedIn()).token, {}, options),
+    200,
+    2,
   ],
 }
 /** Every way to redeem a code, and what it answers to a right one. Wrong ones are 401. */
@@ -107,7 +123,7 @@ it('one limit is for all ways to ask for a code, by address; another for all way
     const headers = { 'CF-Connecting-IP': '2001:db8:cc::1', Origin: ORIGIN }
     await ask({ headers, bindings: { EMAIL, LIMIT_SIGN_IN: { limit: (of) => limit(of).finally(() => counted++) } } })
   }
-  expect([keys.size, counted]).toEqual([2, 6])
+  expect([keys.size, counted]).toEqual([2, 7])
 })
 
 it('keeps 200 characters of what a browser says of itself', async () => {

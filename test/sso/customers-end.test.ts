@@ -31,6 +31,9 @@ describe('an erased consumer', () => {
     const { signIn, arrive, consumers, project } = await customersWorld()
     const { consumer } = await signIn(ADA)
     await arrive(ADA)
+    // Of one that was merged into it, too.
+    const merged = await signIn({ ...ADA, subject: 'sub-zqulo-2', email: 'zqulo@other.dev' })
+    await consumers.merge(merged.consumer.id, consumer.id)
     await consumers.erase(consumer.id)
     expect(await count('sso_identities', project)).toBe(0)
     advance(2 * MINUTE)

@@ -55,6 +55,20 @@ it('shows the address of the latest sign-in', async () => {
   expect(body.data.map(({ email }: { email: string }) => email)).toEqual(['ada@second.dev'])
 })
 
+it('those of a connection that was deleted are gone with it, before the cron deletes them', async () => {
+  const { project, secret, owner, signIn, connection } = await customersWorld()
+  const { consumer, identity } = await signIn({ subject: 'ada' })
+  const shown = async () => {
+    const all = await call(`${SSO}/identities`, { project, token: secret })
+    const own = await call(`${SSO}/identities?consumer=${consumer.id}`, { project, token: secret })
+    const { text } = await visit(`/console/p/${project}/platform/consumers/${consumer.id}`, owner.token)
+    return [all.body.data.length, own.body.data.length, text.includes(identity.id)]
+  }
+  expect(await shown()).toEqual([1, 1, true])
+  await call(`${SSO}/connections/${connection.id}`, { method: 'DELETE', project, token: owner.token })
+  expect(await shown()).toEqual([0, 0, false])
+})
+
 it('removing one of a user signs them out where it signed them in, and nowhere else', async () => {
   const [of, other] = [await team(), await team()]
   const ada = await ssoMember(of)

@@ -102,7 +102,12 @@ const PURGES: Record<string, Purge> = {
     row: (seen_at, id) => ({ user_id: 'u', browser: id, seen_at }),
     key: 'browser',
   },
-  'a spent challenge': { by: 'purgeSpent', table: 'spent_challenges', life: DAY, row: (at, id) => ({ id: idAt('pch', at, id) }) },
+  'a spent challenge': {
+    by: 'purgeSpent',
+    table: 'spent_challenges',
+    life: DAY,
+    row: (at, id) => ({ id: idAt('pch', at, id) }),
+  },
   'a code of single sign-on': {
     by: 'purgeCodes',
     table: 'sso_codes',
