@@ -5,6 +5,11 @@ import { openApiDocument } from './openapi-document.ts'
 import { ROOT } from './paths.ts'
 
 const SOURCE = join(ROOT, 'client')
+/**
+ * A body may leave out a field that has a default: without the option, the types would demand it. The other two name the
+ * schemas as the document does.
+ */
+const TYPE_OPTIONS = ['--default-non-nullable=false', '--root-types', '--root-types-no-schema-prefix']
 /** Where the package is built. */
 export const CLIENT = join(ROOT, 'dist/client')
 
@@ -30,6 +35,6 @@ export async function generateTypes(document: string, target: string): Promise<v
   writeFileSync(source, document)
   // It brings a TypeScript of its own, because the one that checks this project has no API that it can use.
   const cli = join(SOURCE, 'node_modules/openapi-typescript/bin/cli.js')
-  await command(process.execPath, [cli, source, '--output', target, '--root-types', '--root-types-no-schema-prefix'])
+  await command(process.execPath, [cli, source, '--output', target, ...TYPE_OPTIONS])
   rmSync(source)
 }

@@ -3,30 +3,37 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './paths.ts'
 
-/** The secrets of a deployment, and how each is generated. */
-export const SECRETS: Record<string, () => string> = {
-  CODE_PEPPER: () => randomBytes(32).toString('hex'),
-  ENCRYPTION_KEY_1: () => randomBytes(32).toString('base64'),
-}
+/** A secret of a deployment: the name under which it is generated, and every name under which there is one already. */
+type Secret = { name: string; is: RegExp; make: () => string }
+
+/**
+ * The secrets of a deployment. An encryption key of any number will do: who has replaced the first one must not get another
+ * one under its number, because that could not open what the former one has encrypted.
+ */
+export const SECRETS: readonly Secret[] = [
+  { name: 'CODE_PEPPER', is: /^CODE_PEPPER$/, make: () => randomBytes(32).toString('hex') },
+  { name: 'ENCRYPTION_KEY_1', is: /^ENCRYPTION_KEY_[1-9]\d{0,3}$/, make: () => randomBytes(32).toString('base64') },
+]
 
 const HEADER = `# Settings and secrets of the local server, generated on its first start. The signing secrets in .wrangler/state are
-# encrypted with ENCRYPTION_KEY_1, so delete this file and that folder together.
+# encrypted with its ENCRYPTION_KEY, so delete this file and that folder together.
 `
 /** What a local server is given besides: anyone may sign in, and codes are printed in the terminal. */
-const SETTINGS: Record<string, () => string> = { SIGN_UP: () => 'open', SIGN_IN_DELIVERY: () => 'log' }
+const SETTINGS: readonly Secret[] = [
+  { name: 'SIGN_UP', is: /^SIGN_UP$/, make: () => 'open' },
+  { name: 'SIGN_IN_DELIVERY', is: /^SIGN_IN_DELIVERY$/, make: () => 'log' },
+]
 
 /** Adds missing settings and secrets to .dev.vars and keeps the existing ones. @returns the names that were added */
 export function ensureDevVars(path = join(ROOT, '.dev.vars')): string[] {
   const before = existsSync(path) ? readFileSync(path, 'utf8') : HEADER
-  const wanted = { ...SECRETS, ...SETTINGS }
-  const missing = Object.keys(wanted).filter(
-    (name) => !new RegExp(`^\\s*(export\\s+)?${name}\\s*=\\s*\\S`, 'm').test(before),
-  )
+  const set = [...before.matchAll(/^\s*(?:export\s+)?(\w+)\s*=\s*\S/gm)].map(([, name = '']) => name)
+  const missing = [...SECRETS, ...SETTINGS].filter(({ is }) => !set.some((name) => is.test(name)))
   if (missing.length > 0) {
     const start = before === '' || before.endsWith('\n') ? before : `${before}\n`
-    const added = missing.map((name) => `${name}=${wanted[name]?.()}\n`).join('')
+    const added = missing.map(({ name, make }) => `${name}=${make()}\n`).join('')
     writeFileSync(path, start + added, { mode: 0o600 })
   }
   chmodSync(path, 0o600)
-  return missing
+  return missing.map(({ name }) => name)
 }

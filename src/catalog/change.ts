@@ -179,7 +179,7 @@ function catalogFits(of: PlanOf, given: PlanFeatures): SQL {
 function requireRoom(given: PlanFeatures, before: PlanFeatures | undefined, others: number): void {
   const bytes = bytesIn(given)
   if ((before && bytes <= bytesIn(before)) || others + bytes <= MAX_CATALOG_BYTES) return
-  const words = `The features of all plans of a project can take ${MAX_CATALOG_BYTES} bytes as JSON.`
+  const words = `The features of all plans of a project can take ${MAX_CATALOG_BYTES.toLocaleString('en')} bytes as JSON.`
   throw new Fault('catalog_limit_reached', `${words} The other plans have ${others}, and this one would have ${bytes}.`)
 }
 

@@ -24,7 +24,7 @@ export const planRoutes = new Hono<HttpEnv>()
     route({
       id: 'createPlan',
       summary: 'Create a plan',
-      description: `The features must be in the catalog, and the values must fit their types. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included. The features of all plans together can take ${MAX_CATALOG_BYTES} bytes as JSON.`,
+      description: `The features must be in the catalog, and the values must fit their types. A price or a product belongs to one plan. A project can have ${MAX_PLANS} plans, archived ones included. The features of all plans together can take ${MAX_CATALOG_BYTES.toLocaleString('en')} bytes as JSON.`,
       tag,
       policy: mayWrite,
       responses: { 201: taggedWith(PlanShown, 'The plan.') },

@@ -22,6 +22,7 @@ const { awaitFinal, deliver, isReceipt } = await import('../../scripts/lib/deliv
 const { GENERATED_VENDORS, writeEvents } = await import('../../scripts/lib/generated.ts')
 const { localInboxes } = await import('../../scripts/lib/inbox.ts')
 const { lintOpenApi } = await import('./lint-openapi.ts')
+const { ensureDevVars } = await import('../../scripts/lib/dev-vars.ts')
 const { isAlive } = await import('../../scripts/lib/running.ts')
 const { freePort, killServer, portFree, startServer } = await import('./server.ts')
 const { sleep } = await import('../../scripts/lib/terminal.ts')
@@ -61,6 +62,12 @@ async function tryStart(): Promise<void> {
   await test('only the owner can read the local secrets', async () => {
     const mode = statSync(join(ROOT, '.dev.vars')).mode & 0o777
     if (mode !== 0o600) throw new Error(`.dev.vars has mode ${mode.toString(8)}`)
+  })
+  await test('no encryption key is made beside one of another number', async () => {
+    const path = join(folder, 'second-key.dev.vars')
+    writeFileSync(path, 'ENCRYPTION_KEY_2=x\n')
+    const made = ensureDevVars(path)
+    if (made.join() !== 'CODE_PEPPER,SIGN_UP,SIGN_IN_DELIVERY') throw new Error(`it made ${made.join()}`)
   })
   await test('a second npm start in the same checkout is refused', async () => {
     mustFail(await npm(['start', '--', '--port', String(await freePort())]), 'is already running')

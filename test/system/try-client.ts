@@ -4,6 +4,7 @@ import { buildClient, CLIENT, generateTypes } from '../../scripts/lib/build-clie
 import { command } from '../../scripts/lib/command.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { findCode } from '../../scripts/lib/server-log.ts'
+import { everyCall } from './every-call.ts'
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 /** What the example prints when all of it has worked. */
@@ -21,8 +22,8 @@ export function createClient({ baseUrl, token, projectId }: Options) {
 `
 
 /**
- * Builds the client, packs it, installs it into an empty project, checks the types of its example there, and runs the
- * example against a running server.
+ * Builds the client, packs it, installs it into an empty project, checks the types of its example there, and those of a
+ * program that makes every call, and runs the example against a running server.
  *
  * @returns the last line that the example printed
  */
@@ -35,7 +36,7 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   const quiet = ['--no-audit', '--no-fund', '--offline', '--install-links']
   await command('npm', ['install', join(folder, packed), ...parts, ...quiet], { cwd: folder })
   cpSync(join(folder, 'node_modules/platform-api-client/example.ts'), join(folder, 'example.ts'))
-  return checkAndRun(url, folder)
+  return checkAndRun(url, folder, 'platform-api-client')
 }
 
 /** The same program with openapi-typescript and openapi-fetch alone, as a user of the API has them. */
@@ -48,7 +49,7 @@ export async function tryGeneratedTypes(url: string, folder: string): Promise<st
   writeFileSync(join(folder, 'direct.ts'), DIRECT)
   const example = readFileSync(join(ROOT, 'client/example.ts'), 'utf8')
   writeFileSync(join(folder, 'example.ts'), example.replace("'platform-api-client'", "'./direct.ts'"))
-  return checkAndRun(url, folder)
+  return checkAndRun(url, folder, './direct.ts')
 }
 
 function emptyProject(folder: string): void {
@@ -56,13 +57,15 @@ function emptyProject(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }))
 }
 
-async function checkAndRun(url: string, folder: string): Promise<string> {
+async function checkAndRun(url: string, folder: string, client: string): Promise<string> {
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true }) // npm removes what it did not install
   for (const name of ['@types/node', 'undici-types']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
   }
   const strict = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext', '--types', 'node']
-  const files = ['example.ts', '--allowImportingTsExtensions']
+  const program = everyCall(await (await fetch(`${url}/openapi.json`)).text(), client)
+  writeFileSync(join(folder, 'every-call.ts'), program)
+  const files = ['example.ts', 'every-call.ts', '--allowImportingTsExtensions']
   await command(process.execPath, [TSC, ...strict, ...files], { cwd: folder })
   const said = await command(process.execPath, ['example.ts', url, 'client@example.com'], { cwd: folder, answer })
   const [done] = DONE.exec(said) ?? []

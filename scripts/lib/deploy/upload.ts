@@ -30,14 +30,21 @@ export async function uploadWorker(commands: Commands): Promise<void> {
 
 /**
  * The secrets that the Worker lacks. A value comes from the environment, or is generated here and stored nowhere else.
- * An existing secret is never overwritten: without ENCRYPTION_KEY_1 the signing secrets in the database are lost.
+ * An existing secret is never overwritten: without its encryption key, what the database has under it is lost.
  */
 async function missingSecrets(commands: Commands): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await commands.look(['secret', 'list', '--config', DEPLOY_CONFIG])
-  if (commands.dry) return Object.fromEntries(Object.keys(SECRETS).map((name) => [name, '']))
+  if (commands.dry) return Object.fromEntries(SECRETS.map(({ name }) => [name, '']))
   if (code !== 0 && !/not found/i.test(stderr + stdout))
     fail(`Could not list the secrets of the Worker:\n${stderr || stdout}`)
-  const present = new Set(code === 0 ? (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name) : [])
-  const missing = Object.entries(SECRETS).filter(([name]) => !present.has(name))
-  return Object.fromEntries(missing.map(([name, make]) => [name, process.env[name] ?? make()]))
+  const present = code === 0 ? (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name) : []
+  const missing = SECRETS.filter(({ is }) => !present.some((name) => is.test(name)))
+  return Object.fromEntries(
+    missing.flatMap(({ name, is, make }) => {
+      const given = Object.entries(process.env).flatMap(([known, value]) =>
+        is.test(known) && value ? [[known, value]] : [],
+      )
+      return given.length > 0 ? given : [[name, make()]]
+    }),
+  )
 }

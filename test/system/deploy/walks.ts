@@ -32,8 +32,10 @@ export function walks(): [name: string, walk: () => Promise<void>][] {
       },
     ],
     [
-      'the next run creates nothing, applies nothing again, and leaves the secrets alone',
+      'the next run creates nothing, applies nothing again, and leaves the secrets alone, also if the second encryption key has replaced the first',
       async () => {
+        account.secrets.delete('ENCRYPTION_KEY_1')
+        account.secrets.add('ENCRYPTION_KEY_2')
         must(await deploy(account), 0, 'No migrations to apply')
         same('creations', creations(), 4)
         uploads(2)
