@@ -14,7 +14,7 @@ import { invalidFields } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import type { PlanFact } from './facts'
 import { factsIn, lacking, readWhole, unlessTooMuch } from './holders'
-import { MAX_PREVIEW_READS, MAX_PREVIEWED, MAX_WALKED } from './limits'
+import { MAX_PREVIEWED, MAX_WALKED } from './limits'
 import { CLOCK, type Extent, factsOf, numbered } from './read'
 
 const o = alias(billingObjects, 'o')
@@ -80,32 +80,28 @@ function alteredBy(
 }
 
 /**
- * Reads the facts about the consumers of these steps, or of the first of them: of as many as one call can look at. One who has too
- * much alone is left out, as a check refuses it too. After {@link MAX_PREVIEW_READS} reads, the rest is left to the next call.
+ * Reads the facts about the consumers of these steps, or of the first of them: of as many as one call can look at, found by halves.
+ * The rest is left to the next call. A first one who has too much alone is left out, as a check refuses it too.
  *
  * @returns `facts`: reads what of them is large; `bytes`: of that
  */
 async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewStep[], keys: readonly string[] | null) {
   const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]
-  const without = new Set<string>()
-  for (let most = MAX_PREVIEWED, reads = 1; ; reads++) {
-    const isLast = reads === MAX_PREVIEW_READS
-    const consumers = isLast ? [] : concerned.filter((id) => !without.has(id)).slice(0, most)
+  for (let most = Math.min(concerned.length, MAX_PREVIEWED); ; most = Math.floor(most / 2)) {
+    const consumers = concerned.slice(0, most)
     const refs = consumers.map((id) => ({ id }))
     const read = (extent: Extent) =>
       batch(db, { ...factsOf(db, project_id, refs, { keys, ...extent }), refs: mappedPrices(db, project_id) })
     const found = await read({})
     if (unlessTooMuch(() => factsIn(found, refs.length))) {
-      const done = new Set([null, ...without, ...consumers])
+      const leftOut = most === 0 ? concerned.slice(0, 1) : []
+      const done = new Set([null, ...leftOut, ...consumers])
       const facts = async () => {
         const all = await readWhole(found, read)
         return { ...factsIn(all, refs.length), refs: all.refs }
       }
       return { facts, bytes: lacking(found)?.bytes ?? 0, steps: stepsUntil(all, (id) => !done.has(id)) }
     }
-    const [first = ''] = consumers
-    most = Math.floor(consumers.length / 2) || MAX_PREVIEWED
-    if (consumers.length === 1) without.add(first)
   }
 }
 

@@ -61,9 +61,6 @@ export const MAX_PREVIEW_WORK = 100_000
 /** So much of it at a time. Then other requests have their turn. */
 export const PREVIEW_SLICE = 5_000
 
-/** Reads of facts that one call of a preview makes to find those who are too much for one answer. */
-export const MAX_PREVIEW_READS = 20
-
 /** Changes that one call of a preview shows. */
 export const MAX_CHANGES = 50
 

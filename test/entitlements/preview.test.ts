@@ -261,6 +261,41 @@ describe('a preview', () => {
     }
     expect([names, cursor]).toEqual([['cus_first', 'cus_zero'], null])
   })
+
+  it('reads few times to find who has too much, and less each time', async () => {
+    await world.deliver(subscription('many', ['price_none']))
+    const few = 300
+    const first = 'csm_00000000000000000000000000'
+    await STORE.batch(
+      [
+        `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
+          WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 5001)
+          SELECT ?1, 'subscription', 'many_' || v, 'stripe', 'cus_many', 'active', 1, '[{}]' FROM n`,
+        `INSERT INTO consumers (project_id, id, metadata, state, revision, created_at, updated_at)
+          WITH RECURSIVE n(v) AS (SELECT 0 UNION ALL SELECT v + 1 FROM n WHERE v < ${few})
+          SELECT ?1, printf('csm_0000000000%016d', v), '{}', 'active', 1, 0, 0 FROM n`,
+        `INSERT INTO customer_links (project_id, customer, vendor, pinned) SELECT ?1, 'cus_many', 'stripe', '${first}'
+          WHERE true ON CONFLICT DO UPDATE SET pinned = excluded.pinned`,
+        `INSERT INTO grants (project_id, consumer_id, id, plan_id, effect, actor)
+          SELECT ?1, id, 'grt_' || substr(id, 5), '${plans.pro}', 'allow', 'usr' FROM consumers WHERE project_id = ?1`,
+      ].map((sql) => STORE.prepare(sql).bind(world.project)),
+    )
+    let [affected, most] = [0, 0]
+    let cursor: string | null | undefined
+    while (cursor !== null) {
+      const { DB, count } = countingD1()
+      const { body } = await world.catalog.preview(
+        plans.pro ?? '',
+        { features: {}, ...(cursor && { cursor }) },
+        { bindings: { DB } },
+      )
+      affected += body.affected
+      most = Math.max(most, count.trips)
+      cursor = body.next_cursor
+    }
+    // One trip walks; then facts are read of 301, 150, 75, 37, 18, 9, 4, 2, one and none of them.
+    expect([affected, most]).toEqual([few, 11])
+  })
 })
 
 const sorted = <T>(list: T[]) => list.map((one) => JSON.stringify(one)).sort()
