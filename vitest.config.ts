@@ -42,36 +42,37 @@ const ALONE = [
   'test/inbox/receive/{group-commit,refusal-counts,together}.test.ts',
 ]
 
+/** The Worker in workerd. @param outboundService what every fetch of the Worker and of tests leads to: no test needs a network */
+export const inWorkers = (outboundService: (request: Request) => Promise<Response>) =>
+  cloudflareTest(async () => ({
+    wrangler: { configPath: config },
+    miniflare: {
+      bindings: {
+        // Secrets for the tests alone, in place of a developer's .dev.vars.
+        CODE_PEPPER: 'a pepper that only the tests know, 32+',
+        ENCRYPTION_KEY_1: btoa('k'.repeat(32)),
+        SIGN_UP: 'open',
+        PUBLIC_ORIGIN: 'https://platform.test',
+        SURFACE_TARGET: 'surfaces.platform.test',
+        REFUSAL_FLUSH_MS: '20', // ten seconds by default, for which every test of a refused delivery would wait
+        SIGN_IN_DELIVERY: 'log',
+        ALL_CASES: process.env.CASES === 'all', // a fifth of the random cases otherwise: test/harness/cases.ts
+        TEST_MIGRATIONS: await readD1Migrations('drizzle'),
+      },
+      // A test may ask one project more in a minute than its limits allow.
+      ratelimits: Object.fromEntries(
+        ['PROJECT_READS', 'PROJECT_WRITES', 'PROJECT_COSTLY', 'CALLER_COSTLY', 'USER_COSTLY'].map((name) => [
+          `LIMIT_${name}`,
+          { namespace_id: name, simple: { limit: 1_000_000, period: 60 } },
+        ]),
+      ),
+      outboundService,
+    },
+  }))
+
 export default defineConfig({
   logLevel: 'error', // hundreds of warnings else: the vendors' SDKs ship source maps without sources
-  plugins: [
-    cloudflareTest(async () => ({
-      wrangler: { configPath: config },
-      miniflare: {
-        bindings: {
-          // Secrets for the tests alone, in place of a developer's .dev.vars.
-          CODE_PEPPER: 'a pepper that only the tests know, 32+',
-          ENCRYPTION_KEY_1: btoa('k'.repeat(32)),
-          SIGN_UP: 'open',
-          PUBLIC_ORIGIN: 'https://platform.test',
-          SURFACE_TARGET: 'surfaces.platform.test',
-          REFUSAL_FLUSH_MS: '20', // ten seconds by default, for which every test of a refused delivery would wait
-          SIGN_IN_DELIVERY: 'log',
-          ALL_CASES: process.env.CASES === 'all', // a fifth of the random cases otherwise: test/harness/cases.ts
-          TEST_MIGRATIONS: await readD1Migrations('drizzle'),
-        },
-        // A test may ask one project more in a minute than its limits allow.
-        ratelimits: Object.fromEntries(
-          ['PROJECT_READS', 'PROJECT_WRITES', 'PROJECT_COSTLY', 'CALLER_COSTLY', 'USER_COSTLY'].map((name) => [
-            `LIMIT_${name}`,
-            { namespace_id: name, simple: { limit: 1_000_000, period: 60 } },
-          ]),
-        ),
-        // Every fetch of the Worker and of tests leads there: no test needs a network.
-        outboundService: outside,
-      },
-    })),
-  ],
+  plugins: [inWorkers(outside)],
   test: {
     setupFiles: ['test/setup.ts'],
     silent: 'passed-only',

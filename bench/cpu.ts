@@ -5,9 +5,14 @@ const TICK_MS = 10
 
 /** CPU time of this program's workerd for some work (ms): Workers and databases together. 0 where no /proc tells. */
 export async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = ticks()
+  const before = cpuSoFar()
   await work()
-  return TICK_MS * (ticks() - before)
+  return cpuSoFar() - before
+}
+
+/** CPU time of this program's workerd so far (ms). */
+export function cpuSoFar(): number {
+  return TICK_MS * ticks()
 }
 
 function ticks(): number {

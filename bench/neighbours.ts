@@ -1,7 +1,8 @@
 /*
  * npm run bench:neighbours [-- --plans N]: what one project costs the others, in its store and in another one, with calls that
- * it repeats without a pause and without limits of requests. It has 200 features, N plans whose configs are as long as a body
- * allows, and 1,000 consumers with a grant each. See bench/README.md.
+ * it repeats without a pause and without limits of requests, with 20 clients that do not read their answers, and with bulk
+ * replays. It has 200 features, N plans whose configs are as long as a body allows, and 1,000 consumers with a grant each. See
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,11 +11,13 @@ import { parseArgs } from 'node:util'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { cpuOf } from './cpu.ts'
 import { openHeap } from './heap.ts'
+import { eventsBeside, type Party } from './replays.ts'
 import { type Database, seedAccess } from './seed.ts'
 import { insertConsumers } from './seed-consumers.ts'
+import { openUnread } from './unread.ts'
 import { bundle, migrate, openWorker } from './worker.ts'
 
-type Caller = { url: string; headers: Record<string, string> }
+type Neighbours = Record<'same' | 'other', Party>
 type Ask = {
   method?: string
   path: string
@@ -29,7 +32,14 @@ const PLANS = Number(parseArgs({ options: { plans: { type: 'string', default: '1
 const CONSUMERS = 1_000
 /** How long the neighbour asks beside each kind of call (ms). */
 const BESIDE_MS = 5_000
-const SCOPES = ['api_keys:read', 'catalog:read', 'catalog:write', 'entitlements:read', 'sso:write']
+const SCOPES = [
+  ...['api_keys:read', 'catalog:read', 'catalog:write', 'entitlements:read', 'sso:write'],
+  ...['billing:read', 'billing:write', 'connections:write'],
+]
+/** Clients that ask for something large and do not read it. */
+const UNREAD = 20
+/** As wrangler.toml has it. */
+const BATCHES = { maxBatchSize: 100, maxBatchTimeout: 1 }
 const PLAN = `pln_${'0'.repeat(25)}1`
 const CONNECTION = `sso_${'0'.repeat(25)}1`
 const GREEDY = `csm_${'0'.repeat(25)}1`
@@ -96,13 +106,22 @@ const ATTACKS: [what: string, at_once: number, ask: Ask][] = [
   ['/healthz', 32, { path: '/healthz' }],
 ]
 
+/** The largest answers that there are. */
+const UNREAD_ANSWERS: [what: string, path: string][] = [
+  ['a page of plans', '/platform/v1/billing/plans?limit=100'],
+  ['an explanation', `/platform/v1/consumers/${GREEDY}/entitlements?explain=true`],
+  ['a page of payloads', '/platform/v1/billing/webhooks?limit=100&view=full'],
+  ['/openapi.json', '/openapi.json'],
+]
+
 await run(async () => {
   console.log('Bundling …')
   const folder = mkdtempSync(join(tmpdir(), 'bench-neighbours-'))
   const miniflare = openWorker(await bundle(), folder, {
     inspectorPort: 0,
     d1Databases: { DB: 'own', STORE_1: 'other' },
-    queueProducers: { EVENTS: 'own', EVENTS_1: 'other' },
+    queueProducers: { EVENTS: 'own', EVENTS_1: 'own-1' },
+    queueConsumers: { own: BATCHES, 'own-1': BATCHES },
   })
   try {
     await miniflare.ready
@@ -118,14 +137,23 @@ await run(async () => {
       const ask = first.headers && etag ? { ...first, headers: { 'If-None-Match': etag } } : first
       const cpu = await medianOf(5, () => cpuOf(() => send(attacker, ask)))
       const [beside, peak] = await heap.withPeak(() => waitsBeside(neighbours, attacker, ask, atOnce))
-      const waits = [`${beside.same} ms`, `${beside.other} ms`]
-      rows.push([what, beside.statuses, kib(bytes), `${cpu} ms`, `${atOnce}`, ...waits, `${beside.answers}`, mib(peak)])
+      const answers = `${beside.answers}`
+      rows.push([what, beside.statuses, kib(bytes), `${cpu} ms`, `${atOnce}`, ...waitsOf(beside), answers, mib(peak)])
+    }
+    const [events, held] = await heap.withPeak(() => eventsBeside(attacker, neighbours))
+    for (const [what, path] of UNREAD_ANSWERS) {
+      const [beside, peak] = await heap.withPeak(() => waitsBesideUnread(neighbours, attacker, path))
+      rows.push([`${what}, not read`, '', '', '', `${UNREAD}`, ...waitsOf(beside), '', mib(peak)])
     }
     const alone = await waitsBeside(neighbours, attacker, CHECK, 0)
     await heap.close()
     printTable(['', 'statuses', 'bytes', 'CPU', 'at once', 'same store', 'other store', 'answers', 'heap, peak'], rows)
     console.log(
       `Alone, the neighbours wait ${alone.same} and ${alone.other} ms at most. The CPU of a check: ${check} ms.`,
+    )
+    const [beside, before] = [events.beside, events.alone].map(({ same, other }) => `${same} and ${other} ms`)
+    console.log(
+      `Until their events are processed: ${beside} at most beside ${events.replays} bulk replays, ${before} alone. Heap, peak: ${mib(held)}.`,
     )
   } finally {
     await miniflare.dispose()
@@ -147,14 +175,17 @@ async function prepare(db: Database, other: Database, url: string) {
   await other.prepare('UPDATE api_keys SET project_id = ?').bind(far.project).run()
   await insertConsumers(other, far.project, 10)
   for (const one of [db, other]) await one.prepare('UPDATE api_keys SET scopes = ?').bind(JSON.stringify(SCOPES)).run()
-  const callerOf = ({ project, secret }: typeof attacker): Caller => ({
+  const partyOf = ({ project, secret }: typeof attacker, at: Database): Party => ({
     url,
+    project,
+    db: at,
     headers: { Authorization: `Bearer ${secret}`, 'X-Project-Id': project, 'Content-Type': 'application/json' },
   })
-  return { attacker: callerOf(attacker), neighbours: { same: callerOf(same), other: callerOf(far) } }
+  const neighbours = { same: partyOf(same, db), other: partyOf(far, other) }
+  return { attacker: partyOf(attacker, db), neighbours }
 }
 
-async function send({ url, headers }: Caller, { method = 'GET', path, json, body = () => json, headers: more }: Ask) {
+async function send({ url, headers }: Party, { method = 'GET', path, json, body = () => json, headers: more }: Ask) {
   const sent = body()
   const all = { ...headers, ...more }
   const response = await fetch(url + path, { method, headers: all, ...(sent && { body: JSON.stringify(sent) }) })
@@ -163,7 +194,7 @@ async function send({ url, headers }: Caller, { method = 'GET', path, json, body
 }
 
 /** The longest waits (ms) of neighbours who ask all the time, while so many calls of an attack are always under way. */
-async function waitsBeside(neighbours: Record<'same' | 'other', Caller>, attacker: Caller, ask: Ask, atOnce: number) {
+async function waitsBeside(neighbours: Neighbours, attacker: Party, ask: Ask, atOnce: number) {
   const until = performance.now() + BESIDE_MS
   const statuses = new Map<number, number>()
   const attack = async () => {
@@ -182,7 +213,23 @@ async function waitsBeside(neighbours: Record<'same' | 'other', Caller>, attacke
   return { same, other, answers, statuses: [...statuses.keys()].sort().join(', ') }
 }
 
-async function longestWait(neighbour: Caller, until: number): Promise<number> {
+/** The same beside clients that ask for something large and do not read it. */
+async function waitsBesideUnread(neighbours: Neighbours, { url, headers }: Party, path: string) {
+  const unread = await openUnread(url, path, headers, UNREAD)
+  try {
+    const until = performance.now() + BESIDE_MS
+    const [same, other] = await Promise.all([longestWait(neighbours.same, until), longestWait(neighbours.other, until)])
+    return { same, other }
+  } finally {
+    unread.close()
+  }
+}
+
+function waitsOf({ same, other }: { same: number; other: number }): string[] {
+  return [`${same} ms`, `${other} ms`]
+}
+
+async function longestWait(neighbour: Party, until: number): Promise<number> {
   let longest = 0
   while (performance.now() < until) {
     const began = performance.now()

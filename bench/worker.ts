@@ -35,6 +35,7 @@ type Different = {
   handleStructuredLogs?: (line: { message: string }) => void
   d1Databases?: Record<string, string>
   queueProducers?: Record<string, string>
+  queueConsumers?: Record<string, { maxBatchSize: number; maxBatchTimeout: number }>
 }
 
 /**

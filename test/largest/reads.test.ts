@@ -2,11 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
 import { MAX_PLANS, MAX_PRICES_OF_PLAN } from '../../src/catalog/limits'
 import { MAX_SUBSCRIPTION_ITEMS } from '../../src/entitlements/limits'
-import { PAGES, pageIn, visit } from '../console/visit'
-import { type Answer, BESIDE, call, countingD1, NO_LIMIT } from '../harness'
-import { isList, nameOf, ROUTES } from '../routes/of-app'
-import { callRoute, tokenFor } from '../routes/walk'
+import { type Answer, BESIDE, countingD1 } from '../harness'
 import type { World } from '../routes/world'
+import { CALLS, EXPLAINED, NO_LIMITS } from './calls'
 import { largestProject, MANY, MEMBERS } from './largest'
 
 /*
@@ -19,7 +17,6 @@ const MAX_BYTES = 4 * 1024 * 1024
 const USUAL = { trips: 5, statements: 12, rows: 700 }
 type Bounds = Partial<typeof USUAL>
 
-const EXPLAINED = 'GET /platform/v1/consumers/:consumer/entitlements?explain=true'
 const SETTINGS = 'GET /console/p/:project/platform/settings'
 const BILLING = 'GET /console/p/:project/platform/billing'
 const CONSUMER = 'GET /console/p/:project/platform/consumers/:consumer'
@@ -97,15 +94,6 @@ const STATED: Record<string, Bounds> = {
   'POST /platform/v1/billing/plans/:id/preview': { statements: 30, rows: 100_000 },
 }
 
-const NO_LIMITS = {
-  LIMIT_CREDENTIAL: NO_LIMIT,
-  LIMIT_PROJECT_READS: NO_LIMIT,
-  LIMIT_PROJECT_COSTLY: NO_LIMIT,
-  LIMIT_CALLER_COSTLY: NO_LIMIT,
-  LIMIT_USER_COSTLY: NO_LIMIT,
-  LIMIT_PUBLIC: NO_LIMIT,
-}
-
 let world: World
 beforeAll(async () => {
   world = await largestProject()
@@ -118,25 +106,9 @@ async function costOf(ask: (bindings: object) => Promise<Answer>) {
   return { status, bytes: new TextEncoder().encode(text).byteLength, trips, statements, rows, text }
 }
 
-const READS = ROUTES.filter(({ method, meta }) => method === 'GET' || meta.operation?.policy?.reads)
-const calls = READS.map((route) => {
-  const ask = (bindings: object) =>
-    callRoute(world, route, { token: tokenFor(world, route), bindings, ...(isList(route) && { query: 'limit=100' }) })
-  return [nameOf(route), ask] as const
-})
-const explained = (bindings: object) => {
-  const { project, secret } = world
-  const path = '/platform/v1/consumers/ext:sample/entitlements?explain=true'
-  return call(path, { project, token: secret, bindings })
-}
-const pages = PAGES.filter(({ method }) => method === 'GET').map((page) => {
-  const ask = (bindings: object) => visit(pageIn(world, page), world.owner.token, { bindings })
-  return [nameOf(page), ask] as const
-})
-
 describe('in the largest project', () => {
-  it.each([...calls, [EXPLAINED, explained] as const, ...pages])('%s', async (name, ask) => {
-    const { status, text, bytes, ...cost } = await costOf(ask)
+  it.each(CALLS)('%s', async (name, ask) => {
+    const { status, text, bytes, ...cost } = await costOf((bindings) => ask(world, bindings))
     expect(status, text.slice(0, 300)).toSatisfy((one) => (STATUS[name] ?? 200) === one || one === 303)
     expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
     const bounds = { ...USUAL, ...STATED[name] }

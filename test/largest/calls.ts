@@ -1,0 +1,35 @@
+import { PAGES, pageIn, visit } from '../console/visit'
+import { type Answer, call, NO_LIMIT } from '../harness'
+import { isList, nameOf, ROUTES } from '../routes/of-app'
+import { callRoute, tokenFor } from '../routes/walk'
+import type { World } from '../routes/world'
+
+/** Lets as many reads through as are sent. */
+export const NO_LIMITS = {
+  LIMIT_CREDENTIAL: NO_LIMIT,
+  LIMIT_PROJECT_READS: NO_LIMIT,
+  LIMIT_PROJECT_COSTLY: NO_LIMIT,
+  LIMIT_CALLER_COSTLY: NO_LIMIT,
+  LIMIT_USER_COSTLY: NO_LIMIT,
+  LIMIT_PUBLIC: NO_LIMIT,
+}
+
+type Ask = (world: World, bindings: object) => Promise<Answer>
+
+export const EXPLAINED = 'GET /platform/v1/consumers/:consumer/entitlements?explain=true'
+
+const READS = ROUTES.filter(({ method, meta }) => method === 'GET' || meta.operation?.policy?.reads)
+const routes = READS.map((route): [string, Ask] => [
+  nameOf(route),
+  (world, bindings) =>
+    callRoute(world, route, { token: tokenFor(world, route), bindings, ...(isList(route) && { query: 'limit=100' }) }),
+])
+const explained: Ask = ({ project, secret }, bindings) =>
+  call('/platform/v1/consumers/ext:sample/entitlements?explain=true', { project, token: secret, bindings })
+const pages = PAGES.filter(({ method }) => method === 'GET').map((page): [string, Ask] => [
+  nameOf(page),
+  (world, bindings) => visit(pageIn(world, page), world.owner.token, { bindings }),
+])
+
+/** Every call that only reads, by its name: of the API, lists with their longest page, and of the console. */
+export const CALLS: readonly [name: string, ask: Ask][] = [...routes, [EXPLAINED, explained], ...pages]
