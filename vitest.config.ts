@@ -59,6 +59,9 @@ export const inWorkers = (outboundService: (request: Request) => Promise<Respons
         ALL_CASES: process.env.CASES === 'all', // a fifth of the random cases otherwise: test/harness/cases.ts
         TEST_MIGRATIONS: await readD1Migrations('drizzle'),
       },
+      // An empty database, and a bucket for backups: a deployment need not have one.
+      d1Databases: { RESTORED: 'restored' },
+      r2Buckets: { TEST_BACKUPS: 'backups' },
       // A test may ask one project more in a minute than its limits allow.
       ratelimits: Object.fromEntries(
         ['PROJECT_READS', 'PROJECT_WRITES', 'PROJECT_COSTLY', 'CALLER_COSTLY', 'USER_COSTLY'].map((name) => [

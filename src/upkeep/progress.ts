@@ -1,6 +1,6 @@
 import { type Db, run } from '../db/client'
 import { excluded } from '../db/sql'
-import { progress } from './schema'
+import { progress } from '../stores/schema'
 
 export type Progress = typeof progress.$inferSelect
 

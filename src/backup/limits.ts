@@ -1,0 +1,11 @@
+/** Rows of a table that are looked at in one step. */
+export const MAX_ROWS = 500
+
+/** Bytes of the values that one object has, about: an object of one large row may have more. */
+export const MAX_CHUNK_BYTES = 900_000
+
+/** Bytes above which a value does not travel with its row. As JSON it may be six times as long. */
+export const MAX_VALUE_BYTES = 100_000
+
+/** Bytes of a part of a large value. It travels as hexadecimal, which is twice as long. */
+export const PART_BYTES = 400_000

@@ -1,0 +1,188 @@
+import { and, eq, gt, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { batch, type Db, run } from '../db/client'
+import { insertFrom } from '../db/insert-from'
+import { bare, excluded, literals } from '../db/sql'
+import { idFloor, idTime } from '../lib/ids'
+import { HOUR, MINUTE } from '../lib/time'
+import { binOf } from './histogram'
+import { FINAL_STATUSES, type FinalStatus } from './lifecycle'
+import { MINUTES_KEPT_MS } from './limits'
+import { attempts, events, minutes, replays, totals } from './schema'
+
+/*
+ * After a restore. A backup is no snapshot: it has an event as it was when its row was read, and what the event did as it was
+ * at other moments. Effects are a function of the events, so every event that was worked on meanwhile is processed again; what
+ * it had added to counts is taken away first.
+ */
+
+/** Events that one statement looks at. */
+const CHUNK = 2000
+
+const e = alias(events, 'e')
+const t = alias(attempts, 't')
+
+/**
+ * Makes each event of a project that was open, or was worked on since a time, one that has just been received; then counts the
+ * others anew. Doing it again changes nothing.
+ *
+ * @param since when the backup began (ms)
+ * @param now when they are due (ms)
+ * @returns how many events are open
+ */
+export async function reopenEvents(db: Db, projectId: string, since: number, now: number): Promise<number> {
+  for (let after: string | null = ''; after !== null; ) after = await reopenSome(db, { projectId, after, since, now })
+  await run(db, db.delete(totals).where(eq(totals.project_id, projectId)))
+  const counted = db
+    .select({ project_id: e.project_id, status: e.status, n: sql<number>`count(*)` })
+    .from(e)
+    .where(sql`${e.project_id} = ${projectId} AND ${e.status} IN (${literals(FINAL_STATUSES)})`)
+    .groupBy(e.project_id, e.status)
+  for (const row of await run(db, counted)) await run(db, db.insert(totals).values(row).onConflictDoNothing())
+  const open = await run(
+    db,
+    db
+      .select({ id: events.id, replay_id: events.replay_id })
+      .from(events)
+      .where(and(eq(events.project_id, projectId), isNotNull(events.due_at))),
+  )
+  for (const hour of new Set(open.map(({ id }) => Math.floor(idTime(id) / HOUR)))) {
+    await countHour(db, projectId, hour, since)
+  }
+  const asked = new Set(open.flatMap(({ replay_id }) => replay_id ?? []))
+  for (const id of asked) await countReplay(db, projectId, id)
+  return open.length
+}
+
+type Slice = { projectId: string; after: string; since: number; now: number }
+
+/** @returns the last event that was looked at; null if there are no more */
+async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Promise<string | null> {
+  const own = and(eq(events.project_id, projectId), gt(events.id, after))
+  const ids = await run(db, db.select({ id: events.id }).from(events).where(own).orderBy(events.id).limit(CHUNK))
+  const last = ids.at(-1)?.id
+  if (last === undefined) return null
+  const isLater = (row: typeof t | typeof attempts) => sql`${row.started_at} >= ${since}`
+  const touched = (row: typeof e | typeof events) =>
+    and(
+      sql`${row.project_id} = ${projectId} AND ${row.id} > ${after} AND ${row.id} <= ${last}`,
+      or(
+        sql`${row.id} >= ${idFloor('evt', since)}`,
+        isNotNull(row.due_at),
+        sql`${row.processed_at} >= ${since}`,
+        sql`EXISTS (SELECT 1 FROM ${attempts} ${t} WHERE ${t.event_id} = ${row.id} AND ${isLater(t)})`,
+      ),
+    ) as SQL
+  const count = sql`(SELECT count(*) FROM ${attempts} ${t} WHERE ${t.event_id} = ${events.id} AND NOT ${isLater(t)})`
+  const error = sql`(SELECT ${t.error} FROM ${attempts} ${t} WHERE ${t.event_id} = ${events.id} AND NOT ${isLater(t)}
+    ORDER BY ${t.number} DESC LIMIT 1)`
+  const isUndone = sql`(${events.processed_at} IS NULL OR ${events.processed_at} >= ${since})`
+  await batch(db, {
+    events: db
+      .update(events)
+      .set({
+        status: 'received',
+        due_at: now,
+        next_attempt_at: null,
+        lease_token: null,
+        lease_until: null,
+        attempts: sql`${count}`,
+        tries: 0,
+        last_error: sql`${error}`,
+        last_error_code: sql`CASE WHEN ${error} IS NOT NULL THEN ${events.last_error_code} END`,
+        summary: sql`CASE WHEN NOT ${isUndone} THEN ${events.summary} END`,
+        processed_at: sql`CASE WHEN NOT ${isUndone} THEN ${events.processed_at} END`,
+      })
+      .where(touched(events)),
+    attempts: db
+      .delete(attempts)
+      .where(
+        sql`${isLater(attempts)} AND ${attempts.event_id} IN (SELECT ${e.id} FROM ${events} ${e} WHERE ${touched(e)})`,
+      ),
+  })
+  return last
+}
+
+type Counts = { minute: number; connection_id: string; received: number; lag: Record<number, number> } & {
+  [Name in FinalStatus | 'lag_sum' | 'lag_max']: number
+}
+
+/** Counts the events of an hour anew. What was refused or came twice stays as it is: no event tells of it. */
+async function countHour(db: Db, projectId: string, hour: number, since: number): Promise<void> {
+  const from = (hour * HOUR) / MINUTE
+  const to = from + HOUR / MINUTE
+  const isFolded = hour * HOUR < Math.floor((since - MINUTES_KEPT_MS) / HOUR) * HOUR
+  const rows = new Map<string, Counts>()
+  const countsOf = (minute: number, connection_id: string) => {
+    const key = `${minute} ${connection_id}`
+    const none = { received: 0, processed: 0, ignored: 0, failed: 0, lag_sum: 0, lag_max: 0 }
+    const row = rows.get(key) ?? { minute, connection_id, ...none, lag: {} }
+    rows.set(key, row)
+    return row
+  }
+  const inHour = sql`${minutes.project_id} = ${projectId} AND ${minutes.minute} >= ${from} AND ${minutes.minute} < ${to}`
+  const known = db.select({ minute: minutes.minute, connection_id: minutes.connection_id }).from(minutes).where(inHour)
+  for (const { minute, connection_id } of await run(db, known)) countsOf(minute, connection_id)
+  for (let after = idFloor('evt', hour * HOUR); ; ) {
+    const page = await run(db, firstResults(db, projectId, after, idFloor('evt', (hour + 1) * HOUR)))
+    for (const { id, connection_id, result, processed_at } of page) {
+      const row = countsOf(isFolded ? from : Math.floor(idTime(id) / MINUTE), connection_id)
+      row.received += 1
+      if (result === null) continue
+      row[result] += 1
+      if (result === 'failed' || processed_at === null) continue
+      const lag = Math.max(0, processed_at - idTime(id))
+      row.lag[binOf(lag)] = (row.lag[binOf(lag)] ?? 0) + 1
+      row.lag_sum += lag
+      row.lag_max = Math.max(row.lag_max, lag)
+    }
+    if (page.length < CHUNK) break
+    after = page.at(-1)?.id ?? ''
+  }
+  const field = (name: keyof Counts) => sql`j.value ->> ${literals([name])}`
+  const counts = ['received', 'processed', 'ignored', 'failed', 'lag', 'lag_sum', 'lag_max'] as const
+  const values = Object.fromEntries(counts.map((name) => [name, field(name)])) as Record<(typeof counts)[number], SQL>
+  const anew = sql.join(
+    counts.map((name) => sql`${bare(minutes[name])} = ${excluded(minutes[name])}`),
+    sql`, `,
+  )
+  const key = { project_id: sql`${projectId}`, minute: field('minute'), connection_id: field('connection_id') }
+  const counted = sql`FROM json_each(${JSON.stringify([...rows.values()])}) j WHERE true ON CONFLICT DO UPDATE SET ${anew}`
+  await run(db, insertFrom(db, minutes, { ...key, ...values }, counted))
+}
+
+/** How the events of a time first ended, as rollups count them: a replay changes none. */
+function firstResults(db: Db, projectId: string, after: string, before: string) {
+  const result = sql<FinalStatus | null>`coalesce(
+    (SELECT ${t.outcome} FROM ${attempts} ${t} WHERE ${t.event_id} = ${events.id} AND ${t.outcome} IN (${literals(FINAL_STATUSES)})
+      ORDER BY ${t.number} LIMIT 1),
+    CASE WHEN ${events.processed_at} IS NOT NULL THEN ${events.status} END)`
+  return db
+    .select({
+      id: events.id,
+      connection_id: events.connection_id,
+      result: result.as('result'),
+      processed_at: events.processed_at,
+    })
+    .from(events)
+    .where(sql`${events.project_id} = ${projectId} AND ${events.id} > ${after} AND ${events.id} < ${before}`)
+    .orderBy(events.id)
+    .limit(CHUNK)
+}
+
+/** Counts what a replay has done anew, or ends it for events whose replay the backup lacks. */
+async function countReplay(db: Db, projectId: string, id: string): Promise<void> {
+  const isOf = and(eq(events.project_id, projectId), eq(events.replay_id, id))
+  const counted = (status: FinalStatus) =>
+    sql`(SELECT count(*) FROM ${events} WHERE ${isOf} AND ${eq(events.status, status)})`
+  const isIt = and(eq(replays.project_id, projectId), eq(replays.id, id))
+  const [updated] = await run(
+    db,
+    db
+      .update(replays)
+      .set({ processed: counted('processed'), ignored: counted('ignored'), failed: counted('failed') })
+      .where(isIt)
+      .returning({ id: replays.id }),
+  )
+  if (!updated) await run(db, db.update(events).set({ replay_id: null }).where(isOf))
+}
