@@ -22,6 +22,7 @@ export interface Env {
   LIMIT_CALLER_COSTLY: RateLimit
   LIMIT_USER_COSTLY: RateLimit
   METRICS?: AnalyticsEngineDataset
+  BACKUPS?: R2Bucket
   CF_VERSION_METADATA?: WorkerVersionMetadata
   SIGN_UP?: string
   SIGN_IN_DELIVERY?: string
@@ -79,6 +80,8 @@ export type Runtime = {
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
+  /** Where the cron writes backups; null where the deployment has no bucket, and then it writes none. */
+  backups: R2Bucket | null
   settings: DeploymentSettings
   /** Milliseconds since the epoch, read once for each request. */
   now: number
@@ -118,6 +121,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       user_costly: env.LIMIT_USER_COSTLY,
     },
     metrics: env.METRICS ?? null,
+    backups: env.BACKUPS ?? null,
     settings,
     now: Date.now(),
     waitUntil: (work: Promise<unknown>) => ctx.waitUntil(work),

@@ -9,7 +9,14 @@ import type { Table } from './tables'
  * How far a backup has got. `began`: when (ms); rows may have changed since. `table` and `after`: the last key that was read;
  * null before the first step. `objects`: how many were written.
  */
-export type Standing = { began: number; table: string | null; after: string | null; objects: number }
+export type Standing = {
+  began: number
+  /** The newest migration when it began. Rows of two schemas are no backup. */
+  migration: string
+  table: string | null
+  after: string | null
+  objects: number
+}
 
 /** Which rows of a database are copied, and which columns of a table. */
 export type Scope = {
@@ -39,7 +46,13 @@ export type Step = {
   isDone: boolean
 }
 
-export const begun = (now: number): Standing => ({ began: now, table: null, after: null, objects: 0 })
+export const begun = (now: number): Standing => ({
+  began: now,
+  migration: NEWEST_MIGRATION,
+  table: null,
+  after: null,
+  objects: 0,
+})
 
 /**
  * One step of a backup: reads some rows after those of the last step, in two statements. A step that is done again makes the same
@@ -53,8 +66,8 @@ export async function backupStep(
   scope: Scope,
   standing: Standing,
 ): Promise<Step> {
+  if (standing.migration !== NEWEST_MIGRATION) throw new Error('a migration has come meanwhile: begin another backup')
   const at = standing.table === null ? 0 : tables.findIndex(({ name }) => name === standing.table)
-  // A migration in the middle of a backup can change the tables.
   if (at < 0) throw new Error(`the table ${standing.table} is gone: begin another backup`)
   const table = tables[at] as Table
   const choice = scope.choose(table)
@@ -81,10 +94,10 @@ export async function backupStep(
 
 /** The manifest of a backup that is complete. It is written last: without it, a backup is not one. */
 export function manifestOf(
-  { began }: Standing,
+  { began, migration }: Standing,
   what: { store: number; project_id: string | null; objects: Listed[]; now: number },
 ): Manifest {
   const { store, project_id, objects, now } = what
   const times = { began: new Date(began).toISOString(), ended: new Date(now).toISOString() }
-  return { format: 1, store, project_id, migration: NEWEST_MIGRATION, ...times, objects }
+  return { format: 1, store, project_id, migration, ...times, objects }
 }

@@ -1,3 +1,11 @@
+import { DAY } from '../lib/time'
+
+/** How long after the beginning of a backup the cron begins the next one (ms). */
+export const BACKUP_EVERY = DAY
+
+/** Objects that are written to a bucket at the same time. */
+export const OBJECTS_AT_ONCE = 4
+
 /** Rows of a table that are looked at in one step. */
 export const MAX_ROWS = 500
 

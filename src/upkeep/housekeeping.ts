@@ -1,4 +1,5 @@
 import { purgeAudit, removeAddresses } from '../audit-log/retention'
+import { backUpToBucket } from '../backup/bucket'
 import { nextDue } from '../consumers/erasures'
 import { purgeGrants, purgeMoves } from '../consumers/retention'
 import { batch, run } from '../db/client'
@@ -56,6 +57,7 @@ const TASKS: Record<string, Task> = {
     ),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
   entitlement_keys: (rt) => renewKeys(rt),
+  backup: (rt, { after }) => backUpToBucket(rt, after),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {

@@ -1,0 +1,77 @@
+import { env } from 'cloudflare:workers'
+import { beforeEach, expect, it } from 'vitest'
+import type { Manifest } from '../../src/backup/backup'
+import { beginRestore, endRestore, restoreNext } from '../../src/backup/restore'
+import { HOUR, MINUTE } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { STORE, STORE_NUMBER, stripeEvent, tamperedD1 } from '../harness'
+import { captureLog, cron, newWorld, rowsOfAll, settle } from '../inbox/pipeline'
+import { digestsOf, emptyDatabase, RESTORED } from './backups'
+
+const { TEST_BACKUPS: BACKUPS } = env as unknown as { TEST_BACKUPS: R2Bucket }
+const FOLDER = `store-${STORE_NUMBER}/`
+
+beforeEach(async () => {
+  stopClock()
+  await rowsOfAll('DELETE FROM progress')
+  for (const { key } of (await BACKUPS.list()).objects) await BACKUPS.delete(key)
+})
+
+const names = async () => (await BACKUPS.list({ prefix: FOLDER })).objects.map(({ key }) => key.slice(FOLDER.length))
+const manifests = async () => (await names()).filter((name) => name.endsWith('manifest.json'))
+
+it('the cron writes a backup a day to the bucket, which can be restored', async () => {
+  const world = await newWorld()
+  for (let n = 0; n < 3; n++) await world.send(stripeEvent())
+  await settle(world)
+  advance(MINUTE)
+  const before = await digestsOf(STORE)
+  await cron({ BACKUPS })
+  const [path = ''] = await manifests()
+  const manifest = (await (await BACKUPS.get(FOLDER + path))?.json()) as Manifest
+  const folder = FOLDER + path.replace('manifest.json', '')
+  const latest = await (await BACKUPS.get(`${FOLDER}latest.json`))?.json()
+  expect(latest).toEqual({ backup: folder, began: manifest.began, ended: manifest.ended })
+  const db = await emptyDatabase()
+  let under = await beginRestore(db, manifest)
+  while (under.left[0]) {
+    const bytes = await (await BACKUPS.get(folder + under.left[0].name))?.arrayBuffer()
+    under = await restoreNext(db, under, new Uint8Array(bytes as ArrayBuffer))
+  }
+  expect(await endRestore(db, under, Date.now())).toEqual({ open: 0, missing: {} })
+  const { state: _, stores: __, ...after } = await digestsOf(RESTORED)
+  expect(before).toMatchObject(after)
+
+  advance(HOUR)
+  await cron({ BACKUPS })
+  expect(await manifests()).toHaveLength(1)
+  advance(23 * HOUR)
+  await cron({ BACKUPS })
+  expect(await manifests()).toHaveLength(2)
+})
+
+it('without a bucket there is none', async () => {
+  await newWorld()
+  advance(25 * HOUR)
+  await cron()
+  expect(await names()).toEqual([])
+})
+
+it('goes on where a run ended, and writes the manifest last', async () => {
+  await newWorld()
+  advance(25 * HOUR)
+  const log = captureLog()
+  let reads = 0
+  // The database fails in the middle of the backup.
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.includes('octet_length') && ++reads === 30) throw new Error('D1_ERROR: out')
+    return run()
+  })
+  await expect(cron({ BACKUPS, DB })).rejects.toThrow('backup')
+  expect(await manifests()).toEqual([])
+  expect((await names()).length).toBeGreaterThan(0)
+  expect(reads).toBe(30)
+  await cron({ BACKUPS })
+  expect(await manifests()).toHaveLength(1)
+  expect(log.of('backup_written')).toMatchObject([{ store: STORE_NUMBER }])
+})
