@@ -1,0 +1,39 @@
+/*
+ * npm run backup -- FOLDER [--remote] [--store N]: copies a store into a folder, while it is used. docs/operations.md, "Backups".
+ */
+import { resolve } from 'node:path'
+import { databaseOf } from './lib/backup/databases.ts'
+import { backUp, sum } from './lib/backup/folder.ts'
+import { openDatabase } from './lib/backup/open.ts'
+import { misused, readFlags } from './lib/flags.ts'
+import { prepareLocal } from './lib/prepare.ts'
+import { run } from './lib/terminal.ts'
+
+const COMMAND = {
+  usage: 'npm run backup -- FOLDER [--remote] [--store N]',
+  about:
+    'Copies a store into a folder, while it is used. Run it again with the same folder to continue one that was stopped.',
+  flags: {
+    remote: { type: 'boolean', help: 'the deployment, instead of the local server' },
+    store: { type: 'string', takes: 'N', help: 'the number of the store', default: '0' },
+  },
+  positionals: true,
+  notes: 'A backup has secrets only as hashes, or encrypted with ENCRYPTION_KEY_n: keep these keys too.',
+} as const
+
+await run(async () => {
+  const { values, positionals } = readFlags(COMMAND)
+  const [folder, ...more] = positionals
+  if (folder === undefined || more.length > 0) misused(COMMAND, 'give one folder')
+  if (!/^\d{1,5}$/.test(values.store ?? '')) misused(COMMAND, '--store must be a number')
+  const remote = values.remote === true
+  if (!remote) await prepareLocal()
+  const opened = await openDatabase(databaseOf(Number(values.store), remote))
+  const startedAt = Date.now()
+  const { objects } = await backUp(opened, resolve(folder), { store: Number(values.store), project_id: null })
+  const megabytes = objects.reduce((all, { bytes }) => all + bytes, 0) / 1e6
+  console.log(`
+${sum(objects).toLocaleString('en')} rows in ${objects.length} objects, ${megabytes.toFixed(1)} MB, in ${((Date.now() - startedAt) / 1000).toFixed(0)} s: ${resolve(folder)}
+To restore it into an empty database: npm run restore -- ${folder}${remote ? ' --remote' : ''}`)
+  process.exit(0)
+})

@@ -1,0 +1,39 @@
+import { getTableName, type SQL, sql } from 'drizzle-orm'
+import { attempts, events } from '../inbox/schema'
+import { projects } from '../tenancy/schema'
+import type { Scope } from './backup'
+import type { Table } from './tables'
+
+/**
+ * Columns that an export of a project leaves out: secrets, even as hashes or encrypted. They are of no use elsewhere. A table that
+ * consists of nothing else is not in it.
+ */
+export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ['hash'],
+  connections: ['secrets'],
+  devices: ['token_hash'],
+  entitlement_keys: ['box', 'key'],
+  sso_connections: ['secret'],
+}
+
+/**
+ * The rows of one project in a database, without secrets. Rows that do not name a project are about people or about the deployment,
+ * and belong to no project; but the attempts of an event do.
+ */
+export function scopeOf(projectId: string): Scope {
+  const own = new Map<string, SQL>([
+    [getTableName(projects), sql`id = ${projectId}`],
+    [
+      getTableName(attempts),
+      sql`EXISTS (SELECT 1 FROM ${events} WHERE ${events.project_id} = ${projectId} AND ${events.id} = event_id)`,
+    ],
+  ])
+  return {
+    project_id: projectId,
+    choose: ({ name, columns }: Table) => {
+      const of = columns.some((column) => column.name === 'project_id') ? sql`project_id = ${projectId}` : own.get(name)
+      const secret = SECRET_COLUMNS[name] ?? []
+      return of ? { of, columns: columns.filter((column) => !secret.includes(column.name)) } : null
+    },
+  }
+}
