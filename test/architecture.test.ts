@@ -123,13 +123,14 @@ describe('statements', () => {
     expect(fileOf('db/old')).toBeUndefined()
   })
 
-  it('update events where the lifecycle moves them, and where effects are erased', () => {
+  it('update events where the lifecycle moves them, where effects are erased, and after a restore', () => {
     const updating = SOURCES.filter(({ code }) => /\bupdate\(\s*events\b|UPDATE \$\{events\}/.test(code))
     expect(updating.map(({ path }) => path)).toEqual([
       'inbox/erase.ts',
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
       'inbox/process/sweep.ts',
+      'inbox/reopen.ts',
       'inbox/replay/replays.ts',
     ])
   })
