@@ -15,8 +15,14 @@ type Latest = { backup: string; began: string; ended: string }
  * A step of the backup that the cron writes to the bucket of the deployment, once a day. Without a bucket, there is none.
  *
  * @param after how far it has got; empty if none is under way
+ * @param share how many objects a run may write in this store
+ * @returns `rests`: it has had its share of this run
  */
-export async function backUpToBucket(rt: Runtime, after: string): Promise<PassStep> {
+export async function backUpToBucket(
+  rt: Runtime,
+  after: string,
+  share: number,
+): Promise<PassStep & { rests?: boolean }> {
   const { backups: bucket, store, now } = rt
   if (bucket === null) return { done: 0, after: null }
   const known = after === '' ? null : (JSON.parse(after) as Standing)
@@ -34,8 +40,14 @@ export async function backUpToBucket(rt: Runtime, after: string): Promise<PassSt
   }
   await Promise.all(puts)
   if (isDone) await end(rt, bucket, at)
-  return { done: puts.length, after: isDone ? null : JSON.stringify(at) }
+  const inRun = (writtenBy.get(rt) ?? 0) + puts.length
+  writtenBy.set(rt, inRun)
+  const rests = inRun >= share
+  return { done: puts.length, after: isDone ? null : JSON.stringify(at), rests }
 }
+
+/** How many objects a run has written in a store: it has a runtime of its own. */
+const writtenBy = new WeakMap<Runtime, number>()
 
 /** The folder of a backup in the bucket. */
 export function folderOf(store: number, { began }: Pick<Standing, 'began'>): string {

@@ -1,5 +1,6 @@
 import { purgeAudit, removeAddresses } from '../audit-log/retention'
 import { backUpToBucket } from '../backup/bucket'
+import { OBJECTS_A_RUN } from '../backup/limits'
 import { nextDue } from '../consumers/erasures'
 import { purgeGrants, purgeMoves } from '../consumers/retention'
 import { batch, run } from '../db/client'
@@ -25,6 +26,7 @@ import type { PassStep } from '../tenancy/pass'
 import { renewKeys } from '../token-keys/renew'
 import { type Budget, hasRoom } from './budget'
 import { eraseSome } from './erasures'
+import { LANES } from './limits'
 import { type Progress, readProgress, writeProgress } from './progress'
 import { purgeProjects } from './purge'
 
@@ -32,7 +34,9 @@ import { purgeProjects } from './purge'
  * One step of a task, beginning after the project that it has come to. `failed` is for a project that the step could not do
  * and has passed over.
  */
-type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<PassStep>
+type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<PassStep & Resting>
+/** `rests`: the task goes on in the next run, even if this one has room. */
+type Resting = { rests?: boolean }
 
 /** The task that does not wait for the next hour. */
 const ERASURES = 'erasures'
@@ -57,7 +61,7 @@ const TASKS: Record<string, Task> = {
     ),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
   entitlement_keys: (rt) => renewKeys(rt),
-  backup: (rt, { after }) => backUpToBucket(rt, after),
+  backup: (rt, { after }) => backUpToBucket(rt, after, OBJECTS_A_RUN / Math.min(rt.stores.length, LANES)),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {
@@ -143,8 +147,8 @@ export async function housekeep(
         done[row.task] = (done[row.task] ?? 0) + result.done
         moved.add(row)
         row.after = result.after ?? ''
-        if (result.after !== null) continue
-        row.hour = hour
+        if (result.after !== null && !result.rests) continue
+        if (result.after === null) row.hour = hour
       } catch (error) {
         failed(row.task, error)
       }

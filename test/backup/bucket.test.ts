@@ -4,7 +4,7 @@ import type { Manifest } from '../../src/backup/backup'
 import { beginRestore, endRestore, restoreNext } from '../../src/backup/restore'
 import { HOUR, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { STORE, STORE_NUMBER, stripeEvent, tamperedD1 } from '../harness'
+import { inStore, STORE, STORE_NUMBER, stripeEvent, tampered } from '../harness'
 import { captureLog, cron, newWorld, rowsOfAll, settle } from '../inbox/pipeline'
 import { digestsOf, emptyDatabase, RESTORED } from './backups'
 
@@ -63,15 +63,34 @@ it('goes on where a run ended, and writes the manifest last', async () => {
   const log = captureLog()
   let reads = 0
   // The database fails in the middle of the backup.
-  const DB = tamperedD1(async ({ sql, run }) => {
+  const out = tampered(STORE, async ({ sql, run }) => {
     if (sql.includes('octet_length') && ++reads === 30) throw new Error('D1_ERROR: out')
     return run()
   })
-  await expect(cron({ BACKUPS, DB })).rejects.toThrow('backup')
+  await expect(cron({ BACKUPS, ...inStore(out) })).rejects.toThrow('backup')
   expect(await manifests()).toEqual([])
   expect((await names()).length).toBeGreaterThan(0)
   expect(reads).toBe(30)
   await cron({ BACKUPS })
   expect(await manifests()).toHaveLength(1)
   expect(log.of('backup_written')).toMatchObject([{ store: STORE_NUMBER }])
+})
+
+it('of many objects takes several runs', async () => {
+  await newWorld()
+  // 500 rows an object.
+  const many = 'WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 65000)'
+  await STORE.prepare(`${many} INSERT INTO refs (project_id, ref, event_id) SELECT 'prj_many', v, 'evt_1' FROM n`).run()
+  advance(25 * HOUR)
+  await cron({ BACKUPS })
+  expect(await manifests()).toEqual([])
+  const written = (await names()).length
+  expect(written).toBeGreaterThan(20)
+  expect(written).toBeLessThan(130)
+  for (let runs = 1; (await manifests()).length === 0; runs++) {
+    expect(runs).toBeLessThan(10)
+    await cron({ BACKUPS })
+  }
+  expect((await names()).length).toBeGreaterThan(130)
+  await STORE.prepare("DELETE FROM refs WHERE project_id = 'prj_many'").run()
 })

@@ -14,6 +14,7 @@ const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { folder, remove } = temporaryState('smoke')
 const { ROOT, readLocal } = await import('../../scripts/lib/paths.ts')
+const { backUpAndRestore } = await import('./back-up.ts')
 const { crowd } = await import('./crowd.ts')
 const { walks } = await import('./deploy/walks.ts')
 const { walksOfStores } = await import('./deploy/walks-of-stores.ts')
@@ -79,6 +80,7 @@ async function tryStart(): Promise<void> {
 }
 
 async function tryCommands(): Promise<void> {
+  let project = ''
   await test("the OpenAPI document passes Redocly's and Spectral's rules", async () => {
     const problems = await lintOpenApi(url)
     if (problems.length > 0) throw new Error(problems.join('\n'))
@@ -92,6 +94,7 @@ async function tryCommands(): Promise<void> {
   await test('npm run demo finds the server and succeeds', async () => {
     const said = mustPass(await npm(['run', 'demo']))
     if (!said.includes(`${url}/console/p/prj_`)) throw new Error('it printed no link to the console')
+    project = /\/console\/p\/(prj_\w+)/.exec(said)?.[1] ?? ''
     if (!/✓ the events have linked Stripe’s customer cus_\w+ to ext:user_4711/.test(said))
       throw new Error(`no customer was linked to the consumer:\n${said}`)
     if (!/✓ ext:user_4711 may use 15 seats, .*✓ ext:user_4711 may use no seats any more: expired/s.test(said))
@@ -100,7 +103,7 @@ async function tryCommands(): Promise<void> {
       throw new Error(`no device was revoked:\n${said}`)
   })
   await test('--help lists the options, and an unknown option is refused', async () => {
-    for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy', 'stores']) {
+    for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy', 'stores', 'backup', 'restore', 'export']) {
       const run = script === 'start' ? ['start'] : ['run', script]
       if (!mustPass(await npm([...run, '--', '--help'])).includes('Usage: npm '))
         throw new Error(`no usage from ${script}`)
@@ -119,6 +122,9 @@ async function tryCommands(): Promise<void> {
         throw new Error('it did not say which user can see the events')
     })
   }
+  await test('npm run backup beside the server, restore into another database, export of a project', async () => {
+    console.log(`  ${await backUpAndRestore(npm, folder, project)}`)
+  })
 }
 
 /** Callers that hang up, and a server that is ended in each way, and started again. */

@@ -1,0 +1,42 @@
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+type Ended = { code: number | null; said: string }
+type Npm = (args: string[], env?: Record<string, string>) => Promise<Ended>
+
+/**
+ * Backs the running server up, restores the backup into another local database, and exports a project.
+ *
+ * @param project one with events
+ * @throws {Error} if a command does not do that, or does not refuse what it must
+ */
+export async function backUpAndRestore(npm: Npm, folder: string, project: string): Promise<string> {
+  const [to, other] = [join(folder, 'backup'), { LOCAL_STATE_DIR: join(folder, 'restored') }]
+  const must = async (args: string[], words: RegExp, { code = 0, env = {} } = {}) => {
+    const ended = await npm(['run', ...args], env)
+    if (ended.code !== code || !words.test(ended.said))
+      throw new Error(`${args.join(' ')}: ${ended.code}\n${ended.said}`)
+    return ended.said
+  }
+  const said = await must(['backup', '--', to], /rows in \d+ objects/)
+  await must(['backup', '--', to], /has a complete backup/, { code: 1 })
+  await must(['restore', '--', to], /uses this database/, { code: 1 })
+  const [first = ''] = readdirSync(to).sort()
+  const bytes = readFileSync(join(to, first))
+  appendFileSync(join(to, first), 'x')
+  await must(['restore', '--', to, '--check'], new RegExp(`${first} has changed`), { code: 1 })
+  rmSync(join(to, first))
+  await must(['restore', '--', to], new RegExp(`${first} is missing`), { code: 1 })
+  writeFileSync(join(to, first), bytes)
+  await must(['restore', '--', to], /events are open/, { env: other })
+  await must(['restore', '--', to], /has rows: a backup is restored into a database that is empty/, {
+    code: 1,
+    env: other,
+  })
+  // What was restored has the same number of rows.
+  const again = await must(['backup', '--', join(folder, 'again')], /rows in \d+ objects/, { env: other })
+  const rowsIn = (text: string) => /([\d,]+) rows in/.exec(text)?.[1]
+  if (rowsIn(again) !== rowsIn(said)) throw new Error(`${rowsIn(said)} rows became ${rowsIn(again)}`)
+  const exported = await must(['export', '--', project, join(folder, 'export')], /rows in \d+ objects/)
+  return `${rowsIn(said)} rows; ${rowsIn(exported)} of one project`
+}
