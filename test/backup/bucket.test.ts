@@ -73,7 +73,7 @@ it('goes on where a run ended, and writes the manifest last', async () => {
   expect(reads).toBe(30)
   await cron({ BACKUPS })
   expect(await manifests()).toHaveLength(1)
-  expect(log.of('backup_written')).toMatchObject([{ store: STORE_NUMBER }])
+  expect(log.of('backup_written').map(({ store }) => store)).toContain(STORE_NUMBER)
 })
 
 it('of many objects takes several runs', async () => {
