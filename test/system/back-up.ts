@@ -1,5 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Manifest } from '../../src/backup/backup.ts'
 
 type Ended = { code: number | null; said: string }
 type Npm = (args: string[], env?: Record<string, string>) => Promise<Ended>
@@ -33,10 +34,19 @@ export async function backUpAndRestore(npm: Npm, folder: string, project: string
     code: 1,
     env: other,
   })
-  // What was restored has the same number of rows.
-  const again = await must(['backup', '--', join(folder, 'again')], /rows in \d+ objects/, { env: other })
-  const rowsIn = (text: string) => /([\d,]+) rows in/.exec(text)?.[1]
-  if (rowsIn(again) !== rowsIn(said)) throw new Error(`${rowsIn(said)} rows became ${rowsIn(again)}`)
+  // Counts and attempts of an event that was open meanwhile are made again.
+  await must(['backup', '--', join(folder, 'again')], /rows in \d+ objects/, { env: other })
+  for (const table of ['events', 'bodies', 'billing_objects', 'consumers', 'api_keys', 'users', 'audit_log']) {
+    const [was, is] = [rowsOf(to, table), rowsOf(join(folder, 'again'), table)]
+    if (was === 0 || is !== was) throw new Error(`${was} rows of ${table} became ${is}`)
+  }
   const exported = await must(['export', '--', project, join(folder, 'export')], /rows in \d+ objects/)
-  return `${rowsIn(said)} rows; ${rowsIn(exported)} of one project`
+  const rowsIn = (text: string) => /([\d,]+) rows in/.exec(text)?.[1]
+  return `${rowsIn(said)} rows; ${rowsIn(exported)} of one project in its store`
+}
+
+/** How many rows of a table a backup has. */
+function rowsOf(folder: string, table: string): number {
+  const { objects } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest
+  return objects.reduce((sum, one) => sum + (one.table === table ? one.rows : 0), 0)
 }
