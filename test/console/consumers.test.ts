@@ -65,6 +65,11 @@ describe('the list of consumers', () => {
     ['?q=user', []],
     ['?q=%00', []],
     ['', ['grace2', 'named', 'grace', 'other', 'ada']],
+    // What is named by its id counts only in the state that is asked for.
+    ['?q=user_3&state=active', []],
+    ['?q=user_1&state=blocked', []],
+    ['?q=grace2@example.com&state=blocked', []],
+    ['?q=grace2@example.com&state=active', ['named', 'grace2']],
   ])('lists for %j', async (query, names) => {
     const { status, text } = await here.page(here.at(query))
     expect([status, rowsOf(text)]).toEqual([200, idsOf(...names)])

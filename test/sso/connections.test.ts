@@ -5,13 +5,13 @@ import { MAX_SSO_CONNECTIONS } from '../../src/sso/limits'
 import { advance, stopClock } from '../clock'
 import { call, captureConsole, countingD1, DIRECTORY, tamperedD1 } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
-import { customersWorld, SSO, verifiedDomain } from './customers'
+import { customersWorld, newDomain, SSO, verifiedDomain } from './customers'
 import { insertConnection, insertDomain, insertIdentity } from './rows'
 
 const ANOTHER = { audience: 'team', name: 'another', issuer: 'https://another.plain.dev', client_id: 'rp' }
 
-async function world() {
-  const made = await customersWorld()
+async function world(fields: Parameters<typeof customersWorld>[0] = {}) {
+  const made = await customersWorld(fields)
   const { project, owner, connection } = made
   const path = `${SSO}/connections/${connection.id}`
   const ask = (method: string, json?: object, bindings = {}) =>
@@ -152,6 +152,25 @@ it('what was read can be sent back after a domain is lost or deleted', async () 
   const same = { surface_id: body.surface_id, domain_ids: body.domains.map(({ id }: { id: string }) => id) }
   const sent = await change(same)
   expect([sent.status, sent.body.surface_id]).toEqual([200, surface])
+})
+
+it('a connection that was deleted keeps no secret and no address, and its domain is free at once', async () => {
+  const domain = newDomain()
+  const { project, connection, owner, ask } = await world({ domains: [domain] })
+  const stored = () =>
+    DIRECTORY.prepare('SELECT secret, settings, state FROM sso_connections WHERE id = ?')
+      .bind(connection.id)
+      .first<{ secret: string | null; settings: string; state: string }>()
+  expect([(await stored())?.secret === null, (await stored())?.settings.includes('app.acme.dev')]).toEqual([
+    false,
+    true,
+  ])
+  const [held] = (await ask('GET')).body.domains
+  expect((await ask('DELETE')).status).toBe(204)
+  expect(await stored()).toMatchObject({ secret: null, state: 'disabled' })
+  expect((await stored())?.settings).not.toContain('app.acme.dev')
+  const json = { ...ANOTHER, audience: 'customers', domain_ids: [held.id] }
+  expect((await call(`${SSO}/connections`, { method: 'POST', project, token: owner.token, json })).status).toBe(201)
 })
 
 it('a connection that was deleted keeps no identity, and is gone after thirty days', async () => {
