@@ -8,8 +8,8 @@ import { callRoute, tokenFor } from '../routes/walk'
 import { newWorld, type World } from '../routes/world'
 
 /*
- * A PATCH with one field changes that one and nothing else that the API shows, whatever else could be sent: each field of the body that
- * the route's row has. Settings of a project are in test/tenancy.
+ * A PATCH with one field changes that one and nothing else that the API shows, whatever else could be sent; with the same value again,
+ * nothing. Each field of the body that the route's row has. Settings of a project are in test/tenancy.
  */
 
 /** Values that differ from those of a new world, where those of the row do not. */
@@ -59,4 +59,8 @@ it.each(cases)('%s: %s', async (_, field, value, route) => {
   const names = Object.keys(after).filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]))
   expect(names.filter((name) => !WITH_ANY.includes(name))).toEqual([SHOWN_AS[field] ?? field])
   if (!(field in SHOWN_AS)) expect(after[field]).toEqual(value)
+  // Again, a second later: not even its revision moves.
+  advance(SECOND)
+  expect((await callRoute(world, route, { token, json: { [field]: value } })).status).toBe(200)
+  expect(await shown(world, route, token)).toEqual(after)
 })

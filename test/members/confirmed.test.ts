@@ -91,6 +91,9 @@ describe('what cannot be undone, or persists, requires a confirmed session', () 
   const tokens = () => `${V1}/billing/entitlement-keys/rotate`
   const rotation = (which: string) => (w: Acting) => `${V1}/api-keys/${w.keys[which]}/rotate`
   const ofTeam = (w: Acting) => `${V1}/sso/connections/${w.team}`
+  const projectOf = (w: Acting) => `${V1}/projects/${w.project}`
+  const OTHER = 'sso_00000000000000000000000001'
+  const settings = (changes: object) => ({ settings: changes })
   const ofCustomers = (w: Acting) => `${V1}/sso/connections/${w.sso.id}`
   const ACTS: Act[] = [
     ['erasing a consumer', 'DELETE', (w) => `${V1}/consumers/${w.consumer}`, undefined, true],
@@ -112,6 +115,10 @@ describe('what cannot be undone, or persists, requires a confirmed session', () 
     ['renaming a connection of the team', 'PATCH', ofTeam, { name: 'Renamed' }, false],
     ['activating a connection of the team', 'POST', (w) => `${ofTeam(w)}/activate`, undefined, true],
     ['changing a connection of customers', 'PATCH', ofCustomers, { client_id: 'new' }, false],
+    ['trusting a connection of another project', 'PATCH', projectOf, settings({ trusted_connections: [OTHER] }), true],
+    ['trusting none', 'PATCH', projectOf, settings({ trusted_connections: [] }), true],
+    ['requiring no passkey', 'PATCH', projectOf, settings({ require_passkey: false }), true],
+    ['changing another setting', 'PATCH', projectOf, settings({ grace_days: 3 }), false],
     ['activating a connection of customers', 'POST', (w) => `${ofCustomers(w)}/activate`, undefined, false],
   ]
 

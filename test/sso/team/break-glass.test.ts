@@ -156,6 +156,17 @@ describe('break-glass access', () => {
     expect(told.map(({ to }) => to).sort()).toEqual([owner.email, second.email, sso.email].sort())
   })
 
+  it('passes nothing by where nothing is enforced: a sign-in by code is in no audit log, and no owner is told', async () => {
+    const { project, owner } = await team()
+    const path = `/platform/v1/members/${owner.user}/break-glass`
+    expect((await call(path, { method: 'PUT', project, token: owner.token })).status).toBe(204)
+    const mail = mailbox()
+    const { token } = await byCode(owner.email, { bindings: { EMAIL: mail.EMAIL } })
+    const log = await call('/platform/v1/audit-log?action=sso.bypassed', { project, token })
+    expect(log.body.data).toEqual([])
+    expect(mail.mails.filter(({ subject }) => subject === 'A sign-in without single sign-on')).toEqual([])
+  })
+
   it('is in the audit log of a deleted project too, which the session can restore', async () => {
     const { project, owner } = await enforced()
     expect((await end({ project, owner })).status).toBe(200)
