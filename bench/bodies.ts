@@ -60,7 +60,7 @@ async function prepare(db: Database, table: Table, payloads: number): Promise<Re
   await db
     .prepare("UPDATE events SET status = 'ignored', due_at = NULL, lease_token = NULL, lease_until = NULL, tries = 0")
     .run()
-  await db.prepare('DELETE FROM bodies').run()
+  await db.prepare('DELETE FROM packed_bodies').run()
   // A few at a time: the process holds what a transaction writes.
   const chunk = `INSERT INTO ${table} (project_id, id, body) SELECT project_id, payload_id, hex(zeroblob(524288)) FROM events
     WHERE project_id = ? ORDER BY payload_id LIMIT 10 OFFSET ?`

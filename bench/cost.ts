@@ -11,6 +11,7 @@ import { printTable, run, sleep } from '../scripts/lib/terminal.ts'
 import { COUNTING } from './counting.ts'
 import { type Recipe, sendOne } from './load.ts'
 import { OBJECTS } from './objects.ts'
+import { printPages } from './pages.ts'
 import { type Counted, PLAN, PRICES, READ_ON, STORAGE } from './prices.ts'
 import { type Database, seed } from './seed.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
@@ -25,6 +26,10 @@ type Worker = Awaited<ReturnType<typeof open>>
 
 const REQUESTS = 2000
 const EVENTS = 2000
+/** Events after which the pages of the database are counted. */
+const PAGE_EVENTS = 20_000
+/** Bytes of a recorded event, on average. */
+const RECORDED_BYTES = 3500
 const SIDE_BY_SIDE = 8
 /** One key that asks this often a minute is the busy one; last_used_at is written once a minute a key. */
 const BUSY = 600
@@ -69,7 +74,26 @@ await run(async () => {
     await worker.miniflare.dispose()
     rmSync(folder, { recursive: true, force: true })
   }
+  await measurePages()
 })
+
+/** Events of every kind in a database of their own: one in four makes a new object. */
+async function measurePages(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'pages-'))
+  const worker = await open(await bundle(), folder)
+  try {
+    const { ingest } = await prepare(worker, 0)
+    const kinds = Object.keys(OBJECTS) as (keyof typeof OBJECTS)[]
+    const each = PAGE_EVENTS / kinds.length
+    for (const kind of kinds) {
+      await countOf(worker, each, () => sendOne({ ...ingest, kind, objects: each / 4, bytes: RECORDED_BYTES }), each)
+    }
+    await worker.miniflare.dispose()
+    printPages(folder, PAGE_EVENTS)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
 
 function zero(): Units {
   return Object.fromEntries(Object.keys(PRICES).map((name) => [name, 0])) as Units
@@ -100,11 +124,12 @@ async function open(script: string, folder: string) {
   return { miniflare, lines, url }
 }
 
-async function prepare(worker: Worker) {
+/** @param events how many events the database has before */
+async function prepare(worker: Worker, events = 20_000) {
   const { miniflare, url } = worker
   const db = (await miniflare.getD1Database('DB')) as unknown as Database
   await migrate(db)
-  const { project, secret } = await seed(db, 20_000, Date.now())
+  const { project, secret } = await seed(db, events, Date.now())
   const scopes = JSON.stringify(['projects:read', 'api_keys:read', 'billing:read', 'connections:write'])
   await db.prepare('UPDATE api_keys SET scopes = ? WHERE project_id = ?').bind(scopes, project).run()
   const headers = { Authorization: `Bearer ${secret}`, 'X-Project-Id': project }
@@ -143,7 +168,7 @@ async function countOf(worker: Worker, times: number, work: () => Promise<string
   await Promise.all(Array.from({ length: Math.min(times, SIDE_BY_SIDE) }, loop))
   const handled = () => worker.lines.reduce((sum, { messages }) => sum + (messages ?? 0), 0)
   const seen = () => worker.lines.filter(({ event }) => event === 'request').length >= times && handled() >= events
-  for (const until = Date.now() + 60_000; !seen(); await sleep(50)) {
+  for (const until = Date.now() + 120_000; !seen(); await sleep(50)) {
     if (Date.now() > until) throw new Error(`the Worker's lines did not come: ${handled()} of ${events} events`)
   }
   const after = await countsOf(worker)

@@ -5,11 +5,13 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { parentPort, Worker } from 'node:worker_threads'
+import { deflateRawSync } from 'node:zlib'
 import { OBJECTS } from './objects.ts'
 
 /**
  * What is sent. `json`: the body, the same each time. `stripe`: a new event of 4 KB each time, signed under this secret; `kind`: of an object of this kind, a
- * subscription by default; `objects`: of one of so many objects, instead of a new one each time.
+ * subscription by default; `objects`: of one of so many objects, instead of a new one each time; `bytes`: of
+ * so many bytes.
  */
 export type Recipe = {
   url: string
@@ -19,6 +21,7 @@ export type Recipe = {
   stripe?: string
   kind?: keyof typeof OBJECTS
   objects?: number
+  bytes?: number
 }
 export type Order = { recipe: Recipe; ms: number; connections: number }
 export type Measured = { count: number; ms: number; latencies: number[]; failed: string | null }
@@ -90,7 +93,7 @@ function isGood({ url }: Recipe, status: number): boolean {
 /** Each is a second younger than the one before: none of them tie. */
 let created = 1_700_000_000
 
-function newEvent({ kind = 'subscription', objects }: Recipe): string {
+function newEvent({ kind = 'subscription', objects, bytes = EVENT_BYTES }: Recipe): string {
   const id = randomBytes(12).toString('hex')
   created += 1
   const { event, prefix, object } = OBJECTS[kind]
@@ -103,8 +106,23 @@ function newEvent({ kind = 'subscription', objects }: Recipe): string {
     type: event,
     data: { object: { ...object, id: objectId, note: '' } },
   }
-  sent.data.object.note = 'x'.repeat(EVENT_BYTES - Buffer.byteLength(JSON.stringify(sent)))
+  const room = bytes - Buffer.byteLength(JSON.stringify(sent))
+  const random = randomLetters(kind, JSON.stringify(sent), { room, bytes })
+  sent.data.object.note = random + 'x'.repeat(room - random.length)
   return JSON.stringify(sent)
+}
+
+/** What Stripe's events deflate to, of their own bytes: recorded ones. */
+const DEFLATED = 0.32
+const lengths = new Map<string, number>()
+
+/** As many letters that hardly deflate as make an event deflate like a recorded one. */
+function randomLetters(kind: string, event: string, { room, bytes }: { room: number; bytes: number }): string {
+  const length =
+    lengths.get(`${kind} ${bytes}`) ??
+    Math.min(room, Math.max(0, Math.round((DEFLATED * bytes - deflateRawSync(event).byteLength) / 0.75)))
+  lengths.set(`${kind} ${bytes}`, length)
+  return randomBytes(length).toString('base64').slice(0, length)
 }
 
 function signature(secret: string, body: string): string {

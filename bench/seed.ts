@@ -50,6 +50,8 @@ const idOf = (prefix: IdPrefix) => {
   const digits = Array.from({ length: 10 }, (_, i) => `substr('${ALPHABET}', ((ms >> ${45 - 5 * i}) & 31) + 1, 1)`)
   return `'${prefix}_' || ${digits.join(' || ')} || printf('%08x%08x', ?6, n)`
 }
+/** The key of a payload, as packing.ts makes it, as text: one for each event of a second. */
+const PAYLOAD = `CAST(ms / 1000 * ${2 ** 21} + ?6 * 40000 + n % 40000 AS TEXT)`
 /** 0 … 2^24 - 1, of a number: another sequence for each odd factor. */
 const hash = (factor: number) => `(((n * ${factor}) & 4294967295) >> 8)`
 const idAt = (prefix: IdPrefix, ms: number, name: string) => idFloor(prefix, ms).slice(0, -name.length) + name
@@ -153,8 +155,9 @@ async function seedWhatFollows(db: Database, project: string): Promise<void> {
       .bind(project),
     db
       .prepare(
-        `INSERT INTO bodies (project_id, id, body) SELECT project_id, payload_id, '{"id":"' || vendor_event_id || '"}'
-          FROM events WHERE project_id = ? ORDER BY payload_id`,
+        `INSERT INTO packed_bodies (key, project_id, bytes, body)
+          SELECT CAST(payload_id AS INTEGER), project_id, 50, '{"id":"' || vendor_event_id || '"}'
+          FROM events WHERE project_id = ? ORDER BY 1`,
       )
       .bind(project),
     db
@@ -187,7 +190,7 @@ function eventsStatement(count: number, now: number): string {
     SELECT ?1, ${idOf('evt')}, ?5->>CASE WHEN ${rare(11)} THEN 3 ELSE ${hash(2654435761)} % 3 END,
       'evt_' || printf('%08x', (n * 2654435761) & 4294967295) || '_' || n,
       CASE WHEN ${rare(7)} THEN '${RARE.type}' ELSE ?4->>CAST(${TYPES.length} * u * u AS INTEGER) END,
-      strftime('%Y-%m-%dT%H:%M:%SZ', ms / 1000, 'unixepoch'), ${idOf('pay')}, status,
+      strftime('%Y-%m-%dT%H:%M:%SZ', ms / 1000, 'unixepoch'), ${PAYLOAD}, status,
       CASE WHEN NOT final THEN ms + 30000 END, CASE status WHEN 'retrying' THEN ms + 30000 END,
       CASE status WHEN 'processing' THEN 'lse_bench' END, CASE status WHEN 'processing' THEN ms + 60000 END,
       CASE WHEN status = 'received' THEN 0 WHEN ${rare(103)} THEN ${RARE.attempts} WHEN status = 'failed' THEN 8

@@ -127,6 +127,7 @@ describe('statements', () => {
     const updating = SOURCES.filter(({ code }) => /\bupdate\(\s*events\b|UPDATE \$\{events\}/.test(code))
     expect(updating.map(({ path }) => path)).toEqual([
       'inbox/erase.ts',
+      'inbox/pack-bodies.ts', // where its payload is, and nothing of its state
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
       'inbox/process/sweep.ts',

@@ -11,7 +11,7 @@ export type Part = {
   key: readonly Column[]
   rows: (projectId: string) => SQL
   most: number
-  owned?: (db: Db, some: (fields: SQL) => SQL) => Query
+  owned?: (db: Db, some: (fields: SQL) => SQL) => Record<string, Query>
 }
 
 /** The tables of a room with rows of projects, by name, in the order in which they are emptied. */

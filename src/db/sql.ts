@@ -1,5 +1,6 @@
 import { type Column, type SQL, type Subquery, sql } from 'drizzle-orm'
 import { utf8 } from '../lib/crypto'
+import { ID_TIME } from '../lib/ids'
 import { MAX_LIST_BYTES } from './limits'
 
 /** Columns by their bare names, as INSERT lists them and as the left side of SET has them. */
@@ -21,6 +22,16 @@ export function json<T>(expression: SQL): SQL<T> {
 /** Our own words as literals, such as the statuses in an `IN`: a partial index is used only if they are literals. */
 export function literals(words: readonly string[]): SQL {
   return sql.raw(words.map((word) => `'${word}'`).join(', '))
+}
+
+/** The time (ms) in an id, as an expression: see `idTime` in lib/ids.ts. */
+export function timeIn(id: Column): SQL<number> {
+  const { alphabet, from, chars } = ID_TIME
+  const digits = Array.from({ length: chars }, (_, i) => {
+    const digit = sql`instr(${literals([alphabet])}, substr(${id}, ${sql.raw(String(from + i))}, 1)) - 1`
+    return sql`((${digit}) << ${sql.raw(String(5 * (chars - 1 - i)))})`
+  })
+  return sql`(${sql.join(digits, sql` + `)})`
 }
 
 /** The values of a list, for `inArray(column, valuesOf(list))`: one bound parameter, however long the list is. */

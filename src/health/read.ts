@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { countMarked } from '../billing/store'
 import { type Db, type Directory, type Query, type Results, raw } from '../db/client'
@@ -7,6 +7,7 @@ import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
 import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
+import { type Minutes, rollups } from '../inbox/rollups'
 import { events, minutes, totals } from '../inbox/schema'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
@@ -27,10 +28,7 @@ export function snapshot(
   return {
     finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
     open: countOpen(db, { from: sql`${events} INDEXED BY events_open`, where: eq(events.project_id, projectId) }, now),
-    minutes: db
-      .select()
-      .from(minutes)
-      .where(and(eq(minutes.project_id, projectId), gte(minutes.minute, since_minute))),
+    minutes: readMinutes(db, projectId, { from: since_minute, to: Number.MAX_SAFE_INTEGER }, null),
     connections: listConnections(db, projectId, null, MAX_CONNECTIONS),
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
@@ -101,27 +99,28 @@ export function connectionExists(db: Db, projectId: string, id: string) {
     .where(and(eq(connections.id, id), eq(connections.project_id, projectId)))
 }
 
-/** Reads the rollups of a range of minutes, `to` exclusive, for one connection or for all. */
+/** Reads the rollups of a range of minutes for one connection or for all, in no order. Rows of one minute are to be added up. */
 export function readMinutes(
   db: Db,
   projectId: string,
-  range: { from: number; to: number },
+  range: Minutes,
   connectionId: string | null,
 ): Query<MinuteRow[]> {
-  const { from, to } = range
+  const columns = getTableColumns(minutes)
   if (connectionId === null) {
-    const within = and(eq(minutes.project_id, projectId), gte(minutes.minute, from), lt(minutes.minute, to))
-    return db.select().from(minutes).where(within).orderBy(minutes.minute)
+    const all = rollups(projectId, range, null)
+    return raw(db, columns, (fields) => sql`SELECT ${fields} FROM ${all}`)
   }
   // The key is (project, minute, connection): each minute is looked up by itself, or one connection of many would cost
   // the rows of all.
+  const each = sql`FROM t CROSS JOIN ${minutes} ON ${minutes.project_id} = ${projectId}
+    AND ${minutes.minute} = t.minute AND ${minutes.connection_id} = ${connectionId}`
   return raw(
     db,
-    getTableColumns(minutes),
+    columns,
     (fields) => sql`WITH RECURSIVE t(minute) AS (
-        SELECT CAST(${from} AS INTEGER) UNION ALL SELECT minute + 1 FROM t WHERE minute + 1 < ${to})
-      SELECT ${fields} FROM t CROSS JOIN ${minutes} ON ${minutes.project_id} = ${projectId}
-        AND ${minutes.minute} = t.minute AND ${minutes.connection_id} = ${connectionId}`,
+        SELECT CAST(${range.from} AS INTEGER) UNION ALL SELECT minute + 1 FROM t WHERE minute + 1 < ${range.to})
+      SELECT ${fields} FROM ${rollups(projectId, range, connectionId, each)}`,
   )
 }
 
@@ -135,7 +134,7 @@ export type RefusedFor = { cause: string; n: number; minute: number }
 export function readRefusals(
   db: Db,
   projectId: string,
-  { from, to }: { from: number; to: number },
+  { from, to }: Minutes,
   connectionId: string,
 ): Query<RefusedFor[]> {
   const fields = {
@@ -166,6 +165,6 @@ export function readHours(db: Db, projectId: string, { from, to }: { from: numbe
     failed: sql<number>`sum(${minutes.failed})`,
     refused: sql<number>`coalesce(sum(CASE WHEN ${minutes.refused} <> '{}' THEN ${refused} END), 0)`,
   }
-  const within = and(eq(minutes.project_id, projectId), gte(minutes.minute, from * 60), lt(minutes.minute, to * 60))
-  return raw(db, fields, (list) => sql`SELECT ${list} FROM ${minutes} WHERE ${within} GROUP BY 1`)
+  const rows = rollups(projectId, { from: from * 60, to: to * 60 }, null)
+  return raw(db, fields, (list) => sql`SELECT ${list} FROM ${rows} GROUP BY 1`)
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, type Column, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Effect } from '../billing/effect'
 import { customersFrom, type ErasureRow, isErasure } from '../consumers/erasures'
@@ -6,7 +6,7 @@ import { CHUNK_ERASED } from '../consumers/limits'
 import { customerLinks, type ErasureCursor, erasures } from '../consumers/schema'
 import { type Db, type Query, raw } from '../db/client'
 import { json, jsonLists, valuesOf } from '../db/sql'
-import { bodies, events, payloads, refs } from './schema'
+import { bodies, events, keyOf, packedBodies, payloads, refs } from './schema'
 
 const e = alias(events, 'e')
 const l = alias(customerLinks, 'l')
@@ -56,10 +56,10 @@ export function deletePayloads(
   { ids, rewritten }: { ids: readonly string[]; rewritten: readonly Rewritten[] },
 ): Record<string, Query> {
   const { project_id } = erasure
-  const free = sql`(SELECT ${e.payload_id} FROM ${events} ${e} WHERE ${e.project_id} = ${project_id}
+  const free = (id: SQL | Column) => sql`(SELECT ${id} FROM ${events} ${e} WHERE ${e.project_id} = ${project_id}
     AND ${e.id} IN ${valuesOf(ids)} AND ${e.due_at} IS NULL AND NOT ${hasOpenSibling})`
   const deleted = (table: typeof bodies | typeof payloads) =>
-    db.delete(table).where(and(eq(table.project_id, project_id), sql`${table.id} IN ${free}`))
+    db.delete(table).where(and(eq(table.project_id, project_id), sql`${table.id} IN ${free(e.payload_id)}`))
   // `changes()` counts the statement before.
   const counted = () =>
     db
@@ -68,6 +68,8 @@ export function deletePayloads(
       .where(isErasure(erasure))
   const summaries = jsonLists(rewritten).map((list, i) => [`summaries${i}`, rewrite(db, project_id, list)])
   return {
+    packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${free(keyOf(e.payload_id))}`),
+    counted_first: counted(),
     bodies: deleted(bodies),
     counted: counted(),
     payloads: deleted(payloads),

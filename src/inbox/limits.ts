@@ -9,6 +9,12 @@ export const MAX_SWEPT_PROJECTS = 1000
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */
 export const MINUTES_KEPT_MS = 2 * DAY
 
+/** Shorter texts are stored as they are: deflated, they would be hardly smaller (bytes). */
+export const MIN_DEFLATED_BYTES = 200
+
+/** Open events that are counted as received, beside the rollups. */
+export const MAX_OPEN_RECEIVED = 10_000
+
 /** Events that one step deletes. Each is some ten rows. */
 export const CHUNK_EVENTS = 500
 
@@ -19,6 +25,13 @@ export const CHUNK_PAYLOADS = 200
 export const MOVED_PAYLOADS = 200
 
 export const MOVED_BYTES = 4 * 1024 * 1024
+
+/** Bodies that one step packs, the bytes of them that it reads, and those that it writes, as hexadecimal. */
+export const PACKED_AT_ONCE = 200
+
+export const PACKED_BYTES = 2 * 1024 * 1024
+
+export const PACKED_LIST_BYTES = 900_000
 
 /** A rollup that is written this long after its minute was folded (ms) stays as it is until its retention ends. */
 export const LATE_MS = 7 * DAY

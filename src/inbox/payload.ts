@@ -2,10 +2,11 @@ import { and, type Column, eq, exists, inArray, isNull, or, type SQL, sql } from
 import type { SQLiteSelect } from 'drizzle-orm/sqlite-core'
 import { type ObjectKey, sourceOf } from '../billing/read/store'
 import type { Db } from '../db/client'
-import { json, literals } from '../db/sql'
+import { json } from '../db/sql'
 import { concat, utf8 } from '../lib/crypto'
+import { inflated } from './packing'
 import { MAX_DELIVERY_BYTES } from './receive/limits'
-import { bodies, events, payloads } from './schema'
+import { bodies, events, keyOf, packedBodies, payloads } from './schema'
 
 /** The bytes as text, byte order mark included; null if they are not UTF-8, or contain a NUL, which text would lose. */
 export function asText(bytes: Uint8Array): string | null {
@@ -18,59 +19,81 @@ export function asText(bytes: Uint8Array): string | null {
 }
 
 /**
- * A stored payload as it is read: its text, or where it is not text its bytes as hexadecimal. D1 would return them as a
- * list of numbers, which takes ten times as much. In two parts, because D1 has no value of more than 2,000,000 bytes.
+ * A stored payload as it is read: its text or, where it is not text, its bytes as hexadecimal. D1 would return them as a
+ * list of numbers, which takes ten times as much. In two parts, because D1 has no value of more than 2,000,000 bytes. If there is an
+ * `encoding`, the bytes are text that was packed: {@link unpacked} gives it.
  */
-export type Body = { text: string | null; hex: string | null; more_hex: string | null }
+export type Body = { text: string | null; hex: string | null; more_hex: string | null; encoding: 'deflate' | null }
+
+/** A row with the text of its payload, if that was packed. @throws as `inflated` */
+export async function unpacked<B extends Body>(row: B): Promise<B> {
+  if (row.encoding === null) return row
+  return { ...row, text: await inflated(bytesOf(row)), hex: null, more_hex: null, encoding: null }
+}
+
+/** Rows as {@link unpacked} gives them. */
+export async function allUnpacked<B extends Body>(rows: readonly B[]): Promise<B[]> {
+  const list: B[] = []
+  for (const row of rows) list.push(await unpacked(row))
+  return list
+}
 
 /** Whether the payload is there: it may be past its retention, or may not have been asked for. */
 export function isKept({ text, hex }: Body): boolean {
   return text !== null || hex !== null
 }
 
-/** The bytes of a payload that is there. */
+/** The bytes of a payload that is there, and that is not packed. */
 export function bytesOf({ text, hex, more_hex }: Body): Uint8Array<ArrayBuffer> {
   if (text !== null) return utf8(text)
   return concat([hex, more_hex].map((part) => Uint8Array.fromHex(part ?? '')))
 }
 
 /*
- * Reads payloads: from `bodies`, or from `payloads` until housekeeping has moved them. No other code knows that there
- * are two tables.
+ * Reads payloads: from `packed_bodies`, or from `bodies` or `payloads` until housekeeping has moved them. No other code knows that
+ * there are three tables.
  */
 
 /** The columns that say which payload is meant. */
 type PayloadKey = { project_id: Column | SQL.Aliased; payload_id: Column | SQL.Aliased }
-type Table = typeof bodies | typeof payloads
+type Former = typeof bodies | typeof payloads
+type Table = typeof packedBodies | Former
 
-const isOf = (table: Table, key: PayloadKey) => and(eq(table.project_id, key.project_id), eq(table.id, key.payload_id))
+const isOf = (table: Former, key: PayloadKey) => and(eq(table.project_id, key.project_id), eq(table.id, key.payload_id))
+const isPackedOf = (key: PayloadKey) =>
+  and(eq(packedBodies.key, keyOf(key.payload_id)), eq(packedBodies.project_id, key.project_id))
 
 /** Joins the payload to each row of a query. A row without a payload stays. */
 export function withPayload<Q extends SQLiteSelect>(query: Q, key: PayloadKey): Q {
   return query
-    .leftJoin(bodies, isOf(bodies, key))
-    .leftJoin(payloads, and(isNull(bodies.id), isOf(payloads, key))) as unknown as Q
+    .leftJoin(packedBodies, isPackedOf(key))
+    .leftJoin(bodies, and(isNull(packedBodies.key), isOf(bodies, key)))
+    .leftJoin(payloads, and(isNull(packedBodies.key), isNull(bodies.id), isOf(payloads, key))) as unknown as Q
 }
 
 /** Of a joined payload: an expression of its table's columns. */
 function ofPayload<T>(expression: (table: Table) => SQL | Column): SQL<T | null> {
-  return sql`CASE WHEN ${bodies.id} IS NULL THEN ${expression(payloads)} ELSE ${expression(bodies)} END`
+  return sql`CASE WHEN ${packedBodies.key} IS NOT NULL THEN ${expression(packedBodies)}
+    WHEN ${bodies.id} IS NULL THEN ${expression(payloads)} ELSE ${expression(bodies)} END`
 }
 
+const isDeflated = (table: Table) => (table === packedBodies ? sql`${packedBodies.encoding} IS NOT NULL` : sql`0`)
+const sizeOf = (table: Table) => (table === packedBodies ? packedBodies.bytes : sql`octet_length(${table.body})`)
+const isText = (table: Table) => sql`(typeof(${table.body}) = 'text' OR ${isDeflated(table)})`
+
 /** Of a joined payload: whether it is there. It may be past its retention. */
-export const isJoined = sql`coalesce(${bodies.id}, ${payloads.id}) IS NOT NULL`
-/** Of a joined payload: how many bytes it has, without reading them. */
-export const payloadBytes = ofPayload<number>(({ body }) => sql`octet_length(${body})`)
-/** Of a joined payload: its text. Bytes that are not UTF-8 stay where they are: processing has no use for them. */
-export const payloadText = ofPayload<string>(({ body }) => ofType(body, 'text', body))
-/** How many bytes {@link payloadText} reads. */
-export const textBytes = ofPayload<number>(({ body }) => ofType(body, 'text', sql`octet_length(${body})`))
+export const isJoined = sql`coalesce(${packedBodies.key}, ${bodies.id}, ${payloads.id}) IS NOT NULL`
+/** Of a joined payload: how many bytes the vendor sent, without reading them. */
+export const payloadBytes = ofPayload<number>(sizeOf)
+/** How many bytes {@link textColumns} gives once it is unpacked. */
+export const textBytes = ofPayload<number>((table) => sql`CASE WHEN ${isText(table)} THEN ${sizeOf(table)} END`)
 /** Of a joined payload: its headers. */
 export const payloadHeaders = json<Record<string, string> | null>(ofPayload(({ headers }) => headers))
 
 /** Whether the payload is kept: a condition without a join. */
 export function hasPayload(db: Db, key: PayloadKey): SQL | undefined {
   return or(
+    exists(db.select({ key: packedBodies.key }).from(packedBodies).where(isPackedOf(key))),
     ...[bodies, payloads].map((table) => exists(db.select({ id: table.id }).from(table).where(isOf(table, key)))),
   )
 }
@@ -82,18 +105,29 @@ const PART = MAX_DELIVERY_BYTES / 2
  * Of a joined payload: the columns of a {@link Body}. They are null if the condition does not hold, and the payload is
  * then not read.
  */
-export function bodyColumns(condition: SQL): Record<keyof Body, SQL.Aliased<string | null>> {
-  const columnOf = (type: 'text' | 'blob', value: (body: Column) => SQL | Column) =>
-    sql<string | null>`CASE WHEN ${condition} THEN ${ofPayload(({ body }) => ofType(body, type, value(body)))} END`
-  return {
-    text: columnOf('text', (body) => body).as('text'),
-    hex: columnOf('blob', (body) => sql`hex(substr(${body}, 1, ${PART}))`).as('hex'),
-    more_hex: columnOf('blob', (body) => sql`hex(substr(${body}, ${PART + 1}))`).as('more_hex'),
-  }
+export function bodyColumns(condition: SQL): Columns {
+  return columnsIf(condition, ({ body }) => sql`typeof(${body}) = 'blob'`)
 }
 
-function ofType(body: Column, type: 'text' | 'blob', value: SQL | Column): SQL {
-  return sql`CASE typeof(${body}) WHEN ${literals([type])} THEN ${value} END`
+/** As {@link bodyColumns}, for what has use only for text: other bytes stay where they are. */
+export const textColumns: Columns = columnsIf(sql`1`, isDeflated)
+
+type Columns = { [Name in keyof Body]: SQL.Aliased<Body[Name]> }
+
+/** @param isHex which bytes are read as hexadecimal */
+function columnsIf(condition: SQL, isHex: (table: Table) => SQL): Columns {
+  const columnOf = <T>(which: (table: Table) => SQL, value: (table: Table) => SQL | Column) =>
+    sql<T | null>`CASE WHEN ${condition} THEN ${ofPayload((table) => sql`CASE WHEN ${which(table)} THEN ${value(table)} END`)} END`
+  const hexOf = (part: (body: Column) => SQL) => columnOf<string>(isHex, ({ body }) => sql`hex(${part(body)})`)
+  return {
+    text: columnOf<string>(
+      ({ body }) => sql`typeof(${body}) = 'text'`,
+      ({ body }) => body,
+    ).as('text'),
+    hex: hexOf((body) => sql`substr(${body}, 1, ${PART})`).as('hex'),
+    more_hex: hexOf((body) => sql`substr(${body}, ${PART + 1})`).as('more_hex'),
+    encoding: columnOf<'deflate'>(isDeflated, () => packedBodies.encoding).as('encoding'),
+  }
 }
 
 /**
@@ -101,7 +135,7 @@ function ofType(body: Column, type: 'text' | 'blob', value: SQL | Column): SQL {
  * null if its payload is not.
  */
 export function findSourcePayload(db: Db, projectId: string, key: ObjectKey) {
-  const select = db.select({ text: payloadText.as('text') }).from(events)
+  const select = db.select(textColumns).from(events)
   return withPayload(select.$dynamic(), events).where(
     and(eq(events.project_id, projectId), inArray(events.id, sourceOf(db, projectId, key))),
   )

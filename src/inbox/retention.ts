@@ -1,12 +1,25 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { Db } from '../db/client'
+import { type Db, run } from '../db/client'
 import { CHUNK_ROWS } from '../db/limits'
 import { idFloor } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
 import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
-import { attempts, type bodies, events, minutes, type payloads, refs, replays, totals } from './schema'
+import { openProjects } from './open-projects'
+import { keyFloor } from './packing'
+import {
+  attempts,
+  type bodies,
+  events,
+  keyOf,
+  minutes,
+  packedBodies,
+  type payloads,
+  refs,
+  replays,
+  totals,
+} from './schema'
 
 /*
  * Each function is one step of a pass over all projects: it deletes a chunk, beginning after the project `from.after`. CROSS
@@ -16,6 +29,7 @@ import { attempts, type bodies, events, minutes, type payloads, refs, replays, t
 const e = alias(events, 'e')
 const r = alias(replays, 'r')
 const m = alias(minutes, 'm')
+const y = alias(packedBodies, 'y')
 
 /** Deletes payloads of final events that arrived before `before` (ms) from one of the tables that hold payloads. */
 export function purgePayloads(
@@ -39,6 +53,24 @@ export function purgePayloads(
       .returning({ project_id: table.project_id })
     return { gone }
   })
+}
+
+/**
+ * As {@link purgePayloads}, for packed bodies: a chunk of those of all projects, because their keys are in the order of time.
+ *
+ * @returns `after` is null once none is left
+ */
+export async function purgePacked(db: Db, before: number): Promise<PassStep> {
+  const needed = sql`WITH RECURSIVE ${openProjects} SELECT ${keyOf(e.payload_id)} FROM p
+    CROSS JOIN ${events} ${e} INDEXED BY events_open
+    WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
+  const chunk = sql`SELECT ${y.key} FROM ${packedBodies} ${y}
+    WHERE ${y.key} < ${keyFloor(before)} AND ${y.key} NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
+  const gone = await run(
+    db,
+    db.delete(packedBodies).where(sql`${packedBodies.key} IN (${chunk})`).returning({ key: packedBodies.key }),
+  )
+  return { done: gone.length, after: gone.length < CHUNK_PAYLOADS ? null : 'more' }
 }
 
 /** Deletes final events that arrived before `before` (ms), with everything that belongs to them. */

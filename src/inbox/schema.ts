@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type Column, type SQL, sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Effect } from '../billing/effect'
 import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
@@ -6,7 +6,7 @@ import { type Parts, partOf } from '../db/parts'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { connections } from './connections/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
-import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
+import { CHUNK_PAYLOADS } from './limits'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
 
@@ -38,7 +38,7 @@ export const events = sqliteTable(
     event_type: text().notNull(),
     /** The vendor's time of the event: ISO 8601 UTC, in the vendor's precision. */
     occurred_at: text(),
-    /** Several events of one delivery share its payload. */
+    /** Several events of one delivery share its payload: the key of `packed_bodies` as text, or an id of an older table. */
     payload_id: text().notNull(),
     status: text({ enum: STATUSES }).notNull(),
     /** When the sweep looks at the event next (ms); null exactly when the status is final. */
@@ -68,6 +68,8 @@ export const events = sqliteTable(
     replay_id: text(),
     /** The decoded view; null until the event has been processed. */
     summary: text({ mode: 'json' }).$type<DecodedSummary>(),
+    /** When the first attempt began (ms), if it has no row of its own in `attempts`: see attempts.ts. */
+    started_at: integer(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),
@@ -75,8 +77,9 @@ export const events = sqliteTable(
     index('events_type').on(t.project_id, t.event_type, t.id),
     index('events_connection').on(t.connection_id, t.id),
     index('events_open').on(t.project_id, t.due_at).where(sql`due_at IS NOT NULL`),
-    // For searches by a final status. Open events are few, and have events_open.
-    index('events_final').on(t.project_id, t.status, t.id).where(sql`due_at IS NULL`),
+    // For searches by the other final statuses. Open events are few, and have events_open.
+    // Almost all events are processed: a search for those walks the primary key.
+    index('events_ended').on(t.project_id, t.status, t.id).where(sql`due_at IS NULL AND status <> 'processed'`),
     index('events_trouble').on(t.project_id, t.id).where(sql`attempts > 1 OR last_error IS NOT NULL`),
     check('events_status', sql`${t.status} IN (${list(STATUSES)})`),
     check('events_due', sql`(${t.due_at} IS NULL) = (${t.status} IN (${list(FINAL_STATUSES)}))`),
@@ -90,9 +93,25 @@ const body = () => text().$type<string | ArrayBuffer>().notNull()
 const headers = () => text({ mode: 'json' }).$type<Record<string, string>>()
 
 /**
- * A delivery's body, byte for byte: TEXT if it is UTF-8 without NUL, else BLOB. This table alone has a rowid. The key of
- * a WITHOUT ROWID table is the whole row, and SQLite reads all of it at each comparison on the way to another row.
- * The body is the last column, so that the others are read without it.
+ * A delivery's body, as packing.ts makes it. The key, which is the rowid, is made there too: `payload_id` of the events. This table
+ * has no other index, and rows are found by their project only through their events. The body is the last column, so that the others are read
+ * without it.
+ */
+export const packedBodies = sqliteTable('packed_bodies', {
+  key: integer().primaryKey(),
+  project_id: text().notNull(),
+  headers: headers(),
+  /** How the body is stored; null if it is stored as it came: TEXT if it is UTF-8 without NUL, else BLOB. */
+  encoding: text({ enum: ['deflate'] }),
+  /** How many bytes the vendor sent. */
+  bytes: integer().notNull(),
+  body: body(),
+})
+
+/**
+ * A delivery's body that was recorded before `packed_bodies` existed: TEXT if it is UTF-8 without NUL, else BLOB. Housekeeping
+ * packs them: pack-bodies.ts. Tables of bodies have a rowid: the key of a WITHOUT ROWID table is the whole row, and SQLite reads
+ * all of it at each comparison on the way to another row.
  */
 export const bodies = sqliteTable(
   'bodies',
@@ -114,7 +133,7 @@ export const refs = sqliteTable(
   (t) => [primaryKey({ columns: [t.project_id, t.ref, t.event_id] })],
 )
 
-/** Every attempt at processing an event. */
+/** Attempts at processing an event, except those that follow from the event: attempts.ts reads both. */
 export const attempts = sqliteTable(
   'attempts',
   {
@@ -159,7 +178,10 @@ export const replays = sqliteTable(
   ],
 )
 
-/** Rollups: one row per connection and minute of receipt. `lag` is a histogram, bin → count (see histogram.ts). */
+/**
+ * Rollups: one row per connection and minute of receipt. `lag` is a histogram, bin → count (see histogram.ts). An event is added when
+ * it first becomes final, so rollups.ts reads open events with them.
+ */
 export const minutes = sqliteTable(
   'minutes',
   {
@@ -189,14 +211,23 @@ export const totals = sqliteTable(
   (t) => [primaryKey({ columns: [t.project_id, t.status] })],
 )
 
-/** What a purged project leaves here. The attempts of an event go with it. */
+/** The key of a packed body, by what its events say; 0, which no body has, for an id of an older table. */
+export function keyOf(payloadId: Column | SQL | SQL.Aliased): SQL<number> {
+  return sql`CAST(${payloadId} AS INTEGER)`
+}
+
+/** What a purged project leaves here. The attempts of an event go with it, and its payload. */
 export const INBOX_PARTS: Parts = {
   bodies: partOf(bodies, [bodies.project_id, bodies.id], CHUNK_PAYLOADS),
   payloads: partOf(payloads, [payloads.project_id, payloads.id], CHUNK_PAYLOADS),
   refs: partOf(refs, [refs.project_id, refs.ref, refs.event_id], CHUNK_ROWS),
   events: {
-    ...partOf(events, [events.project_id, events.id], CHUNK_EVENTS),
-    owned: (db, some) => db.delete(attempts).where(sql`${attempts.event_id} IN ${some(sql`${events.id}`)}`),
+    // As many as one step may delete with their payloads.
+    ...partOf(events, [events.project_id, events.id], CHUNK_PAYLOADS),
+    owned: (db, some) => ({
+      attempts: db.delete(attempts).where(sql`${attempts.event_id} IN ${some(sql`${events.id}`)}`),
+      packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${some(keyOf(events.payload_id))}`),
+    }),
   },
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),

@@ -74,6 +74,12 @@ export function idTime(id: string): number {
   return ms
 }
 
+/**
+ * The digits of the time in an id whose prefix has three letters: for SQL, which cannot call {@link idTime}. `from`: the first of them,
+ * counted from 1. Each is five bits, the first one the highest.
+ */
+export const ID_TIME = { alphabet: ALPHABET, from: 'evt_'.length + 1, chars: TIME_CHARS }
+
 /** The pattern of the ids of a prefix, for checks without a database read. */
 export function idPattern(prefix: IdPrefix): RegExp {
   return new RegExp(`^${prefix}_${DIGITS}{26}$`)

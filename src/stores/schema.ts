@@ -27,6 +27,13 @@ const NAMES = [
   'stores_until',
   /** When housekeeping begins to move `payloads` to `bodies` (ms). The previous version reads only `payloads`. */
   'payloads_move_from',
+  /**
+   * Until then (ms) the previous version may run, which writes `minutes` at ingest, reads every attempt from its row, and searches by
+   * indexes that are dropped later. Not there if the database had no events.
+   */
+  'fewer_rows_from',
+  /** Until then (ms) the previous version may run, which does not read `packed_bodies`. Not there if the database had no events. */
+  'packed_from',
   /** Since when `customer_moves` also has what pins moved (ms). Not there if no customer was linked before. */
   'pins_known_from',
   /** In the directory: how many passes have looked for addresses in old entries of the audit log. */

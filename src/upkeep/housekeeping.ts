@@ -8,9 +8,11 @@ import { CHUNK_ROWS } from '../db/limits'
 import { purgeReleased } from '../domains/release'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { dropFormerIndexes } from '../inbox/fewer-rows'
 import { foldMinutes } from '../inbox/fold-minutes'
 import { movePayloads } from '../inbox/move-payloads'
-import { purgeEvents, purgeMinutes, purgePayloads, purgeReplays } from '../inbox/retention'
+import { packBodies } from '../inbox/pack-bodies'
+import { purgeEvents, purgeMinutes, purgePacked, purgePayloads, purgeReplays } from '../inbox/retention'
 import { bodies, payloads } from '../inbox/schema'
 import { DAY, HOUR } from '../lib/time'
 import { purgeSpent } from '../passkeys/passkey'
@@ -46,6 +48,9 @@ const TASKS: Record<string, Task> = {
   payloads: (rt, progress) => purgePayloads(rt.db, bodies, startOf(rt, progress), payloadsBefore(rt)),
   earlier_payloads: (rt, progress) => purgePayloads(rt.db, payloads, startOf(rt, progress), payloadsBefore(rt)),
   moved_payloads: ({ db, now }) => movePayloads(db, now),
+  packed_bodies: ({ db, now }, { after }) => packBodies(db, after, now),
+  packed_payloads: (rt) => purgePacked(rt.db, payloadsBefore(rt)),
+  former_indexes: ({ db, now }) => dropFormerIndexes(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
   grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),

@@ -88,5 +88,5 @@ async function deleteRows(db: Db, name: string, id: string): Promise<void> {
   const some = (fields: SQL) => sql`(SELECT ${fields} ${rows(id)} ORDER BY ${columns} LIMIT ${most})`
   const gone = db.delete(table).where(sql`(${columns}) IN ${some(columns)}`)
   if (!owned) await run(db, gone)
-  else await batch(db, { owned: owned(db, some), gone })
+  else await batch(db, { ...owned(db, some), gone })
 }

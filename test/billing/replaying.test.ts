@@ -147,7 +147,10 @@ describe('a dry run of a replay', () => {
   it('reports that an event without its payload would fail', async () => {
     const object = stripeSubscription()
     const [event] = (await world.deliver(updated(object))) as [string]
-    await rows('DELETE FROM bodies WHERE id = (SELECT payload_id FROM events WHERE id = ?)', event)
+    await rows(
+      'DELETE FROM packed_bodies WHERE key = (SELECT CAST(payload_id AS INTEGER) FROM events WHERE id = ?)',
+      event,
+    )
     await preview(event, { status: 'failed', effects: [], error: expect.stringContaining('no longer kept') })
   })
 

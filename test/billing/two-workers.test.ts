@@ -117,7 +117,7 @@ it('an event that can be neither finished nor recorded as failed is not acked', 
   const [own] = await received(world, updated(anId('sub'), 'past_due', T0))
   const trigger = `refuse_${own?.id}`
   await STORE.prepare(
-    `CREATE TRIGGER ${trigger} BEFORE INSERT ON attempts WHEN NEW.event_id = '${own?.id}'
+    `CREATE TRIGGER ${trigger} BEFORE UPDATE ON events WHEN NEW.id = '${own?.id}' AND OLD.status = 'processing'
      BEGIN SELECT RAISE(ABORT, 'not this one'); END`,
   ).run()
   expect(await deliverBatch([own?.message])).toEqual([{ delaySeconds: 65 }])

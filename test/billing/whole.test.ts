@@ -103,7 +103,7 @@ describe("the vendor's own object", () => {
   it('is null once its payload is past its retention', async () => {
     const object = stripeInvoice()
     await world.deliver(stripeEventOf('invoice.updated', object))
-    await rows('DELETE FROM bodies WHERE project_id = ?', world.project)
+    await rows('DELETE FROM packed_bodies WHERE project_id = ?', world.project)
     const { status, body } = await world.api(`/invoices/${object.id}?include=vendor_object`)
     expect([status, body.id, body.vendor_object]).toEqual([200, object.id, null])
   })

@@ -197,7 +197,8 @@ describe('an erased consumer', () => {
     const links = await rows('SELECT said, hint FROM customer_links WHERE project_id = ?', project)
     expect(links).toEqual([1, 2, 3].map(() => ({ said: null, hint: null })))
     // The payload of an event without a customer is not found.
-    await STORE.prepare("DELETE FROM bodies WHERE body LIKE '%payment_method.updated%'").run()
+    const own = "SELECT CAST(payload_id AS INTEGER) FROM events WHERE event_type = 'payment_method.updated'"
+    await STORE.prepare(`DELETE FROM packed_bodies WHERE key IN (${own})`).run()
     advance(DAY)
     await upkeep()
     expect(await found(place)).toEqual([])

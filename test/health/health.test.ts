@@ -147,7 +147,7 @@ describe('the verdict', () => {
       'everything at once',
       { open: [HOUR], leases: [1], sweptAgo: HOUR, minutes: [at(0, { received: 1, failed: 1 })] },
       'failing',
-      [/waited for 60 min/, /last ran 60 min ago/, /1 of 1/],
+      [/waited for 60 min/, /last ran 60 min ago/, /1 of 2/],
     ],
     ['two smaller ones', { open: [3 * MINUTE], leases: [1] }, 'degraded', [/waited/, /expired leases/]],
   ])('%s', async (_, setting, status, reasons) => {

@@ -116,7 +116,7 @@ describe('compaction', () => {
         project,
         (NOON - 2 * DAY) / MINUTE,
       )
-    expect((await unfolded()).length).toBeGreaterThan(60)
+    expect((await unfolded()).length).toBeGreaterThan(50)
     await keepHouse()
     expect(await seen()).toEqual(before)
     const hours = await count()

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { type Db, openDb } from '../../src/db/client'
+import { newKey, packed } from '../../src/inbox/packing'
 import { claim } from '../../src/inbox/process/claim'
 import { finish } from '../../src/inbox/process/finish'
 import type { Verdict } from '../../src/inbox/process/verdict'
@@ -26,17 +27,16 @@ export async function happen(project: string, connection: string, stories: reado
   for (const { received_at, lag, status = 'processed' } of stories) {
     names += 1
     const id = newId('evt', received_at)
-    await recordDelivery(
-      db,
-      { id: connection, version: 1 },
-      {
-        payload_id: newId('pay', received_at),
-        body: '{}',
+    await recordDelivery(db, {
+      fence: { id: connection, version: 1 },
+      delivery: {
+        key: newKey(received_at),
+        packed: await packed('{}'),
         headers: {},
         received_at,
         events: [{ id, vendor_event_id: `evt_${names}`, event_type: 'a', occurred_at: null, content_digest: null }],
       },
-    )
+    })
     if (lag === undefined) continue
     const at = received_at + lag
     outcomes.set(at, [...(outcomes.get(at) ?? []), { id, status }])

@@ -19,7 +19,10 @@ import {
   type World,
 } from './pipeline'
 
-/* Payloads that were recorded before `bodies` was there, in a deployment that has been migrated. */
+/*
+ * Payloads that were recorded before `bodies` was there, in a deployment that has been migrated. From there they are packed: see
+ * pack-bodies.test.ts.
+ */
 
 const NIGHT = Date.parse('2026-06-10T03:00:00.000Z')
 
@@ -27,6 +30,7 @@ beforeEach(async () => {
   stopClock(NIGHT)
   for (const table of ['payloads', 'bodies', 'progress']) await rows(`DELETE FROM ${table}`)
   await rows("DELETE FROM state WHERE name = 'payloads_move_from'")
+  await rows("INSERT INTO state VALUES ('packed_from', ?) ON CONFLICT DO NOTHING", NIGHT + 10_000 * DAY)
 })
 
 /** Puts every payload where the version before this one had it. */

@@ -221,14 +221,16 @@ async function inbox({ project, connection, event, replay }: World) {
     `INSERT INTO refs (project_id, ref, event_id) SELECT project_id, 'sub_sample', id FROM events WHERE ${own} AND true
      ON CONFLICT DO NOTHING`,
   ).run()
-  await copy(STORE, { table: 'bodies', of: own, n: 1, set: { id: "'large'", body: `CAST(${text(1)} AS BLOB)` } })
+  const body = `CAST(${text(1)} AS BLOB)`
+  const large = { key: '1', encoding: 'NULL', bytes: String(MAX_DELIVERY_BYTES), body }
+  await copy(STORE, { table: 'packed_bodies', of: own, n: 1, set: large })
   await STORE.prepare(
-    "UPDATE bodies SET body = CAST(printf('%.*c', ?, 'x') AS BLOB) WHERE project_id = ? AND id = 'large'",
+    "UPDATE packed_bodies SET body = CAST(printf('%.*c', ?, 'x') AS BLOB) WHERE project_id = ? AND key = 1",
   )
     .bind(MAX_DELIVERY_BYTES, project)
     .run()
   await STORE.prepare(
-    "UPDATE events SET payload_id = 'large' WHERE project_id = ?1 AND id IN (SELECT id FROM events WHERE project_id = ?1 ORDER BY id DESC LIMIT 200)",
+    "UPDATE events SET payload_id = '1' WHERE project_id = ?1 AND id IN (SELECT id FROM events WHERE project_id = ?1 ORDER BY id DESC LIMIT 200)",
   )
     .bind(project)
     .run()

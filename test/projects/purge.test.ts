@@ -91,10 +91,10 @@ describe('after 30 days', () => {
     expect(await rowsOfProject(mine.project)).toEqual({})
     expect(await orphans()).toEqual([])
     expect(of('project_purged')).toMatchObject([{ project_id: mine.project }])
-    // The same runs fold old minutes, and move `payloads` to `bodies`.
-    const kept = ({ minutes: _, payloads = 0, bodies = 0, ...rest }: Record<string, number>) => ({
+    // The same runs fold old minutes, move `payloads` to `bodies`, and pack those.
+    const kept = ({ minutes: _, payloads = 0, bodies = 0, packed_bodies = 0, ...rest }: Record<string, number>) => ({
       ...rest,
-      bodies: payloads + bodies,
+      bodies: payloads + bodies + packed_bodies,
     })
     expect(kept(await rowsOfProject(theirs.project))).toEqual(kept(before))
     expect((await call(KEYS, { project: theirs.project, token: theirs.token })).status).toBe(200)

@@ -118,7 +118,7 @@ export const INBOX: Rows = {
         const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
         const id = receipt.body.event_ids[0]
         await STORE.prepare("UPDATE events SET status = 'processed', due_at = NULL WHERE id = ?").bind(id).run()
-        await STORE.prepare('DELETE FROM bodies WHERE project_id = ?').bind(project).run()
+        await STORE.prepare('DELETE FROM packed_bodies WHERE project_id = ?').bind(project).run()
         return call(`/platform/v1/billing/webhooks/${id}/replay`, { method: 'POST', project, token: secret })
       },
     },

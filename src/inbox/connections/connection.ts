@@ -4,6 +4,7 @@ import { batch, type Db, type Held, prepared, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
+import { packedFrom } from '../packed-from'
 import { events } from '../schema'
 import { MAX_CONNECTIONS } from './limits'
 import { connections, type StoredSecret } from './schema'
@@ -12,11 +13,14 @@ export type Connection = typeof connections.$inferSelect
 /** A connection with the id of its newest event, whose time is when the connection last received one. */
 export type ConnectionRow = Awaited<ReturnType<typeof listConnections>>[number]
 
-/** Reads a connection of any project, also if it or its project is deleted. Ingest knows only its id. */
+/**
+ * Reads a connection of any project, also if it or its project is deleted. Ingest knows only its id. `packed_from`: since when (ms) its
+ * database keeps packed bodies.
+ */
 export const findConnectionById = prepared((db: Db, { id }: { id: Held<string> }) => {
   const project_deleted = sql<boolean>`${isDeleted(connections.project_id)}`.mapWith(Boolean).as('project_deleted')
   return db
-    .select({ ...getTableColumns(connections), project_deleted })
+    .select({ ...getTableColumns(connections), project_deleted, packed_from: packedFrom.as('packed_from') })
     .from(connections)
     .where(eq(connections.id, id))
 })

@@ -1,11 +1,11 @@
-import { and, asc, type Column, desc, eq, exists, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db, Query } from '../../db/client'
 import { columnsOf, valuesOf } from '../../db/sql'
 import { settingsFor } from '../../tenancy/project'
 import { connections } from '../connections/schema'
 import type { Body } from '../payload'
-import { bodyColumns, isJoined, payloadBytes, payloadHeaders, payloadText, withPayload } from '../payload'
-import { attempts, events } from '../schema'
+import { bodyColumns, isJoined, payloadBytes, payloadHeaders, textColumns, withPayload } from '../payload'
+import { events } from '../schema'
 import { MAX_PAGE_BYTES } from './limits'
 
 /** How events are read: without their payloads, or with as many of them as have so many bytes together. */
@@ -22,7 +22,6 @@ export type EventRow = Pick<typeof events.$inferSelect, keyof typeof shown> &
     /** Total bytes of the page's payloads up to and including this row. */
     running: number
   }
-export type AttemptRow = typeof attempts.$inferSelect
 
 const shown = {
   project_id: events.project_id,
@@ -104,44 +103,13 @@ export function findRecorded(db: Db, projectId: string, id: string) {
     vendor: connections.vendor,
     /** Whether the payload is there: 0 if it is past its retention. */
     kept: sql<0 | 1>`${isJoined}`.as('kept'),
-    text: payloadText.as('text'),
+    ...textColumns,
     headers: payloadHeaders.as('headers'),
     settings: settingsFor(events.project_id),
   }
   return withPayload(db.select(columns).from(events).crossJoin(connections).$dynamic(), events).where(
     and(ofProject(projectId, id), eq(connections.id, events.connection_id)),
   )
-}
-
-/** Reads the attempts at processing an event, first to last; no rows if the event belongs to another project. */
-export function listAttempts(
-  db: Db,
-  projectId: string,
-  eventId: string,
-  { after, limit }: { after: number; limit: number },
-) {
-  return db
-    .select()
-    .from(attempts)
-    .where(
-      and(
-        eq(attempts.event_id, eventId),
-        gt(attempts.number, after),
-        exists(db.select({ id: events.id }).from(events).where(ofProject(projectId, eventId))),
-      ),
-    )
-    .orderBy(attempts.number)
-    .limit(limit)
-}
-
-/** Reads the last attempts at processing an event, the latest first; no rows if the event belongs to another project. */
-export function listLastAttempts(db: Db, projectId: string, eventId: string, limit: number) {
-  return db
-    .select()
-    .from(attempts)
-    .where(and(eq(attempts.event_id, eventId), exists(eventExists(db, projectId, eventId))))
-    .orderBy(desc(attempts.number))
-    .limit(limit)
 }
 
 /** Reads what is kept of a delivery beside its bytes: the size of the payload, null if it is gone, and the headers. */
@@ -168,8 +136,8 @@ function selectEvents(db: Db, view: View, page: Page): Query<EventRow[]> {
 }
 
 function withoutPayloads(db: Db, { where, order, limit }: Page) {
-  const none = (name: string) => sql<string | null>`NULL`.as(name)
-  const body = { text: none('text'), hex: none('hex'), more_hex: none('more_hex') }
+  const none = (name: string) => sql<null>`NULL`.as(name)
+  const body = { text: none('text'), hex: none('hex'), more_hex: none('more_hex'), encoding: none('encoding') }
   const running = sql<number>`0`.as('running')
   return db
     .select({ ...shown, ...ofConnection, ...body, running })

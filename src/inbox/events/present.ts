@@ -5,9 +5,10 @@ import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
 import { EVENT_ERROR_CODES } from '../../vendors/event-errors'
+import type { AttemptRow } from '../attempts'
 import { STATUSES } from '../lifecycle'
 import { bytesOf, isKept } from '../payload'
-import type { AttemptRow, EventRow } from './events'
+import type { EventRow } from './events'
 
 const nullable = z.string().nullable()
 export const EventStatus = named('EventStatus', z.enum(STATUSES))

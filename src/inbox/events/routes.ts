@@ -8,8 +8,9 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { notFound } from '../../lib/fault'
+import { type AttemptRow, listAttempts } from '../attempts'
 import { answerEvents } from './answer'
-import { type AttemptRow, eventExists, findEvent, fitting, listAttempts, listEvents, type View } from './events'
+import { eventExists, findEvent, fitting, listEvents, type View } from './events'
 import { MAX_PAGE_BYTES } from './limits'
 import { Attempt, BillingEvent, presentAttempt, presentEvent, view } from './present'
 
@@ -81,7 +82,7 @@ export const eventRoutes = new Hono<HttpEnv>()
       const list = paging(`attempts:${id}`, c.req.valid('query'), ({ number }: AttemptRow) => String(number))
       const { event, rows } = await read(c, {
         event: eventExists(db, project, id),
-        rows: listAttempts(db, project, id, { after: Number(list.before ?? 0), limit: list.take }),
+        rows: listAttempts(db, project, id, { after: Number(list.before ?? 0), order: 'asc', limit: list.take }),
       })
       if (event.length === 0) throw notFound('Event')
       return answer(c, list.page(rows, presentAttempt), 200)

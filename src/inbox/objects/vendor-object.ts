@@ -4,7 +4,7 @@ import type { Db } from '../../db/client'
 import { sendInRoom } from '../../http/answering'
 import type { HttpEnv } from '../../http/context'
 import { vendorOf } from '../../vendors'
-import { findSourcePayload } from '../payload'
+import { type Body, findSourcePayload, unpacked } from '../payload'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 
 type Asked = 'vendor_object' | undefined
@@ -20,8 +20,9 @@ export function including(db: Db, projectId: string, key: ObjectKey, include: As
 }
 
 /** The field that `include` adds. `source`: the rows of the statement. */
-export function included(vendor: string, include: Asked, source: unknown) {
+export async function included(vendor: string, include: Asked, source: unknown) {
   if (include === undefined) return {}
-  const [row] = source as readonly { text: string | null }[]
-  return { vendor_object: row?.text ? (vendorOf(vendor)?.object?.(row.text) ?? null) : null }
+  const [row] = source as readonly Body[]
+  const { text = null } = row ? await unpacked(row) : {}
+  return { vendor_object: text ? (vendorOf(vendor)?.object?.(text) ?? null) : null }
 }

@@ -9,13 +9,13 @@ import { connections } from '../connections/schema'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
 import { LEASE_MS, MAX_TRIES } from './limits'
-import { fittingPayloads, type Payload, selectPayloads } from './payloads'
+import { fittingPayloads, type StoredPayload, selectPayloads } from './payloads'
 
 export type EventKey = { project_id: string; event_id: string }
 /** A claimed event. Its payload is read apart, because several events may share it. */
 export type Claimed = Awaited<ReturnType<typeof selectClaimed>>[number]
 /** What one claim gives: events, and their payloads by id. A payload is missing where its retention has ended. */
-export type ClaimedBatch = { events: Claimed[]; payloads: ReadonlyMap<string, Payload> }
+export type ClaimedBatch = { events: Claimed[]; payloads: ReadonlyMap<string, StoredPayload> }
 
 /** An event whose project is not deleted. The others wait until an owner restores the project. */
 const isOfLive = not(isDeleted(events.project_id))

@@ -12,6 +12,7 @@ import { utf8 } from '../../lib/crypto'
 import { idTime } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
 import { type EventError, fail } from '../../vendors/event-errors'
+import { fewerRowsFrom } from '../fewer-rows'
 import { binOf } from '../histogram'
 import { FINAL_STATUSES, leftBy } from '../lifecycle'
 import { attempts, events, minutes, refs, replays, totals } from '../schema'
@@ -78,7 +79,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
     ),
     ...(verdicts.some(({ claims }) => claims.length > 0) &&
       recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`)),
-    attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE true ON CONFLICT DO NOTHING`),
+    attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE NOT ${follows(now)} ON CONFLICT DO NOTHING`),
     minutes: addToMinutes(db, held, isFinal),
     totals: insertFrom(
       db,
@@ -101,6 +102,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
         summary: sql`coalesce(${field('summary')}, ${events.summary})`,
         processed_at: sql`coalesce(${events.processed_at},
           CASE WHEN ${field('due_at')} IS NULL AND ${field('error')} IS NULL THEN ${now} END)`,
+        started_at: sql`CASE WHEN ${follows(now)} THEN ${field('started_at')} ELSE ${events.started_at} END`,
       })
       .from(sql`json_each(${lists.whole}) j`)
       .where(isEventOf(events)),
@@ -122,6 +124,11 @@ function addToReplays(db: Db, held: SQL, isFinal: SQL) {
     .where(sql`${replays.project_id} = b.project_id AND ${replays.id} = b.id`)
 }
 
+/** Whether the attempt follows from its event, so that it has no row: see ../attempts.ts. */
+function follows(now: number): SQL {
+  return sql`(${field('is_first')} AND ${fewerRowsFrom} <= ${now})`
+}
+
 function attemptRow(now: number) {
   const actor = sql`(SELECT ${replays.actor} FROM ${replays}
     WHERE ${replays.project_id} = ${e.project_id} AND ${replays.id} = ${e.replay_id})`
@@ -137,7 +144,10 @@ function attemptRow(now: number) {
   }
 }
 
-/** Adds first completions to their minutes of receipt. An event that was ever replayed has had its own. */
+/**
+ * Adds first completions to their minutes of receipt. An event that was ever replayed has had its own. Whether the event was counted as
+ * received when it was recorded depends on when that was.
+ */
 function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
   const lag = sql`coalesce(${field('lag')}, 0)`
   return insertFrom(
@@ -147,6 +157,7 @@ function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
       project_id: sql`b.project_id`,
       minute: sql`b.minute`,
       connection_id: sql`b.connection_id`,
+      received: sql`sum(b.received)`,
       processed: sql`sum(b.processed)`,
       ignored: sql`sum(b.ignored)`,
       failed: sql`sum(b.failed)`,
@@ -156,11 +167,11 @@ function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
     },
     // One row a bin of the histogram, then one a minute.
     sql`FROM (SELECT ${e.project_id} AS project_id, ${field('minute')} AS minute, ${e.connection_id} AS connection_id,
-        ${field('bin')} AS bin, count(*) AS n, ${counted('processed')} AS processed, ${counted('ignored')} AS ignored,
+        ${field('bin')} AS bin, count(*) AS n, sum(${field('received_at')} >= ${fewerRowsFrom}) AS received, ${counted('processed')} AS processed, ${counted('ignored')} AS ignored,
         ${counted('failed')} AS failed, sum(${lag}) AS lag_sum, max(${lag}) AS lag_max
       ${held} WHERE ${e.replay_id} IS NULL AND ${isFinal} GROUP BY 1, 2, 3, 4) b
     WHERE true GROUP BY 1, 2, 3
-    ON CONFLICT DO UPDATE SET ${addUp(minutes.processed, minutes.ignored, minutes.failed, minutes.lag_sum)},
+    ON CONFLICT DO UPDATE SET ${addUp(minutes.received, minutes.processed, minutes.ignored, minutes.failed, minutes.lag_sum)},
       ${bare(minutes.lag_max)} = max(${minutes.lag_max}, ${excluded(minutes.lag_max)}), ${addUpCounts(minutes.lag)}`,
   )
 }
@@ -210,6 +221,8 @@ function listed(
         event_id: event.id,
       }),
     ),
+    is_first: event.attempts === 1 && event.replay_id === null && trigger === 'ingest' && lag !== null,
+    received_at: receivedAt,
     minute: Math.floor(receivedAt / MINUTE),
     lag,
     bin: lag === null ? null : binOf(lag),

@@ -1,15 +1,17 @@
 import { lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client'
-import { isJoined, payloadHeaders, payloadText, textBytes, withPayload } from '../payload'
+import { type Body, isJoined, payloadHeaders, textBytes, textColumns, withPayload } from '../payload'
 import { events } from '../schema'
 import { MAX_CLAIMED_BYTES } from './limits'
 
-/** A stored payload, as processing reads it. `text` is null where the bytes are not UTF-8: those are never decoded. */
+/** A payload, as processing decodes it. `text` is null where the bytes are not UTF-8: those are never decoded. */
 export type Payload = { text: string | null; headers: Record<string, string> | null }
+/** The same as it is stored. */
+export type StoredPayload = Payload & Body
 
 /**
  * The keys of the payloads that events need, as many as fit into memory together: the oldest first, each counted once,
- * however many events share it. It holds at least one, because a delivery is smaller than {@link MAX_CLAIMED_BYTES}.
+ * however many events share it. Packed ones count with the bytes that they take unpacked. It holds at least one, because a delivery is smaller than {@link MAX_CLAIMED_BYTES}.
  *
  * @param list a list of events, as a table
  * @param condition which of them
@@ -34,7 +36,7 @@ export function fittingPayloads(db: Db, list: SQL, condition: SQL | undefined) {
 /** Reads the payloads of the listed events that meet a condition, each once. */
 export function selectPayloads(db: Db, list: SQL, condition: SQL | undefined) {
   const needed = neededBy(db, list, condition)
-  const columns = { id: needed.payload_id, text: payloadText.as('text'), headers: payloadHeaders.as('headers') }
+  const columns = { id: needed.payload_id, ...textColumns, headers: payloadHeaders.as('headers') }
   return withPayload(db.select(columns).from(needed).$dynamic(), needed).where(isJoined)
 }
 

@@ -76,7 +76,7 @@ async function pass(
   take: (lease: string) => Promise<ClaimedBatch>,
 ): Promise<Set<string>> {
   const lease = newId('lse', Date.now())
-  const verdicts = judgeAll(await take(lease), tasks)
+  const verdicts = await judgeAll(await take(lease), tasks)
   if (verdicts.length === 0) return new Set()
   for (const verdict of await writeVerdicts(db, verdicts, lease)) note(outcome, verdict)
   return new Set(verdicts.map(({ event }) => event.id))
@@ -92,10 +92,11 @@ function note(outcome: BatchOutcome, { event, status, due_at }: Verdict): void {
   if (wait <= MAX_QUEUE_WAIT_MS) outcome.waits.set(event.id, Math.max(wait, 0))
 }
 
-/** Decides on claimed events, delivery by delivery: each payload is decoded once, and released afterwards. */
-function judgeAll({ events, payloads }: ClaimedBatch, tasks: Tasks): Verdict[] {
-  const deliveries = Map.groupBy(events, ({ payload_id }) => payload_id)
-  return [...deliveries].flatMap(([id, ofDelivery]) =>
-    judge(ofDelivery, payloads.get(id), (event) => tasks.get(event.id)?.via),
-  )
+/** Decides on claimed events, delivery by delivery: each payload is unpacked and decoded once, and released afterwards. */
+async function judgeAll({ events, payloads }: ClaimedBatch, tasks: Tasks): Promise<Verdict[]> {
+  const verdicts: Verdict[] = []
+  for (const [id, ofDelivery] of Map.groupBy(events, ({ payload_id }) => payload_id)) {
+    verdicts.push(...(await judge(ofDelivery, payloads.get(id), (event) => tasks.get(event.id)?.via)))
+  }
+  return verdicts
 }

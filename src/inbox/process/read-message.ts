@@ -1,9 +1,12 @@
+import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { storeOfConnection } from '../../lib/ids'
+import { readState } from '../../stores/state'
 import { EventMessage, SpooledMessage } from '../messages'
 import { asText } from '../payload'
 import { recordDelivery } from '../receive/insert'
+import { asRecorded } from '../receive/recording'
 import { countRefusal } from '../receive/refusals'
 import type { EventKey } from './claim'
 import { WAIT_AFTER_FAILURE_S } from './limits'
@@ -39,11 +42,10 @@ async function recordSpooled(rt: Runtime, message: Message<unknown>, spooled: Sp
   // A message may have come into the queue of another store, such as by a roll-back to a version with one store.
   const home = rt.at(storeOfConnection(connection_id) ?? rt.store) ?? rt
   try {
-    const rows = await recordDelivery(
-      home.db,
-      { id: connection_id, secret_id },
-      { payload_id, body: asText(bytes) ?? bytes, headers, events, received_at },
-    )
+    const [from] = await run(home.db, readState(home.db, 'packed_from'))
+    const delivery = { payload_id, body: asText(bytes) ?? bytes, headers, events, received_at }
+    const fence = { id: connection_id, secret_id }
+    const rows = await recordDelivery(home.db, { fence, delivery: await asRecorded(delivery, from?.value ?? 0) })
     if (rows.length === 0) {
       // Its secret or its connection was removed in the meantime, so its signature no longer counts.
       writeLog('warn', 'spooled_refused', { connection_id, secret_id, event_ids: events.map(({ id }) => id) })

@@ -4,11 +4,12 @@ import type { CustomerClaim } from '../../vendors/claim'
 import { type EventError, fail } from '../../vendors/event-errors'
 import type { Snapshot } from '../../vendors/snapshot'
 import type { Status } from '../lifecycle'
+import { unpacked } from '../payload'
 import type { DecodedSummary } from '../schema'
 import type { Claimed } from './claim'
 import { contentsOf, decide } from './decide'
 import { RETRY_DELAYS_MS, RETRY_JITTER } from './limits'
-import type { Payload } from './payloads'
+import type { StoredPayload } from './payloads'
 
 /** How an attempt at a claimed event ends. */
 export type Verdict = {
@@ -31,14 +32,18 @@ export type Verdict = {
  * @param payload of the delivery; undefined if it is past its retention
  * @param viaOf what sent the message of an event, where that was the sweep
  */
-export function judge(
+export async function judge(
   events: readonly Claimed[],
-  payload: Payload | undefined,
+  payload: StoredPayload | undefined,
   viaOf: (event: Claimed) => 'sweep' | undefined,
-): Verdict[] {
+): Promise<Verdict[]> {
   const attempts = events.map((event) => ({ event, trigger: triggerOf(event, viaOf(event)), started_at: Date.now() }))
   try {
-    const contents = contentsOf(events[0]?.vendor ?? '', payload, settingsOf(events[0]?.settings ?? null))
+    const contents = contentsOf(
+      events[0]?.vendor ?? '',
+      payload && (await unpacked(payload)),
+      settingsOf(events[0]?.settings ?? null),
+    )
     return attempts.map((attempt) => ({ ...attempt, ...decide(attempt.event, contents), due_at: null }))
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }

@@ -1,17 +1,19 @@
-import { and, eq, isNull, not, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { batch, type Db, type Held, prepared, type Query, raw, rawWrite } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { bare } from '../../db/sql'
 import { addUp } from '../../db/upsert'
-import { utf8 } from '../../lib/crypto'
 import { MINUTE } from '../../lib/time'
 import { state } from '../../stores/schema'
-import { isDeleted } from '../../tenancy/project'
 import { connections } from '../connections/schema'
+import { fewerRowsFrom } from '../fewer-rows'
 import { FIRST_DUE_MS } from '../limits'
+import { isKeyTaken } from '../packing'
 import { bodies, events, minutes, payloads } from '../schema'
-import { MAX_BODY_PART } from './limits'
-import type { Fence, NewDelivery, Recording } from './recording'
+import { partsOf, withPart } from './body-parts'
+import { type EventsHeld, fenced, isLive } from './fence'
+import { packedStatements } from './insert-packed'
+import { type NewDelivery, payloadIdOf, type Recording, withOtherKey } from './recording'
 
 /** An event as stored. If its id is not the new event's, the event is a duplicate. */
 export type RecordedEvent = ReturnType<typeof statements>['recorded']['_']['result'][number]
@@ -21,8 +23,13 @@ export type RecordedEvent = ReturnType<typeof statements>['recorded']['_']['resu
  *
  * @returns a row for each event; no rows if the fence does not hold, and then nothing is written
  */
-export async function recordDelivery(db: Db, fence: Fence, delivery: NewDelivery): Promise<RecordedEvent[]> {
-  return (await batch(db, statements(db, { fence, delivery }), { idempotent: true })).recorded
+export async function recordDelivery(db: Db, recording: Recording): Promise<RecordedEvent[]> {
+  try {
+    return (await batch(db, statements(db, recording), { idempotent: true })).recorded
+  } catch (error) {
+    if (!isKeyTaken(error)) throw error
+    return recordDelivery(db, withOtherKey(recording))
+  }
 }
 
 /**
@@ -42,54 +49,39 @@ export async function recordDeliveries(db: Db, recordings: readonly Recording[])
 /** The statements that record a delivery. `minute` comes first, because it asks which events are stored already. */
 function statements(db: Db, recording: Recording) {
   const { fence, delivery } = recording
-  const { payload_id, received_at: now } = delivery
+  const { received_at: now } = delivery
   const one = { ...fenced(fence), events: JSON.stringify(delivery.events) }
+  const body = 'key' in delivery ? packedStatements(db, one, delivery) : null
   return {
-    minute: countMinute(db, { ...one, minute: Math.floor(now / MINUTE) }),
-    recorded: insertEvents(db, { ...one, payload_id, now, due: now + FIRST_DUE_MS }),
-    ...bodyStatements(db, recording),
+    minute: countMinute(db, { ...one, now, minute: Math.floor(now / MINUTE) }),
+    ...body?.before,
+    recorded: insertEvents(db, { ...one, payload_id: payloadIdOf(delivery), now, due: now + FIRST_DUE_MS }),
+    ...(body ? body.after : 'payload_id' in delivery && bodyStatements(db, fence.id, delivery)),
   }
 }
 
-/** What a fence compares. */
-function fenced(fence: Fence) {
-  const [version, secret_id] = 'version' in fence ? [fence.version, null] : [null, fence.secret_id]
-  return { id: fence.id, version, secret_id }
-}
+type Counted = EventsHeld & { now: Held<number>; minute: Held<number> }
 
-type FenceHeld = { id: Held<string>; version: Held<number> | null; secret_id: Held<string> | null }
-/**
- * `events` is a list as JSON, because a statement binds at most 100 values. CROSS JOIN pins the order of each join: left alone,
- * SQLite's planner picks scans at a million rows.
- */
-type EventsHeld = FenceHeld & { events: Held<string> }
-
-/** The condition on the connection: it has not changed, or its secret is still there, and it is live. */
-function isLive({ id, version, secret_id }: FenceHeld) {
-  const holds =
-    version !== null
-      ? eq(connections.version, version)
-      : sql`EXISTS (SELECT 1 FROM json_each(${connections.secrets}) s WHERE s.value->>'id' = ${secret_id})`
-  return and(eq(connections.id, id), isNull(connections.deleted_at), not(isDeleted(connections.project_id)), holds)
-}
-
-const countMinute = prepared((db: Db, { minute, events: list, ...fence }: EventsHeld & { minute: Held<number> }) =>
-  insertFrom(
+/** Counts repeats. New events are counted when they become final, except while the previous version may run: see ../fewer-rows.ts. */
+const countMinute = prepared((db: Db, { now, minute, events: list, ...fence }: Counted) => {
+  const received = sql`sum(${events.id} IS NULL AND ${now} < ${fewerRowsFrom})`
+  const duplicates = sql`coalesce(sum(${events.id} <> j.value->>'id'), 0)`
+  return insertFrom(
     db,
     minutes,
     {
       project_id: connections.project_id,
       minute: sql`${minute}`,
       connection_id: connections.id,
-      received: sql`sum(${events.id} IS NULL)`,
-      duplicates: sql`coalesce(sum(${events.id} <> j.value->>'id'), 0)`,
+      received,
+      duplicates,
     },
     sql`FROM ${connections} CROSS JOIN json_each(${list}) j
       LEFT JOIN ${events} ON ${events.connection_id} = ${connections.id} AND ${events.vendor_event_id} = j.value->>'vendor_event_id'
-      WHERE ${isLive(fence)} GROUP BY ${connections.id}
+      WHERE ${isLive(fence)} GROUP BY ${connections.id} HAVING ${received} + ${duplicates} > 0
       ON CONFLICT DO UPDATE SET ${addUp(minutes.received, minutes.duplicates)}`,
-  ),
-)
+  )
+})
 
 type Recorded = EventsHeld & { payload_id: Held<string>; now: Held<number>; due: Held<number> }
 
@@ -126,13 +118,13 @@ const insertEvents = prepared((db: Db, { payload_id, now, due, events: list, ...
 })
 
 /**
- * The statements that record a delivery's payload, by name. They come after its events, and write only if one of the
- * events has this payload. A body that is larger than {@link MAX_BODY_PART} is appended part by part.
+ * The statements that record a delivery's payload while the previous version may run, by name. They come after its events, and write
+ * only if one of the events has this payload. A body that is larger than MAX_BODY_PART is appended part by part.
  */
-export function bodyStatements(db: Db, { fence, delivery }: Recording): Record<string, Query> {
+function bodyStatements(db: Db, id: string, delivery: NewDelivery): Record<string, Query> {
   const { payload_id, received_at: now } = delivery
   const [first, ...rest] = partsOf(delivery.body)
-  const one = { id: fence.id, payload_id }
+  const one = { id, payload_id }
   const body = insertBody(db, {
     ...one,
     headers: JSON.stringify(delivery.headers),
@@ -141,17 +133,13 @@ export function bodyStatements(db: Db, { fence, delivery }: Recording): Record<s
     ids: JSON.stringify(delivery.events.map(({ id }) => id)),
   })
   // A repeat finds the whole body, so it appends nothing.
-  const appended = rest.map(({ type, value, from }, i) => {
-    const longer =
-      type === 'text' ? sql`${bodies.body} || ${value}` : sql`CAST(${bodies.body} || unhex(${value}) AS BLOB)`
-    return [
-      `body_${i + 1}`,
-      db
-        .update(bodies)
-        .set({ body: longer })
-        .where(and(isBody(one), sql`octet_length(${bodies.body}) = ${from}`)),
-    ]
-  })
+  const appended = rest.map((part, i) => [
+    `body_${i + 1}`,
+    db
+      .update(bodies)
+      .set({ body: withPart(bodies.body, part) })
+      .where(and(isBody(one), sql`octet_length(${bodies.body}) = ${part.from}`)),
+  ])
   return { body, ...Object.fromEntries(appended), copy: copyForPrevious(db, { ...one, now }) }
 }
 
@@ -197,38 +185,3 @@ const copyForPrevious = prepared((db: Db, { now, ...one }: BodyHeld & { now: Hel
       ON CONFLICT DO NOTHING`,
   )
 })
-
-/** A part of a body as it is bound: text as it is, other bytes as hexadecimal, which SQLite turns into a BLOB. */
-type Part = { type: 'text' | 'blob'; value: string; from: number }
-
-/** @returns the parts, each with the byte at which it begins */
-function partsOf(body: string | Uint8Array): [Part, ...Part[]] {
-  if (typeof body === 'string') return textParts(body)
-  const parts: Part[] = []
-  for (let from = 0; from < body.byteLength || from === 0; from += MAX_BODY_PART / 2) {
-    const hex = body.subarray(from, from + MAX_BODY_PART / 2).toHex()
-    parts.push({ type: 'blob', value: hex, from })
-  }
-  return parts as [Part, ...Part[]]
-}
-
-/** Parts of a text, cut between characters. */
-function textParts(text: string): [Part, ...Part[]] {
-  const part = (value: string, from: number): Part => ({ type: 'text', value, from })
-  if (text.length <= MAX_BODY_PART / 3) return [part(text, 0)] // a UTF-16 unit is at most three bytes
-  const bytes = utf8(text)
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  const parts: Part[] = []
-  for (let from = 0; from < bytes.byteLength; ) {
-    let end = Math.min(from + MAX_BODY_PART, bytes.byteLength)
-    while (isWithinCharacter(bytes[end])) end -= 1
-    parts.push(part(decoder.decode(bytes.subarray(from, end)), from))
-    from = end
-  }
-  return parts as [Part, ...Part[]]
-}
-
-/** Whether a byte of UTF-8 continues a character that began before it. */
-function isWithinCharacter(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000
-}

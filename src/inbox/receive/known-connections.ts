@@ -11,6 +11,8 @@ import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER, REREAD_EVERY } from '
 export type LiveSecret = { id: string; text: string; usedAt: number }
 /** A connection with its live secrets. They are decrypted only in the isolate's memory. */
 export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
+  /** Since when its database keeps packed bodies (ms). */
+  packed_from: number
   secrets: LiveSecret[]
   /** Whether it has further secrets, which no encryption key opens. */
   unreadable: boolean
@@ -99,8 +101,8 @@ function isCurrent({ connection }: Known, row: Connection | undefined): boolean 
 }
 
 /** Decrypts the connection's secrets. It fails closed: a secret that cannot be decrypted verifies nothing. */
-async function decrypted(rt: Runtime, row: Connection): Promise<LiveConnection> {
-  const { id, project_id, vendor, version, status } = row
+async function decrypted(rt: Runtime, row: Connection & { packed_from: number }): Promise<LiveConnection> {
+  const { id, project_id, vendor, version, status, packed_from } = row
   const secrets: LiveSecret[] = []
   for (const secret of row.secrets) {
     try {
@@ -111,5 +113,6 @@ async function decrypted(rt: Runtime, row: Connection): Promise<LiveConnection> 
       writeLog('error', 'secret_not_readable', { connection_id: id, secret_id: secret.id, error: reason })
     }
   }
-  return { id, project_id, vendor, version, status, secrets, unreadable: secrets.length < row.secrets.length }
+  const unreadable = secrets.length < row.secrets.length
+  return { id, project_id, vendor, version, status, packed_from, secrets, unreadable }
 }

@@ -6,11 +6,12 @@ import type { VendorDelivery } from '../../vendors/vendor'
 import { SECRET_USED_EVERY } from '../connections/limits'
 import { touchSecret } from '../connections/secrets'
 import { type SpooledMessage, sendEvents, sendSpooled } from '../messages'
+import { isKeyTaken } from '../packing'
 import { groupCommit } from './group-commit'
 import type { RecordedEvent } from './insert'
 import { MAX_SPOOLED_BYTES } from './limits'
 import { readDelivery } from './read-delivery'
-import type { NewDelivery } from './recording'
+import { asRecorded, type NewDelivery, type Recording, withOtherKey } from './recording'
 import type { Verified } from './verify'
 
 /** The answer to a vendor. */
@@ -46,13 +47,24 @@ async function recordOrSpool(
   contents: NewDelivery,
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<RecordedEvent[] | null> {
-  const { id, version } = verified.connection
+  const { id, version, packed_from } = verified.connection
   try {
-    return await groupCommit(rt, { fence: { id, version }, delivery: contents }, bytes.byteLength)
+    const delivery = await asRecorded(contents, packed_from)
+    return await commit(rt, { fence: { id, version }, delivery }, bytes.byteLength)
   } catch (error) {
     if (!(error instanceof Fault) || error.fault !== 'database_unavailable') throw error
     if (!(await spool(rt, verified, contents, bytes))) throw error
     return null
+  }
+}
+
+/** Records a delivery. If another body has its key, it gets another one. */
+async function commit(rt: Runtime, recording: Recording, size: number): Promise<RecordedEvent[]> {
+  try {
+    return await groupCommit(rt, recording, size)
+  } catch (error) {
+    if (!isKeyTaken(error)) throw error
+    return commit(rt, withOtherKey(recording), size)
   }
 }
 

@@ -1,3 +1,5 @@
+import { newKey, type Packed, packed } from '../packing'
+
 /** An event of a delivery, to be recorded. */
 export type NewEvent = {
   id: string
@@ -8,9 +10,12 @@ export type NewEvent = {
 }
 
 /** A delivery, to be recorded. `body`: text where the bytes are UTF-8 without NUL, else the bytes. */
-export type NewDelivery = {
-  payload_id: string
-  body: string | Uint8Array
+export type NewDelivery = Received & { payload_id: string; body: string | Uint8Array<ArrayBuffer> }
+
+/** The same, as it is recorded since its body is packed. */
+export type PackedDelivery = Received & { key: number; packed: Packed }
+
+type Received = {
   headers: Record<string, string>
   events: readonly NewEvent[]
   /** When the delivery came in (ms). */
@@ -24,4 +29,21 @@ export type NewDelivery = {
 export type Fence = { id: string; version: number } | { id: string; secret_id: string }
 
 /** A delivery and its fence. */
-export type Recording = { fence: Fence; delivery: NewDelivery }
+export type Recording = { fence: Fence; delivery: NewDelivery | PackedDelivery }
+
+/** The delivery as it is to be recorded: packed, if it came after the previous version ran no more. @param packedFrom milliseconds */
+export async function asRecorded(delivery: NewDelivery, packedFrom: number): Promise<NewDelivery | PackedDelivery> {
+  const { payload_id: _, body, ...received } = delivery
+  if (delivery.received_at < packedFrom) return delivery
+  return { ...received, key: newKey(delivery.received_at), packed: await packed(body) }
+}
+
+/** A recording whose key another body has, with another key. */
+export function withOtherKey({ fence, delivery }: Recording): Recording {
+  return { fence, delivery: 'key' in delivery ? { ...delivery, key: newKey(delivery.received_at) } : delivery }
+}
+
+/** What the events of a delivery say of its payload. */
+export function payloadIdOf(delivery: NewDelivery | PackedDelivery): string {
+  return 'key' in delivery ? String(delivery.key) : delivery.payload_id
+}

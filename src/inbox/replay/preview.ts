@@ -7,6 +7,7 @@ import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
 import { settingsOf } from '../../tenancy/settings'
 import { findRecorded } from '../events/events'
+import { unpacked } from '../payload'
 import { contentsOf, decide, type Outcome } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 
@@ -26,7 +27,8 @@ export async function previewReplay(rt: Runtime, projectId: string, eventId: str
 async function preview(db: Db, projectId: string, eventId: string): Promise<Preview | null> {
   const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
-  const { vendor, vendor_event_id, kept, text, headers, settings } = row
+  const { vendor, vendor_event_id, kept, headers, settings } = row
+  const { text } = await unpacked(row)
   const contents = contentsOf(vendor, kept ? { text, headers } : undefined, settingsOf(settings))
   const { status, summary, snapshots, claims, error } = decide(row, contents)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.

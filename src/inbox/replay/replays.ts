@@ -7,6 +7,7 @@ import { overLimit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
 import { idFloor, idTime } from '../../lib/ids'
 import { DAY, iso, SECOND } from '../../lib/time'
+import { keepFirstAttempts } from '../attempts'
 import { type EventRow, findEvent } from '../events/events'
 import { isFinal, leftBy } from '../lifecycle'
 import { FIRST_DUE_MS } from '../limits'
@@ -52,6 +53,7 @@ export async function reopen(
       { project_id, id: replay_id, actor: actor.id, event_id, queued: 1, ...NONE_ENDED },
       exists(statusNow),
     ),
+    first: keepFirstAttempts(db, final),
     ...audited(db, change, entry, queue(db, replay_id, now, final)),
     event: findEvent(db, project_id, 'summary', event_id),
   })
@@ -103,6 +105,7 @@ export async function reopenMany(
       .set({ n: sql`${totals.n} - ${counted.n}` })
       .from(counted)
       .where(and(eq(totals.project_id, project_id), eq(totals.status, counted.status))),
+    first: keepFirstAttempts(db, final),
     ...audited(db, change, entry, queue(db, replay_id, now, final)),
     replay: db.insert(replays).select(
       db

@@ -4,7 +4,7 @@ import { tamperedD1 } from '../../harness'
 export function weighedD1() {
   /** Of each call: all that it answered. Of all statements, and of those of claims: the heaviest of their bound values. */
   const weight = { answers: [] as number[], heaviestBound: 0, heaviestClaim: 0, numberLists: 0 }
-  /** How often each payload was handed out, by its first characters. */
+  /** How often each packed payload was handed out. */
   const payloads = new Map<string, number>()
   const DB = tamperedD1(async ({ sql, values, run }) => {
     for (const value of values.flat()) {
@@ -16,18 +16,14 @@ export function weighedD1() {
     weight.answers.push(results.reduce((sum, result) => sum + bytes(result.results), 0))
     for (const value of results.flatMap(({ results }) => results as object[]).flatMap(Object.values)) {
       if (Array.isArray(value)) weight.numberLists += 1
-      if (typeof value === 'string' && value.length > LARGE) {
-        const name = value.slice(0, 200)
-        payloads.set(name, (payloads.get(name) ?? 0) + 1)
-      }
+    }
+    for (const { encoding, hex } of results.flatMap(({ results }) => results as Record<string, unknown>[])) {
+      if (encoding === 'deflate') payloads.set(String(hex), (payloads.get(String(hex)) ?? 0) + 1)
     }
     return results
   })
   return { DB, weight, payloads }
 }
-
-/** Longer texts are payloads. */
-const LARGE = 500_000
 
 /** Bytes of a bound value. */
 function bytesOf(value: unknown): number {

@@ -186,9 +186,9 @@ describe('payloads that are not UTF-8', () => {
     expect(Math.max(...processed.weight.answers)).toBeLessThan(100_000)
     const failed = await rows('SELECT status, last_error FROM events WHERE project_id = ?', project)
     expect(failed).toEqual(Array(6).fill({ status: 'failed', last_error: 'the payload is not UTF-8 text' }))
-    expect(await rows('SELECT DISTINCT typeof(body) AS type FROM bodies WHERE project_id = ?', project)).toEqual([
-      { type: 'blob' },
-    ])
+    expect(await rows('SELECT DISTINCT typeof(body) AS type FROM packed_bodies WHERE project_id = ?', project)).toEqual(
+      [{ type: 'blob' }],
+    )
     const read = weighedD1()
     const seen: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {

@@ -253,6 +253,8 @@ describe('a constraint that refuses one event of a batch', () => {
     ['its row', 'events', 'NEW.id', "NEW.status = 'processed'", 'UPDATE'],
   ])('for %s: the others finish, that one is retried and fails in the end', async (_, table, column, when, event) => {
     const world = await newWorld()
+    // While the previous version may run, every attempt is a row.
+    if (table === 'attempts') await rows("INSERT INTO state VALUES ('fewer_rows_from', ?)", Number.MAX_SAFE_INTEGER)
     const ids = await deliverMany(world, 5)
     const bad = ids[2] as string
     const trigger = await refusing(table, column, bad, when, event)
@@ -276,5 +278,6 @@ describe('a constraint that refuses one event of a batch', () => {
     await settle(world)
     expect(await world.event(bad)).toMatchObject({ status: 'processed', last_error: null })
     await expectConsistent(world.project)
+    await rows("DELETE FROM state WHERE name = 'fewer_rows_from'")
   })
 })

@@ -31,7 +31,7 @@ function heldD1() {
   const trips: Held[] = []
   const DB = tamperedD1(async ({ sql, run }) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const deliveries = sql.split('INSERT INTO "bodies"').length - 1
+    const deliveries = sql.split('INSERT INTO "events"').length - 1
     trips.push({ deliveries, letGo: resolve, fail: (message) => reject(new Error(message)) })
     await promise
     return run()
@@ -97,7 +97,8 @@ async function expectRecorded(commits: { event: NewEvent; work: Promise<Recorded
 
 async function counted() {
   const [minute] = await rows(
-    'SELECT sum(received) AS received, sum(duplicates) AS duplicates FROM minutes WHERE project_id = ?',
+    `SELECT (SELECT count(*) FROM events WHERE project_id = ?1) AS received, coalesce(sum(duplicates), 0) AS duplicates
+      FROM minutes WHERE project_id = ?1`,
     project,
   )
   return minute

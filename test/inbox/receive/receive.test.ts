@@ -214,7 +214,7 @@ describe('what a delivery costs', () => {
     for (const sent of [event, event, stripeEvent('charge.refunded')]) {
       const { DB, count } = countingD1()
       expect((await world.send(sent, { bindings: { DB } })).status).toBe(200)
-      expect(count).toMatchObject({ trips: 1, statements: 4 })
+      expect(count).toMatchObject({ trips: 1, statements: 3 })
     }
     await settle(world)
     await expectConsistent(world.project)
@@ -257,7 +257,7 @@ describe('a delivery of several events', () => {
       { vendor_event_id: 'EV_2', status: 'ignored', decoded_summary: { object: { id: 'PM_EV_2' }, refs: ['PM_EV_2'] } },
     ])
     expect(new Set(events.map(({ raw_payload_b64 }) => raw_payload_b64)).size).toBe(1)
-    expect(await rows('SELECT id FROM bodies WHERE project_id = ?', world.project)).toHaveLength(1)
+    expect(await rows('SELECT key FROM packed_bodies WHERE project_id = ?', world.project)).toHaveLength(1)
     await expectConsistent(world.project)
   })
 
@@ -278,7 +278,7 @@ describe('a delivery of several events', () => {
       EV_2: [2, 'ignored'],
       EV_3: [2, 'ignored'],
     })
-    expect(await rows('SELECT id FROM bodies WHERE project_id = ?', world.project)).toHaveLength(2)
+    expect(await rows('SELECT key FROM packed_bodies WHERE project_id = ?', world.project)).toHaveLength(2)
     await expectConsistent(world.project)
   })
 })

@@ -98,7 +98,7 @@ describe('while D1 is out, a delivery goes to the Queue', () => {
     expect(status).toBe(200)
     await settle(world)
     for (const id of body.event_ids) expect((await world.event(id)).status).toBe('ignored')
-    expect(await rows('SELECT id FROM bodies WHERE project_id = ?', world.project)).toHaveLength(2)
+    expect(await rows('SELECT key FROM packed_bodies WHERE project_id = ?', world.project)).toHaveLength(2)
     await expectConsistent(world.project)
   })
 
@@ -223,7 +223,7 @@ describe('a spooled delivery', () => {
     await change(world)
     expect(await deliverBatch([world.queue.sent[0]?.body])).toEqual(['ack'])
     expect(await stored(world.project)).toEqual([])
-    expect(await rows('SELECT * FROM bodies WHERE project_id = ?', world.project)).toEqual([])
+    expect(await rows('SELECT * FROM packed_bodies WHERE project_id = ?', world.project)).toEqual([])
     expect(log.of('spooled_refused')).toMatchObject([{ connection_id: world.connection.id, event_ids: body.event_ids }])
     const minute = await only(rows<Rows['minutes']>('SELECT * FROM minutes WHERE project_id = ?', world.project))
     expect(JSON.parse(minute.refused)).toMatchObject({ secret_removed: 1 })

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { inflated } from '../../../src/inbox/packing'
 import { type Answer, deliver, drain, freshKey, lossyQueue, stripeConnection, stripeEvent } from '../../harness'
 import { LOST, rows, type Trip, tamperedD1 } from '../pipeline'
 import { until } from './until'
@@ -24,7 +25,7 @@ afterEach(() => {
 })
 
 const fresh = (n = AT_ONCE) => Array.from({ length: n }, () => stripeEvent())
-const inTrip = ({ sql }: Trip) => sql.split('INSERT INTO "bodies"').length - 1
+const inTrip = ({ sql }: Trip) => sql.split('INSERT INTO "events"').length - 1
 
 /** D1 whose first four trips return once all other deliveries wait. `tamper` sees the trips behind them. */
 function busyD1(deliveries: number, tamper: (trip: Trip) => Promise<D1Result[]> = ({ run }) => run()) {
@@ -47,18 +48,21 @@ const sendAll = (events: unknown[], bindings: Parameters<typeof deliver>[2]) =>
   Promise.all(events.map((event) => deliver(connection, event, bindings)))
 
 async function stored() {
-  const found = await rows<{ id: string; vendor_event_id: string; deliveries: number; body: string }>(
-    `SELECT e.id, e.vendor_event_id, e.deliveries, p.body FROM events e JOIN bodies p
-      ON p.project_id = e.project_id AND p.id = e.payload_id WHERE e.project_id = ?`,
+  const found = await rows<{ id: string; vendor_event_id: string; deliveries: number; hex: string }>(
+    `SELECT e.id, e.vendor_event_id, e.deliveries, hex(p.body) AS hex FROM events e JOIN packed_bodies p
+      ON p.project_id = e.project_id AND p.key = CAST(e.payload_id AS INTEGER) WHERE e.project_id = ?`,
     project,
   )
-  for (const { vendor_event_id, body } of found) expect(JSON.parse(body).id).toBe(vendor_event_id)
+  for (const { vendor_event_id, hex } of found) {
+    expect(JSON.parse(await inflated(Uint8Array.fromHex(hex))).id).toBe(vendor_event_id)
+  }
   return found
 }
 
 async function counted() {
   const [minute] = await rows(
-    'SELECT sum(received) AS received, sum(duplicates) AS duplicates FROM minutes WHERE project_id = ?',
+    `SELECT (SELECT count(*) FROM events WHERE project_id = ?1) AS received, coalesce(sum(duplicates), 0) AS duplicates
+      FROM minutes WHERE project_id = ?1`,
     project,
   )
   return minute

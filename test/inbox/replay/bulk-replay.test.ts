@@ -105,7 +105,7 @@ describe('the replay of what a filter matches', () => {
     const world = await many(10)
     const dump = async () =>
       Promise.all(
-        ['events', 'attempts', 'totals', 'minutes', 'replays', 'audit_log', 'refs', 'bodies'].map((table) =>
+        ['events', 'attempts', 'totals', 'minutes', 'replays', 'audit_log', 'refs', 'packed_bodies'].map((table) =>
           rows(`SELECT * FROM ${table}`),
         ),
       )
@@ -192,7 +192,7 @@ describe('the replay of what a filter matches', () => {
 
   it('gives an id only to a replay that there is', async () => {
     const world = await many(2)
-    await rows('DELETE FROM bodies WHERE project_id = ?', world.project)
+    await rows('DELETE FROM packed_bodies WHERE project_id = ?', world.project)
     const none = { queued: 0, replay_id: null }
     expect((await world.post({ filter: { vendor: 'gocardless' } })).body).toMatchObject({ matched: 2, ...none })
     expect((await world.post({ filter: { vendor: 'paddle' } })).body).toMatchObject({ matched: 0, ...none })

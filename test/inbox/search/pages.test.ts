@@ -33,7 +33,7 @@ describe('a search that meets its bound before its page is full', () => {
         connection: i % 1500 === 700 ? rare : busy,
         received_at: BASE + i,
         event_type: i % 2 === 0 ? 'bulk.even' : `bulk.${String(i % 1000).padStart(3, '0')}`,
-        status: i % 1500 === 701 ? 'retrying' : i % 3 === 0 ? 'failed' : 'processed',
+        status: i % 1500 === 701 ? 'retrying' : i % 3 !== 1 || i % 3000 === 700 ? 'failed' : 'processed',
         attempts: i % 1500 === 702 ? 7 : 2,
         last_error: i % 1500 === 703 ? 'rare words' : 'common words',
         refs: ['cus_all'],
@@ -61,7 +61,7 @@ describe('a search that meets its bound before its page is full', () => {
     ['the ref index', () => ({ ref: 'cus_all', connection_id: big.rare }), true],
     [
       'the index of final statuses, two lists',
-      () => ({ status: ['processed', 'failed'], connection_id: big.rare }),
+      () => ({ status: ['ignored', 'failed'], connection_id: big.rare }),
       true,
     ],
     ['the primary key', () => ({ status: ['retrying', 'ignored'], event_type: ['bulk.*'] }), true],
@@ -69,7 +69,7 @@ describe('a search that meets its bound before its page is full', () => {
     ['too many types to read one by one', () => ({ event_type: ['bulk.*'], connection_id: big.rare }), false],
     [
       'too many types to read one by one, a final status',
-      () => ({ event_type: ['bulk.*'], status: ['processed'], connection_id: big.rare }),
+      () => ({ event_type: ['bulk.*'], status: ['failed'], connection_id: big.rare }),
       true,
     ],
     [
@@ -77,11 +77,13 @@ describe('a search that meets its bound before its page is full', () => {
       () => ({
         event_type: ['bulk.1*', 'bulk.2*', 'bulk.3*', 'bulk.5*', 'bulk.7*', 'bulk.9*', 'bulk.e*'],
         min_attempts: 1,
-        status: ['processed'],
+        status: ['failed'],
         connection_id: big.rare,
       }),
       true,
     ],
+    ['processed ones: of the connection', () => ({ status: ['processed'], connection_id: big.rare }), false],
+    ['processed ones: the primary key', () => ({ status: ['processed', 'failed'], event_type: ['bulk.*'] }), false],
     ['a prefix of many types', () => ({ event_type: ['bulk.1*', 'bulk.3*'] }), false],
     ['every type', () => ({ event_type: ['bulk.*'] }), false],
   ]

@@ -1,4 +1,5 @@
-import type { AttemptRow, EventRow } from '../../../inbox/events/events'
+import type { AttemptRow } from '../../../inbox/attempts'
+import type { EventRow } from '../../../inbox/events/events'
 import { Badge } from '../../ui/badge'
 import { duration, plural } from '../../ui/format'
 import { Time } from '../../ui/parts'

@@ -1,4 +1,5 @@
-import type { AttemptRow, EventRow } from '../../../inbox/events/events'
+import type { AttemptRow } from '../../../inbox/attempts'
+import type { EventRow } from '../../../inbox/events/events'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'

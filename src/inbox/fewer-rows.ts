@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm'
+import { batch, type Db, raw, rawWrite, run } from '../db/client'
+import { literals } from '../db/sql'
+import { state } from '../stores/schema'
+import type { PassStep } from '../tenancy/pass'
+
+/*
+ * What changes once the version before migration 0040 runs no more: an event is received in its minute when it first becomes final,
+ * a first attempt that succeeds has no row, and its indexes go.
+ */
+
+/** The time (ms) from which that holds, as an expression; 0 for a database that had no events. */
+export const fewerRowsFrom = sql`coalesce((SELECT ${state.value} FROM ${state} WHERE ${state.name} = 'fewer_rows_from'), 0)`
+
+/** Indexes that only the previous version names. */
+const FORMER = ['events_final']
+
+/** Drops the indexes that nothing uses any more. If there are none, that costs one statement. */
+export async function dropFormerIndexes(db: Db, now: number): Promise<PassStep> {
+  const name = sql<string>`m.name`
+  const found = await run(
+    db,
+    raw(
+      db,
+      { name },
+      (fields) => sql`SELECT ${fields} FROM sqlite_master m
+        WHERE m.type = 'index' AND ${name} IN (${literals(FORMER)}) AND ${fewerRowsFrom} <= ${now}`,
+    ),
+  )
+  if (found.length > 0) {
+    const drops = found.map((one) => [one.name, rawWrite(db, sql`DROP INDEX IF EXISTS ${sql.identifier(one.name)}`)])
+    await batch(db, Object.fromEntries(drops))
+  }
+  return { done: found.length, after: null }
+}

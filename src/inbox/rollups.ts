@@ -1,0 +1,46 @@
+import { and, type Column, eq, getTableColumns, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { bare, timeIn } from '../db/sql'
+import { MINUTE } from '../lib/time'
+import { fewerRowsFrom } from './fewer-rows'
+import { MAX_OPEN_RECEIVED } from './limits'
+import { events, minutes } from './schema'
+
+/** Minutes since the epoch; `to` is exclusive. */
+export type Minutes = { from: number; to: number }
+
+/**
+ * What a project received in a range of minutes, as a subquery with the rows of `minutes`, which are to be added up. A row counts the
+ * events that became final. Open events that never were are counted here, up to {@link MAX_OPEN_RECEIVED}: they have rows of their
+ * own, in which they are received and nothing else.
+ *
+ * @param stored FROM and WHERE: which rows of `minutes`, if not all of the range
+ */
+export function rollups(projectId: string, range: Minutes, connectionId: string | null, stored?: SQL): SQL {
+  const within = and(eq(minutes.project_id, projectId), gte(minutes.minute, range.from), lt(minutes.minute, range.to))
+  const columns = Object.values(getTableColumns(minutes))
+  const rows = sql`SELECT ${sql.join(columns, sql`, `)} ${stored ?? sql`FROM ${minutes} WHERE ${within}`}`
+  return sql`(${rows} UNION ALL ${received(projectId, range, connectionId, columns)}) ${sql.identifier('minutes')}`
+}
+
+function received(projectId: string, range: Minutes, connectionId: string | null, columns: readonly Column[]): SQL {
+  const isOpen = and(
+    eq(events.project_id, projectId),
+    isNotNull(events.due_at),
+    isNull(events.replay_id),
+    connectionId === null ? undefined : eq(events.connection_id, connectionId),
+  )
+  const open = sql`SELECT ${events.connection_id} AS connection_id, ${timeIn(events.id)} AS received_at
+    FROM ${events} INDEXED BY events_open WHERE ${isOpen} LIMIT ${MAX_OPEN_RECEIVED}`
+  const grouped = sql`SELECT connection_id, received_at / ${sql.raw(String(MINUTE))} AS minute, count(*) AS n FROM (${open})
+    WHERE received_at >= ${fewerRowsFrom} GROUP BY 1, 2`
+  const values: Record<string, SQL> = {
+    project_id: sql`${projectId}`,
+    minute: sql`minute`,
+    connection_id: sql`connection_id`,
+    received: sql`n`,
+    refused: sql`'{}'`,
+    lag: sql`'{}'`,
+  }
+  const row = columns.map((column) => sql`${values[column.name] ?? sql`0`} AS ${bare(column)}`)
+  return sql`SELECT ${sql.join(row, sql`, `)} FROM (${grouped}) WHERE minute >= ${range.from} AND minute < ${range.to}`
+}
