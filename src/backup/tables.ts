@@ -30,7 +30,7 @@ export const LEFT_OUT: readonly string[] = [
  * The tables that are copied last, in this order. What an event has done is copied before the event itself: no other row of a backup
  * comes from an event that the backup lacks.
  */
-const LAST: readonly string[] = ['events', 'payloads', 'bodies']
+const LAST: readonly string[] = ['events', 'payloads', 'bodies', 'packed_bodies']
 
 /** Tables of SQLite, of D1, and of wrangler. */
 const NOT_OURS = sql`(m.name GLOB 'sqlite_*' OR m.name GLOB '_cf_*' OR m.name = 'd1_migrations')`

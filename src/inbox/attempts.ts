@@ -23,10 +23,16 @@ const ofEvent = {
   error: sql`NULL`,
 }
 
-/** Writes the first attempts that have no row, of events that are about to be replayed. It must come before the statement that reopens them. */
+/**
+ * Writes the first attempts that have no row, of events that are about to be reopened. It must come before the statement that reopens
+ * them. If a restored backup has an event that was replayed meanwhile, the event's status says nothing of its first attempt: what it did
+ * tells whether it was ignored.
+ */
 export function keepFirstAttempts(db: Db, which: SQL | undefined): Query {
+  const outcome = sql`CASE WHEN ${events.status} IN ('processed', 'ignored') THEN ${events.status}
+    WHEN json_array_length(${events.summary}, '$.effects') > 0 THEN 'processed' ELSE 'ignored' END`
   const from = sql`FROM ${events} WHERE ${and(which, isNotNull(events.started_at))} ON CONFLICT DO NOTHING`
-  return insertFrom(db, attempts, ofEvent, from)
+  return insertFrom(db, attempts, { ...ofEvent, outcome }, from)
 }
 
 type Asked = { after?: number; order: 'asc' | 'desc'; limit: number }

@@ -5,6 +5,8 @@ import { insertFrom } from '../db/insert-from'
 import { bare, excluded, literals } from '../db/sql'
 import { idFloor, idTime } from '../lib/ids'
 import { HOUR, MINUTE } from '../lib/time'
+import { readState } from '../stores/state'
+import { keepFirstAttempts } from './attempts'
 import { binOf } from './histogram'
 import { FINAL_STATUSES, type FinalStatus } from './lifecycle'
 import { MINUTES_KEPT_MS } from './limits'
@@ -78,6 +80,8 @@ async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Prom
     ORDER BY ${t.number} DESC LIMIT 1)`
   const isUndone = sql`(${events.processed_at} IS NULL OR ${events.processed_at} >= ${since})`
   await batch(db, {
+    // A first attempt that followed from its event, and that stays, follows from it no more.
+    first: keepFirstAttempts(db, and(touched(events), sql`NOT ${isUndone}`)),
     events: db
       .update(events)
       .set({
@@ -92,6 +96,7 @@ async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Prom
         last_error_code: sql`CASE WHEN ${error} IS NOT NULL THEN ${events.last_error_code} END`,
         summary: sql`CASE WHEN NOT ${isUndone} THEN ${events.summary} END`,
         processed_at: sql`CASE WHEN NOT ${isUndone} THEN ${events.processed_at} END`,
+        started_at: sql`CASE WHEN NOT ${isUndone} THEN ${events.started_at} END`,
       })
       .where(touched(events)),
     attempts: db
@@ -112,6 +117,8 @@ async function countHour(db: Db, projectId: string, hour: number, since: number)
   const from = (hour * HOUR) / MINUTE
   const to = from + HOUR / MINUTE
   const isFolded = hour * HOUR < Math.floor((since - MINUTES_KEPT_MS) / HOUR) * HOUR
+  const [noted] = await run(db, readState(db, 'fewer_rows_from'))
+  const atIngest = noted?.value ?? 0 // events from before then count as received while they are open: see fewer-rows.ts
   const rows = new Map<string, Counts>()
   const countsOf = (minute: number, connection_id: string) => {
     const key = `${minute} ${connection_id}`
@@ -127,7 +134,7 @@ async function countHour(db: Db, projectId: string, hour: number, since: number)
     const page = await run(db, firstResults(db, projectId, after, idFloor('evt', (hour + 1) * HOUR)))
     for (const { id, connection_id, result, processed_at } of page) {
       const row = countsOf(isFolded ? from : Math.floor(idTime(id) / MINUTE), connection_id)
-      row.received += 1
+      if (result !== null || idTime(id) < atIngest) row.received += 1
       if (result === null) continue
       row[result] += 1
       if (result === 'failed' || processed_at === null) continue

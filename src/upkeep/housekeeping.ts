@@ -43,12 +43,16 @@ type Resting = { rests?: boolean }
 /** The task that does not wait for the next hour. */
 const ERASURES = 'erasures'
 
+/** While a backup is under way, no payload is packed: the backup may have its event with the id of before, but not yet its body. */
+const PACKING = 'packed_bodies'
+const BACKUP = 'backup'
+
 /** The tasks of every store. */
 const TASKS: Record<string, Task> = {
   payloads: (rt, progress) => purgePayloads(rt.db, bodies, startOf(rt, progress), payloadsBefore(rt)),
   earlier_payloads: (rt, progress) => purgePayloads(rt.db, payloads, startOf(rt, progress), payloadsBefore(rt)),
   moved_payloads: ({ db, now }) => movePayloads(db, now),
-  packed_bodies: ({ db, now }, { after }) => packBodies(db, after, now),
+  [PACKING]: ({ db, now }, { after }) => packBodies(db, after, now),
   packed_payloads: (rt) => purgePacked(rt.db, payloadsBefore(rt)),
   former_indexes: ({ db, now }) => dropFormerIndexes(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt)),
@@ -66,7 +70,7 @@ const TASKS: Record<string, Task> = {
     ),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
   entitlement_keys: (rt) => renewKeys(rt),
-  backup: (rt, { after }) => backUpToBucket(rt, after, OBJECTS_A_RUN / Math.min(rt.stores.length, LANES)),
+  [BACKUP]: (rt, { after }) => backUpToBucket(rt, after, OBJECTS_A_RUN / Math.min(rt.stores.length, LANES)),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {
@@ -147,6 +151,10 @@ export async function housekeep(
   while (due.size > 0 && hasRoom(db, budget)) {
     for (const row of due) {
       if (!hasRoom(db, budget)) break
+      if (row.task === PACKING && progress.some(({ task, after }) => task === BACKUP && after !== '')) {
+        due.delete(row)
+        continue
+      }
       try {
         const result = await (tasks[row.task] as Task)(rt, row, (error) => failed(row.task, error))
         done[row.task] = (done[row.task] ?? 0) + result.done

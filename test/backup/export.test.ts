@@ -40,6 +40,9 @@ it('has the rows of one project, and of no other', async () => {
   for (const world of [mine, other]) {
     for (let n = 0; n < 3; n++) await world.send(stripeEvent())
     await settle(world)
+    const [first] = (await world.api('/webhooks')).body.data
+    await world.replay(`${first?.id}`)
+    await settle(world)
     await addMember(world.project, 'viewer')
     await mint(world.owner.token, world.project)
   }
@@ -52,7 +55,7 @@ it('has the rows of one project, and of no other', async () => {
     text += content.rows.join('\n')
     rows[content.table] = (rows[content.table] ?? 0) + content.rows.length
   }
-  expect(rows).toMatchObject({ projects: 1, events: 3, bodies: 3, attempts: 3, connections: 1 })
+  expect(rows).toMatchObject({ projects: 1, events: 3, packed_bodies: 3, attempts: 2, connections: 1 })
   expect(text).toContain(mine.project)
   expect(text).not.toContain(other.project)
   const events = await STORE.prepare('SELECT id FROM events WHERE project_id = ?')

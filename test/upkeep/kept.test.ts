@@ -19,6 +19,7 @@ import { SOURCES } from '../sources'
 /** Purges that have no line here, and the test that looks at each. */
 const ELSEWHERE = {
   purgePayloads: 'retention.test.ts',
+  purgePacked: 'retention.test.ts',
   purgeEvents: 'retention.test.ts',
   purgeMinutes: 'retention.test.ts',
   purgeProjects: '../projects/purge.test.ts',
