@@ -8,8 +8,7 @@ export type LargeValue = { row: number; column: string; type: 'text' | 'blob'; p
 
 /**
  * Some rows of a table. `rows`: each as the text of a JSON array of its columns. Nothing parses them on their way, so numbers keep
- * their digits. A value that JSON cannot hold is an array: `["<hexadecimal>"]` for bytes, `["<hexadecimal>", 1]` for a text with NUL.
- * A large value is an empty one of these, and follows in parts.
+ * their digits. Bytes are an array: `["<hexadecimal>"]`. A large value is `[""]`, or `["", 1]` if it is text, and follows in parts.
  */
 export type Chunk = { rows: string[]; large: LargeValue[] }
 
@@ -95,8 +94,7 @@ function encoded(column: SQL): SQL {
   const isLarge = sql`octet_length(${column}) > ${MAX_VALUE_BYTES}`
   return sql`CASE typeof(${column})
     WHEN 'blob' THEN json_array(iif(${isLarge}, '', hex(${column})))
-    WHEN 'text' THEN CASE WHEN ${isLarge} THEN json_array('', 1)
-      WHEN instr(${column}, char(0)) > 0 THEN json_array(hex(${column}), 1) ELSE ${column} END
+    WHEN 'text' THEN iif(${isLarge}, json_array('', 1), ${column})
     ELSE ${column} END`
 }
 

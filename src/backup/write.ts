@@ -55,7 +55,7 @@ function decoded(i: number, holdsText: boolean): SQL {
   const at = (path: string) => sql`j.value ->> ${sql.raw(`'$[${i}]${path}'`)}`
   if (!holdsText) return at('')
   return sql`CASE json_type(j.value, ${sql.raw(`'$[${i}]'`)}) WHEN 'array'
-    THEN iif(${at('[1]')}, CAST(unhex(${at('[0]')}) AS text), unhex(${at('[0]')})) ELSE ${at('')} END`
+    THEN iif(${at('[1]')}, '', unhex(${at('[0]')})) ELSE ${at('')} END`
 }
 
 /** The condition that a row has the key of a row of the object. */
