@@ -88,6 +88,10 @@ it('An erasure takes nothing of others whose ids are the same at another vendor'
   advance(MINUTE)
   for (let runs = 0; runs < 10; runs++) await cron({ EVENTS: queue.EVENTS })
   expect((await consumers.erasure(id)).body.state).toBe('done')
+  // The customer of the other vendor can be anybody's.
+  const somebody = (await consumers.put('somebody')).body.id
+  expect((await consumers.pin('cus_hers', somebody, 'paddle')).status).toBe(200)
+  expect((await consumers.pin('cus_hers', somebody)).status).toBe(409)
   const notes = (await objects()).map(({ candidates }) => /"note":"(\w+)"/.exec(candidates)?.[1])
   expect(notes.sort()).toEqual(['another', 'theirs', undefined])
 })

@@ -8,6 +8,7 @@ import { insertConsumer, insertMerged } from '../consumers/rows'
 import { type Answer, call, countingD1, freshKey, type RequestOptions, STORE } from '../harness'
 import { keepHouse, rows } from '../inbox/pipeline'
 import { insertGrants } from './rows'
+import { entitlementWorld, sellPlans } from './world'
 
 let project: string
 let token: string
@@ -89,6 +90,32 @@ describe('a grant', () => {
     const answer = await grant(json)
     expect([answer.status, pointers(answer)]).toEqual([422, [pointer]])
     expect(await listed()).toEqual([])
+  })
+
+  it('that was revoked or has expired since counted at an earlier time, and one that was made since did not', async () => {
+    stopClock()
+    const world = await entitlementWorld()
+    await sellPlans(world)
+    await world.consumers.put('ada')
+    const start = Date.now()
+    const grants = [
+      { feature: 'sso' },
+      { feature: 'seats', value: 7, expires_at: iso(start + 2 * HOUR) },
+      { feature: 'limits', value: { rows: 1 } },
+    ]
+    const ids = []
+    for (const grant of grants.slice(0, 2)) ids.push((await world.grant({ consumer: 'ext:ada', ...grant })).body.id)
+    advance(3 * HOUR)
+    await world.revoke(ids[0] ?? '')
+    await world.grant({ consumer: 'ext:ada', ...grants[2] })
+    const allowed = async (query: string) => {
+      const { features } = await world.one('ext:ada', query)
+      return ['sso', 'seats', 'limits'].map((key) => features[key]?.allowed)
+    }
+    expect(await allowed(`?at=${iso(start + HOUR)}`)).toEqual([true, true, false])
+    advance(HOUR)
+    expect(await allowed(`?at=${iso(Date.now())}`)).toEqual([false, false, true])
+    expect(await allowed('')).toEqual([false, false, true])
   })
 
   it('is for a consumer that is there and not merged', async () => {

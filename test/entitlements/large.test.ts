@@ -211,7 +211,7 @@ describe('what all plans of a project give', () => {
     expect((await world.catalog.change(id, { features: less, name: 'Less' })).status).toBe(200)
     const again = await world.catalog.change(id, { features })
     expect([again.status, (again.body as { code?: string }).code]).toEqual([409, 'catalog_limit_reached'])
-    expect(again.text).toContain(String(MAX_CATALOG_BYTES))
+    expect(again.text).toContain(MAX_CATALOG_BYTES.toLocaleString('en'))
     expect((await world.catalog.get(id)).body).toMatchObject({ name: 'Less', features: less, revision: 2 })
     expect((await world.catalog.change(id, { features: { f1: { value: true } }, rank: 3 })).status).toBe(200)
     // With fewer plans of that size, there is room for one more byte at a time.

@@ -154,6 +154,22 @@ it('what was read can be sent back after a domain is lost or deleted', async () 
   expect([sent.status, sent.body.surface_id]).toEqual([200, surface])
 })
 
+it.each<[Record<string, unknown>, boolean]>([
+  [{ client_id: 'other' }, true],
+  [{ client_secret: 'other' }, true],
+  [{ auth_method: 'client_secret_post' }, true],
+  [{ scopes: ['openid'] }, true],
+  [{ claims: { email: 'mail', name: 'name' } }, true],
+  [{ name: 'Other' }, false],
+  [{ redirect_uris: [] }, false],
+  [{ create_consumers: false }, false],
+])('a change to %j asks for another test: %s', async (json, asks) => {
+  const { ask, change } = await world()
+  expect((await ask('GET')).body.tested_at).not.toBeNull()
+  const { status, body } = await change(json)
+  expect([status, body.tested_at === null]).toEqual([200, asks])
+})
+
 it('a connection that was deleted keeps no secret and no address, and its domain is free at once', async () => {
   const domain = newDomain()
   const { project, connection, owner, ask } = await world({ domains: [domain] })
