@@ -1,7 +1,7 @@
 /*
  * npm run bench:cost: what a million authenticated requests and a million events cost on Cloudflare's price list. What
  * the running Worker asks of D1, KV and the Queue is counted around it, in D1's own words where they are rows; nothing is
- * taken from the design.
+ * taken from the design. `-- --pages` prints the bytes of pages alone.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,6 +37,7 @@ const SECRET = 'whsec_bench_of_costs_0123456789'
 const MONTHS_KEPT = 3
 
 await run(async () => {
+  if (process.argv.includes('--pages')) return measurePages()
   const folder = mkdtempSync(join(tmpdir(), 'cost-'))
   const worker = await open(await bundle(), folder)
   try {

@@ -1,4 +1,4 @@
-import { and, type Column, eq, getTableColumns, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, eq, getTableColumns, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm'
 import { bare, timeIn } from '../db/sql'
 import { MINUTE } from '../lib/time'
 import { fewerRowsFrom } from './fewer-rows'
@@ -10,8 +10,8 @@ export type Minutes = { from: number; to: number }
 
 /**
  * What a project received in a range of minutes, as a subquery with the rows of `minutes`, which are to be added up. A row counts the
- * events that became final. Open events that never were are counted here, up to {@link MAX_OPEN_RECEIVED}: they have rows of their
- * own, in which they are received and nothing else.
+ * events that became final. Open events that never were are counted here, of the first {@link MAX_OPEN_RECEIVED} open ones: they have
+ * rows of their own, in which they are received and nothing else.
  *
  * @param stored FROM and WHERE: which rows of `minutes`, if not all of the range
  */
@@ -23,16 +23,14 @@ export function rollups(projectId: string, range: Minutes, connectionId: string 
 }
 
 function received(projectId: string, range: Minutes, connectionId: string | null, columns: readonly Column[]): SQL {
-  const isOpen = and(
-    eq(events.project_id, projectId),
-    isNotNull(events.due_at),
-    isNull(events.replay_id),
-    connectionId === null ? undefined : eq(events.connection_id, connectionId),
-  )
-  const open = sql`SELECT ${events.connection_id} AS connection_id, ${timeIn(events.id)} AS received_at
-    FROM ${events} INDEXED BY events_open WHERE ${isOpen} LIMIT ${MAX_OPEN_RECEIVED}`
+  // The limit comes first: the open events of another connection are not read through to find those of this one.
+  const open = sql`SELECT ${events.connection_id} AS connection_id, ${events.replay_id} AS replay_id,
+      ${timeIn(events.id)} AS received_at
+    FROM ${events} INDEXED BY events_open WHERE ${and(eq(events.project_id, projectId), isNotNull(events.due_at))}
+    LIMIT ${MAX_OPEN_RECEIVED}`
+  const isOwn = connectionId === null ? sql`true` : sql`connection_id = ${connectionId}`
   const grouped = sql`SELECT connection_id, received_at / ${sql.raw(String(MINUTE))} AS minute, count(*) AS n FROM (${open})
-    WHERE received_at >= ${fewerRowsFrom} GROUP BY 1, 2`
+    WHERE replay_id IS NULL AND ${isOwn} AND received_at >= ${fewerRowsFrom} GROUP BY 1, 2`
   const values: Record<string, SQL> = {
     project_id: sql`${projectId}`,
     minute: sql`minute`,
