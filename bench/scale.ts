@@ -70,9 +70,9 @@ function questions(of: Seeded, now: number): Question[] {
     ...oneFilter(of, now),
     ...combined(of, now),
     ask('health', 'bounded', `${EVENTS}/health`),
-    ask('lag, 24 h, one connection', 'flat', `${EVENTS}/lag-timeseries?connection_id=${of.connections.first}`),
-    ask('lag, 24 h, all connections', 'flat', `${EVENTS}/lag-timeseries`),
-    ask('lag, 30 days by the hour, all', 'flat', `${EVENTS}/lag-timeseries?bucket=1h&from=${at(now - 30 * DAY)}`),
+    ask('lag, 24 h, one connection', 'bounded', `${EVENTS}/lag-timeseries?connection_id=${of.connections.first}`),
+    ask('lag, 24 h, all connections', 'bounded', `${EVENTS}/lag-timeseries`),
+    ask('lag, 30 days by the hour, all', 'bounded', `${EVENTS}/lag-timeseries?bucket=1h&from=${at(now - 30 * DAY)}`),
   ]
 }
 
@@ -86,7 +86,7 @@ function oneFilter({ connections: { first, quiet } }: Seeded, now: number): Ques
     search('event_type, invoice.*', 'flat', { event_type: 'invoice.*' }),
     search('event_type, customer.* (12 types)', 'flat', { event_type: 'customer.*' }),
     search('event_type, none', 'flat', { event_type: 'no.such' }),
-    search('status processed', 'flat', { status: 'processed' }),
+    search('status processed', 'bounded', { status: 'processed' }),
     search('status failed', 'flat', { status: 'failed' }),
     search('status failed, ignored', 'flat', { status: ['failed', 'ignored'] }),
     search('status received', 'bounded', { status: 'received' }),
