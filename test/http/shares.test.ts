@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BLOCK_MS, COSTLY_ROWS } from '../../src/http/limits'
+import { BLOCK_MS, COSTLY_ROWS, MAX_COSTLY_UNITS } from '../../src/http/limits'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { type Answer, call, freshKey, mint, ORDINARY, PROJECTS, tamperedD1 } from '../harness'
@@ -18,9 +18,8 @@ const preview = ({ project, token }: Who, bindings: object = {}) =>
 /** A call that reads many rows. */
 const largeRead = ({ project, token }: Who, bindings: object = {}, rows = COSTLY_ROWS + 1) => {
   const DB = tamperedD1(async ({ run }) => {
-    const [first, ...rest] = await run()
-    if (!first) return rest
-    return [{ ...first, meta: { ...first.meta, rows_read: rows } }, ...rest]
+    const results = await run()
+    return results.map((one, i) => ({ ...one, meta: { ...one.meta, rows_read: i === 0 ? rows : 0 } }))
   })
   return call(LOG, { project, token, bindings: { DB, ...bindings } })
 }
@@ -100,6 +99,20 @@ describe('a costly call', () => {
 })
 
 describe('a call that reads many rows', () => {
+  it.each([
+    [COSTLY_ROWS, 0],
+    [COSTLY_ROWS + 1, 1],
+    [3 * COSTLY_ROWS - 1, 2],
+    [MAX_COSTLY_UNITS * COSTLY_ROWS, MAX_COSTLY_UNITS],
+    [1_000 * COSTLY_ROWS, MAX_COSTLY_UNITS],
+  ])('counts %i rows %i times', async (rows, times) => {
+    const { project, secret } = await freshKey()
+    const { bindings, noted } = noting()
+    await call(KEYS, { project, token: secret }) // the isolate knows the key then, and reads in one trip
+    expect((await largeRead({ project, token: secret }, bindings, rows)).status).toBe(200)
+    expect(noted).toHaveLength(times * EACH.length)
+  })
+
   it.each([
     ['LIMIT_CALLER_COSTLY', []],
     ['LIMIT_USER_COSTLY', ['two', 'far']],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { call, captureConsole, freshEmail, freshProject, invite, mailbox } from '../harness'
+import { MINUTE } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { begin, call, captureConsole, freshEmail, freshProject, invite, mailbox } from '../harness'
 import { as, told } from './members'
 
 /** An email service that fails as often as it is told to. */
@@ -69,6 +71,25 @@ describe('the email of an invitation', () => {
     expect((await invitation(body.id)).body).toMatchObject({ sent_at: expect.any(String), send_error: null, sends: 2 })
     // One that went out is not repeated within the minute.
     expect(told(await resend(body.id, { bindings: { EMAIL } }))).toEqual([429, 'rate_limited'])
+  })
+
+  it('that ends after a newer one does not hide what became of the newer one', async () => {
+    stopClock()
+    const { project, owner } = await freshProject()
+    const gate = Promise.withResolvers<void>()
+    const slow = { send: () => gate.promise } as unknown as SendEmail
+    const json = { email: freshEmail(), role: 'viewer' }
+    const options = { method: 'POST', project, token: owner.token, json, bindings: { EMAIL: slow } }
+    const first = await begin('/platform/v1/invitations', options)
+    const { id } = (await first.response.json()) as { id: string }
+    advance(2 * MINUTE)
+    const lines = captureConsole()
+    expect((await as(project, owner.token).resend(id, { bindings: { EMAIL: failingMail(1).EMAIL } })).status).toBe(202)
+    expect(lines.join()).toContain('invitation_not_sent')
+    gate.resolve()
+    await first.rest()
+    const failed = { sends: 2, sent_at: null, send_error: 'E_SENDER_NOT_VERIFIED' }
+    expect((await as(project, owner.token).invitation(id)).body).toMatchObject(failed)
   })
 
   it('says so where the deployment has no email service, in at most 200 characters', async () => {
