@@ -1,5 +1,7 @@
 import { Fault } from '../lib/fault'
 
+/* Faults of this room that several files throw. A new code begins with its line in lib/faults.ts. */
+
 const REVOKED = 'This API key was revoked. Mint a new one.'
 const EXPIRED = 'This API key has expired. Mint a new one.'
 

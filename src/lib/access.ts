@@ -29,7 +29,10 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** From the lowest to the highest. Each role includes the permissions of the roles before it. */
+/**
+ * From the lowest to the highest. Each role includes the permissions of the roles before it. The database has them too: in the
+ * CHECKs `members_role` and `invitations_role`, and in the trigger `audit_log_counted`, which ranks them.
+ */
 export const ROLES = ['viewer', 'developer', 'admin', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 

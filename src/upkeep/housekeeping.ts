@@ -84,6 +84,7 @@ const ADDRESS_PASSES = 2
 
 /** The tasks of the directory, which is in store 0. */
 const OF_DIRECTORY: Record<string, Task> = {
+  // With what `accounts` keeps of a sign-in: its log and its known browsers.
   sign_in: async ({ directory, now }) => {
     const gone = [...(await purgeEnded(directory, now, CHUNK_ROWS)), await purgeSpent(directory, now, CHUNK_ROWS)]
     return { done: gone.reduce((a, b) => a + b), after: gone.includes(CHUNK_ROWS) ? 'more' : null }
