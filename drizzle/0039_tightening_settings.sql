@@ -24,6 +24,8 @@ BEGIN
 	AND NOT (NEW.`action` = 'project.settings_changed'
 		AND NOT EXISTS (SELECT 1 FROM json_each(NEW.`details`) `changed` WHERE `changed`.`key` NOT IN ('require_passkey', 'trusted_connections'))
 		AND coalesce(NEW.`details` ->> 'require_passkey', 1)
+		AND coalesce(json_array_length(NEW.`details`, '$.trusted_connections') < (SELECT json_array_length(`settings`, '$.trusted_connections')
+			FROM `projects` WHERE `id` = NEW.`project_id`), 1)
 		AND NOT EXISTS (SELECT 1 FROM json_each(NEW.`details`, '$.trusted_connections') `trusted` WHERE `trusted`.`value` NOT IN
 			(SELECT `before`.`value` FROM `projects`, json_each(`projects`.`settings`, '$.trusted_connections') `before`
 				WHERE `projects`.`id` = NEW.`project_id`)));

@@ -8,4 +8,4 @@ CREATE TABLE `packed_bodies` (
 );
 --> statement-breakpoint
 -- For an hour the version before this one may still run, which reads only `bodies`: until then, payloads are recorded there.
-INSERT INTO `state` (`name`, `value`) SELECT 'packed_from', (unixepoch() + 3600) * 1000 WHERE EXISTS (SELECT 1 FROM `events`);
+INSERT INTO `state` (`name`, `value`) SELECT 'packed_from', (unixepoch() + 3600) * 1000 WHERE EXISTS (SELECT 1 FROM `connections`);

@@ -9,7 +9,7 @@ import type { PassStep } from '../tenancy/pass'
  * a first attempt that succeeds has no row, and its indexes go.
  */
 
-/** The time (ms) from which that holds, as an expression; 0 for a database that had no events. */
+/** The time (ms) from which that holds, as an expression; 0 for a database that had no connections. */
 export const fewerRowsFrom = sql`coalesce((SELECT ${state.value} FROM ${state} WHERE ${state.name} = 'fewer_rows_from'), 0)`
 
 /** Indexes that only the previous version names. */

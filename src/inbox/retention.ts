@@ -6,7 +6,7 @@ import { idFloor } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
 import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
-import { openProjects } from './open-projects'
+import { allOpenProjects } from './open-projects'
 import { keyFloor } from './packing'
 import {
   attempts,
@@ -61,7 +61,7 @@ export function purgePayloads(
  * @returns `after` is null once none is left
  */
 export async function purgePacked(db: Db, before: number): Promise<PassStep> {
-  const needed = sql`WITH RECURSIVE ${openProjects} SELECT ${keyOf(e.payload_id)} FROM p
+  const needed = sql`WITH RECURSIVE ${allOpenProjects} SELECT ${keyOf(e.payload_id)} FROM p
     CROSS JOIN ${events} ${e} INDEXED BY events_open
     WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
   const chunk = sql`SELECT ${y.key} FROM ${packedBodies} ${y}

@@ -29,10 +29,10 @@ const NAMES = [
   'payloads_move_from',
   /**
    * Until then (ms) the previous version may run, which writes `minutes` at ingest, reads every attempt from its row, and searches by
-   * indexes that are dropped later. Not there if the database had no events.
+   * indexes that are dropped later. Not there if the database had no connections.
    */
   'fewer_rows_from',
-  /** Until then (ms) the previous version may run, which does not read `packed_bodies`. Not there if the database had no events. */
+  /** Until then (ms) the previous version may run, which does not read `packed_bodies`. Not there if the database had no connections. */
   'packed_from',
   /** Since when `customer_moves` also has what pins moved (ms). Not there if no customer was linked before. */
   'pins_known_from',

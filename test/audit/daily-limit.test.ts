@@ -215,6 +215,7 @@ describe('a project that has changed all it may', () => {
     [{ require_passkey: false }, 429],
     [{ trusted_connections: [TRUSTED[1]] }, 200],
     [{ trusted_connections: [] }, 200],
+    [{ trusted_connections: TRUSTED.toReversed() }, 429], // Otherwise it could be turned again and again.
     [{ trusted_connections: [TRUSTED[0], NEW] }, 429],
     [{ trusted_connections: [...TRUSTED, NEW] }, 429],
     [{ require_passkey: true, trusted_connections: [] }, 200],

@@ -82,10 +82,9 @@ async function changedBy(send: () => Promise<unknown>): Promise<string[]> {
   const before = await storedTables()
   await send()
   const after = await storedTables()
-  return Object.keys(after)
-    .filter((table) => after[table] !== before[table])
-    .map((table) => table.split(' ')[1] ?? '')
-    .sort()
+  const changed = Object.keys(after).filter((table) => after[table] !== before[table])
+  // A project in another store has a row there and one in the directory.
+  return [...new Set(changed.map((table) => table.split(' ')[1] ?? ''))].sort()
 }
 
 describe('through the API', () => {

@@ -17,12 +17,18 @@ const preview = ({ project, token }: Who, bindings: object = {}) =>
   call(PREVIEWED, { method: 'POST', json: { rank: 1 }, project, token, bindings })
 /** A call that reads many rows. */
 const largeRead = ({ project, token }: Who, bindings: object = {}, rows = COSTLY_ROWS + 1) => {
+  let first = true
   const DB = tamperedD1(async ({ run }) => {
     const results = await run()
-    return results.map((one, i) => ({ ...one, meta: { ...one.meta, rows_read: i === 0 ? rows : 0 } }))
+    const told = results.map((one, i) => ({ ...one, meta: { ...one.meta, rows_read: first && i === 0 ? rows : 0 } }))
+    first = false
+    return told
   })
   return call(LOG, { project, token, bindings: { DB, ...bindings } })
 }
+
+/** More than the call reads in the project's store, if that is not the directory. */
+const A_FEW = 100
 
 /** Limiters that note what they are asked to count, and that some refuse. */
 function noting(...full: Limiter[]) {
@@ -100,9 +106,9 @@ describe('a costly call', () => {
 
 describe('a call that reads many rows', () => {
   it.each([
-    [COSTLY_ROWS, 0],
+    [COSTLY_ROWS - A_FEW, 0],
     [COSTLY_ROWS + 1, 1],
-    [3 * COSTLY_ROWS - 1, 2],
+    [3 * COSTLY_ROWS - A_FEW, 2],
     [MAX_COSTLY_UNITS * COSTLY_ROWS, MAX_COSTLY_UNITS],
     [1_000 * COSTLY_ROWS, MAX_COSTLY_UNITS],
   ])('counts %i rows %i times', async (rows, times) => {
