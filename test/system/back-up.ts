@@ -36,7 +36,7 @@ export async function backUpAndRestore(npm: Npm, folder: string, project: string
   })
   // Counts and attempts of an event that was open meanwhile are made again.
   await must(['backup', '--', join(folder, 'again')], /rows in \d+ objects/, { env: other })
-  for (const table of ['events', 'bodies', 'billing_objects', 'consumers', 'api_keys', 'users', 'audit_log']) {
+  for (const table of ['events', 'packed_bodies', 'billing_objects', 'consumers', 'api_keys', 'users', 'audit_log']) {
     const [was, is] = [rowsOf(to, table), rowsOf(join(folder, 'again'), table)]
     if (was === 0 || is !== was) throw new Error(`${was} rows of ${table} became ${is}`)
   }

@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { type Db, openDb } from '../../src/db/client'
 import { STATUSES, type Status } from '../../src/inbox/lifecycle'
+import { MAX_SWEPT_PROJECTS } from '../../src/inbox/limits'
+import { newKey } from '../../src/inbox/packing'
+import { purgePacked } from '../../src/inbox/retention'
 import { DAY, HOUR, iso, MINUTE } from '../../src/lib/time'
-import { STORE_NUMBER, stripeEvent } from '../harness'
+import { STORE, STORE_NUMBER, stripeEvent } from '../harness'
 import { happen, lagSeries } from '../inbox/history'
 import {
   advance,
@@ -106,6 +110,32 @@ describe('a payload', () => {
     await keepHouse()
     const final: Status[] = ['processed', 'ignored', 'failed']
     expect((await left(project)).packed_bodies).toHaveLength(final.includes(status) ? 0 : 1)
+  })
+
+  it('of an open event stays, however many projects have open events', async () => {
+    const { project } = await freshReader()
+    const connection = await insertConnection(project, 'stripe')
+    const event = seedEvent({ connection, received_at: NIGHT - 300 * DAY, status: 'received' })
+    await insertEvents(project, [event])
+    const key = newKey(event.received_at)
+    await rows("INSERT INTO packed_bodies (key, project_id, bytes, body) VALUES (?, ?, 2, '{}')", key, project)
+    await rows('UPDATE events SET payload_id = ? WHERE project_id = ?', String(key), project)
+    // The event again, as that of projects which come before this one.
+    const { results } = await STORE.prepare("SELECT name FROM pragma_table_info('events')").all<{ name: string }>()
+    const columns = results.map(({ name }) => name).join()
+    const theirs = { project_id: "'prj_' || printf('%026d', n)", vendor_event_id: 'n', payload_id: "'1'" }
+    const values = columns.replace(
+      /\b(project_id|vendor_event_id|payload_id)\b/g,
+      (name) => theirs[name as 'project_id'],
+    )
+    await STORE.prepare(
+      `INSERT INTO events (${columns}) WITH RECURSIVE k(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < ?)
+       SELECT ${values} FROM k, events WHERE project_id = ?`,
+    )
+      .bind(MAX_SWEPT_PROJECTS, project)
+      .run()
+    expect(await purgePacked(openDb<Db>(STORE), NIGHT - 90 * DAY)).toEqual({ done: 0, after: null })
+    expect((await left(project)).packed_bodies).toHaveLength(1)
   })
 
   it('of several events goes when the last of them may', async () => {
