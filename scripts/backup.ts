@@ -1,5 +1,5 @@
 /*
- * npm run backup -- FOLDER [--remote] [--store N]: copies a store into a folder, while it is used. docs/operations.md, "Backups".
+ * npm run backup -- FOLDER [--remote] [--store N]: copies a store into a folder while it is in use. docs/operations.md, "Backups".
  */
 import { resolve } from 'node:path'
 import { databaseOf } from './lib/backup/databases.ts'
@@ -12,13 +12,13 @@ import { run } from './lib/terminal.ts'
 const COMMAND = {
   usage: 'npm run backup -- FOLDER [--remote] [--store N]',
   about:
-    'Copies a store into a folder, while it is used. Run it again with the same folder to continue one that was stopped.',
+    'Copies a store into a folder while it is in use. To continue a backup that was stopped, run it again with the same folder.',
   flags: {
     remote: { type: 'boolean', help: 'the deployment, instead of the local server' },
     store: { type: 'string', takes: 'N', help: 'the number of the store', default: '0' },
   },
   positionals: true,
-  notes: 'A backup has secrets only as hashes, or encrypted with ENCRYPTION_KEY_n: keep these keys too.',
+  notes: 'A backup has secrets only as hashes, or encrypted with ENCRYPTION_KEY_n. Keep these keys too.',
 } as const
 
 await run(async () => {

@@ -14,7 +14,7 @@ const COMMAND = {
     'Writes the rows of one project to a folder, without secrets: its events, billing state, consumers, catalog and audit log.',
   flags: { remote: { type: 'boolean', help: 'the deployment, instead of the local server' } },
   positionals: true,
-  notes: 'Run it again with the same folder to continue one that was stopped.',
+  notes: 'To continue an export that was stopped, run it again with the same folder.',
 } as const
 
 await run(async () => {

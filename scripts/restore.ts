@@ -10,8 +10,8 @@ import { fail, run } from './lib/terminal.ts'
 
 const COMMAND = {
   usage: 'npm run restore -- FOLDER [--remote] [--database NAME]',
-  about: `Writes a backup into an empty database that no Worker uses yet, and then sets events that were worked on since it began to
-be processed again. Run it again to continue one that was stopped.`,
+  about: `Writes a backup into an empty database that no Worker uses yet. Events that were worked on since the backup began will be
+processed again. To continue a restore that was stopped, run it again.`,
   flags: {
     remote: { type: 'boolean', help: 'a database of the account, instead of a local one' },
     database: {
@@ -38,18 +38,18 @@ await run(async () => {
     )
   }
   console.log(
-    `${sum(manifest.objects).toLocaleString('en')} rows in ${manifest.objects.length} objects, begun ${manifest.began}, with the tables of ${manifest.migration}. Each object is as it was written.`,
+    `${sum(manifest.objects).toLocaleString('en')} rows in ${manifest.objects.length} objects, begun ${manifest.began}, as of migration ${manifest.migration}. Each object is as it was written.`,
   )
   if (values.check) return
   const { store } = manifest
   const bound = values.remote ? await emptyRemote(store, values.database ?? null) : await emptyLocal(store)
   const { open, missing } = await restore(await openDatabase(bound), folder, manifest)
   console.log(
-    `\nRestored into ${bound.name}. ${open.toLocaleString('en')} events are open: the cron has them processed within minutes.`,
+    `\nRestored into ${bound.name}. ${open.toLocaleString('en')} events are open. Once a Worker uses this database, its cron has them processed within minutes.`,
   )
   for (const [table, rows] of Object.entries(missing)) {
     console.log(
-      `${table}: ${rows} rows contradict others, because they changed while the backup was made. They were left out.`,
+      `${table}: ${rows} rows were left out. They contradict others, because they changed while the backup was made.`,
     )
   }
   process.exit(0)

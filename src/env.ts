@@ -80,7 +80,7 @@ export type Runtime = {
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
-  /** Where the cron writes backups; null where the deployment has no bucket, and then it writes none. */
+  /** Where the cron writes backups; null if the deployment has no bucket: then it writes none. */
   backups: R2Bucket | null
   settings: DeploymentSettings
   /** Milliseconds since the epoch, read once for each request. */

@@ -6,7 +6,7 @@ import { ROOT } from './paths.ts'
 
 const SOURCE = join(ROOT, 'client')
 /**
- * A body may leave out a field that has a default: without the option, the types would demand it. The other two name the
+ * A body may leave out a field that has a default. Without the first option, the types would require it. The other two name the
  * schemas as the document does.
  */
 const TYPE_OPTIONS = ['--default-non-nullable=false', '--root-types', '--root-types-no-schema-prefix']

@@ -3,12 +3,12 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './paths.ts'
 
-/** A secret of a deployment: the name under which it is generated, and every name under which there is one already. */
+/** A secret of a deployment: the name under which it is generated, and all names under which it may already exist. */
 type Secret = { name: string; is: RegExp; make: () => string }
 
 /**
- * The secrets of a deployment. An encryption key of any number will do: who has replaced the first one must not get another
- * one under its number, because that could not open what the former one has encrypted.
+ * The secrets of a deployment. An encryption key with any number will do. Somebody who has replaced the first key must not get
+ * a new one with its number, because that could not decrypt what the old one has encrypted.
  */
 export const SECRETS: readonly Secret[] = [
   { name: 'CODE_PEPPER', is: /^CODE_PEPPER$/, make: () => randomBytes(32).toString('hex') },

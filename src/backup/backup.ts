@@ -11,7 +11,7 @@ import type { Table } from './tables'
  */
 export type Standing = {
   began: number
-  /** The newest migration when it began. Rows of two schemas are no backup. */
+  /** The newest migration when it began. A backup must not mix rows of two schemas. */
   migration: string
   table: string | null
   after: string | null
@@ -55,8 +55,8 @@ export const begun = (now: number): Standing => ({
 })
 
 /**
- * One step of a backup: reads some rows after those of the last step, in two statements. A step that is done again makes the same
- * object again, with the rows of then.
+ * One step of a backup: reads some rows after those of the last step, in two statements. A step that is repeated makes
+ * an object of the same name, with the rows as they are then.
  *
  * @returns `object`: what the caller stores before it notes the standing; null if no row was there
  */
@@ -66,7 +66,8 @@ export async function backupStep(
   scope: Scope,
   standing: Standing,
 ): Promise<Step> {
-  if (standing.migration !== NEWEST_MIGRATION) throw new Error('a migration has come meanwhile: begin another backup')
+  if (standing.migration !== NEWEST_MIGRATION)
+    throw new Error('a migration was applied meanwhile: begin another backup')
   const at = standing.table === null ? 0 : tables.findIndex(({ name }) => name === standing.table)
   if (at < 0) throw new Error(`the table ${standing.table} is gone: begin another backup`)
   const table = tables[at] as Table
@@ -92,7 +93,7 @@ export async function backupStep(
   return { standing: { ...then, objects }, object: { listed, bytes }, isDone: false }
 }
 
-/** The manifest of a backup that is complete. It is written last: without it, a backup is not one. */
+/** The manifest of a complete backup. It is written last: without it, a backup is not complete. */
 export function manifestOf(
   { began, migration }: Standing,
   what: { store: number; project_id: string | null; objects: Listed[]; now: number },

@@ -8,7 +8,7 @@ import { BACKUP_EVERY, OBJECTS_AT_ONCE } from './limits'
 import type { Listed } from './object'
 import { readTables, type Table } from './tables'
 
-/** What of the newest complete backup of a store is noted in the bucket. */
+/** What the bucket notes of the newest complete backup of a store. */
 type Latest = { backup: string; began: string; ended: string }
 
 /**
@@ -46,7 +46,7 @@ export async function backUpToBucket(
   return { done: puts.length, after: isDone ? null : JSON.stringify(at), rests }
 }
 
-/** How many objects a run has written in a store: it has a runtime of its own. */
+/** How many objects a run has written for a store. Each run has a runtime of its own for each store. */
 const writtenBy = new WeakMap<Runtime, number>()
 
 /** The folder of a backup in the bucket. */
@@ -58,13 +58,13 @@ export function folderOf(store: number, { began }: Pick<Standing, 'began'>): str
 async function nextOf(bucket: R2Bucket, store: number, now: number): Promise<Standing | null> {
   const found = await bucket.get(`store-${store}/latest.json`)
   const latest = found === null ? null : await found.json<Latest>()
-  // The cron looks once an hour: a backup must not begin an hour later each day.
+  // The cron looks once an hour. Without half an hour of slack, a backup would begin an hour later each day.
   return latest !== null && Date.parse(latest.began) > now - BACKUP_EVERY + HOUR / 2 ? null : begun(now)
 }
 
 const tablesKnown = new WeakMap<D1Database, Promise<Table[]>>()
 
-/** The tables of a database. They are read once for each isolate: a migration comes with another version of the code. */
+/** The tables of a database. Each isolate reads them once, because a migration comes with another version of the code. */
 async function tablesOf(db: Database): Promise<Table[]> {
   const tables = tablesKnown.get(db.binding) ?? readTables(db)
   tablesKnown.set(db.binding, tables)
@@ -78,7 +78,7 @@ async function tablesOf(db: Database): Promise<Table[]> {
 
 type Written = { listed: Listed; bytes: Uint8Array<ArrayBuffer> }
 
-/** Stores an object. R2 compares the digest, and keeps what the manifest says of it. */
+/** Stores an object. R2 checks the digest, and keeps what the manifest will say of the object. */
 function put(bucket: R2Bucket, folder: string, { listed, bytes }: Written): Promise<unknown> {
   const { name, table, rows, sha256 } = listed
   return bucket.put(folder + name, bytes, { sha256, customMetadata: { table, rows: String(rows), sha256 } })

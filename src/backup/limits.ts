@@ -4,8 +4,8 @@ import { DAY } from '../lib/time'
 export const BACKUP_EVERY = DAY
 
 /**
- * Objects that one run of the cron writes, of all stores that it works on at once. Each takes some 35 ms of CPU, mostly to compress it, of
- * the 10 s that a run has (`cpu_ms` in wrangler.toml).
+ * Objects that one run of the cron writes, for all stores that it works on at once. A run has 10 s of CPU (`cpu_ms` in wrangler.toml),
+ * and an object takes some 35 ms of it, mostly for compression.
  */
 export const OBJECTS_A_RUN = 120
 
@@ -15,7 +15,7 @@ export const OBJECTS_AT_ONCE = 4
 /** Rows of a table that are looked at in one step. */
 export const MAX_ROWS = 500
 
-/** Bytes of the values that one object has, about: an object of one large row may have more. */
+/** About how many bytes of values an object has. An object with one large row may have more. */
 export const MAX_CHUNK_BYTES = 900_000
 
 /** Bytes above which a value does not travel with its row. As JSON it may be six times as long. */

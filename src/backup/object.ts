@@ -24,7 +24,7 @@ export async function unpacked(listed: Listed, bytes: Bytes): Promise<Content> {
   const sha256 = await sha256Hex(bytes)
   if (sha256 !== listed.sha256) {
     throw new Error(
-      `the object ${listed.name} has changed: its SHA-256 is ${sha256}, the manifest has ${listed.sha256}`,
+      `the object ${listed.name} has changed: its SHA-256 is ${sha256}, the manifest says ${listed.sha256}`,
     )
   }
   const text = new TextDecoder().decode(await through(bytes, new DecompressionStream('gzip')))

@@ -6,7 +6,7 @@ import type { Table } from './tables'
 
 /**
  * Columns that an export of a project leaves out: secrets, even as hashes or encrypted. They are of no use elsewhere. A table that
- * consists of nothing else is not in it.
+ * would have no columns left is not exported.
  */
 export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['hash'],
@@ -17,8 +17,8 @@ export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The rows of one project in a database, without secrets. Rows that do not name a project are about people or about the deployment,
- * and belong to no project; but the attempts of an event do.
+ * The rows of one project in a database, without secrets. Rows that do not name a project are about people or about the deployment
+ * and are not exported. The attempts of an event are: they belong to the project of the event.
  */
 export function scopeOf(projectId: string): Scope {
   const own = new Map<string, SQL>([

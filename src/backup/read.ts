@@ -3,11 +3,11 @@ import { type Database, raw, run } from '../db/client'
 import { MAX_CHUNK_BYTES, MAX_ROWS, MAX_VALUE_BYTES, PART_BYTES } from './limits'
 import type { Table } from './tables'
 
-/** A large value of a row, in parts: hexadecimal, in their order. `row`: which row of the chunk has it, from 0. */
+/** A large value of a row, as hexadecimal parts in their order. `row`: which row of the chunk has it, from 0. */
 export type LargeValue = { row: number; column: string; type: 'text' | 'blob'; parts: string[] }
 
 /**
- * Some rows of a table. `rows`: each as the text of a JSON array of its columns. Nothing parses them on their way, so numbers keep
+ * Some rows of a table. `rows`: each as the text of a JSON array of its columns. Nothing parses them on the way, so numbers keep
  * their digits. Bytes are an array: `["<hexadecimal>"]`. A large value is `[""]`, or `["", 1]` if it is text, and follows in parts.
  */
 export type Chunk = { rows: string[]; large: LargeValue[] }
@@ -16,8 +16,8 @@ export type Chunk = { rows: string[]; large: LargeValue[] }
 export type Choice = { of: SQL; columns: readonly Table['columns'][number][] }
 
 /**
- * Reads the rows of a table after a key: at most {@link MAX_ROWS}, and about {@link MAX_CHUNK_BYTES}. Their sizes are read first,
- * which reads none of a large value.
+ * Reads the rows of a table after a key: at most {@link MAX_ROWS}, and about {@link MAX_CHUNK_BYTES}. Their sizes are read first:
+ * that does not read large values.
  *
  * @param after the key as a JSON array; null for the first rows
  * @returns `last`: the key of the last row that was looked at; null if there was none
@@ -79,7 +79,7 @@ export function keyIn({ key }: Table, json: string): SQL {
   )
 }
 
-/** The rows until the sum of their sizes is too much; one at least. */
+/** As many rows as have few enough bytes together; at least one. */
 function fitting<T extends { bytes: number }>(rows: readonly T[]): T[] {
   let sum = 0
   const end = rows.findIndex(({ bytes }, i) => {

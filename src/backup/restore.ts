@@ -11,14 +11,14 @@ import { writeChunk } from './write'
 /** The tables that a migration, or the first minute of a deployment, writes rows to. */
 const NOT_EMPTY: readonly string[] = ['state', 'stores']
 
-/** How far a restore has got: in the database itself, because it must be known if the restore was stopped. */
+/** How far a restore has got. It is noted in the database itself, where a restore that was stopped finds it. */
 type Standing = {
   backup: string
-  /** Objects that were written, of those of the manifest in the order of {@link inOrder}. */
+  /** How many objects of the manifest were written, in the order of {@link inOrder}. */
   objects: number
   /** The last project whose events were reopened. */
   project: string
-  /** The triggers that were there, as SQL. None may fire for rows that are copied. */
+  /** The triggers that were there, as SQL. None may fire for copied rows. */
   triggers: string[]
 }
 
@@ -37,7 +37,7 @@ export async function beginRestore(db: Db, manifest: Manifest): Promise<Restore>
   if (manifest.project_id !== null) throw new Error('this is an export of a project, which cannot be restored')
   if (manifest.migration !== NEWEST_MIGRATION) {
     throw new Error(
-      `the backup has the tables of ${manifest.migration}, and this code those of ${NEWEST_MIGRATION}: restore it with the code of its time, then deploy the newer one`,
+      `the backup was made at migration ${manifest.migration}, but this code is at ${NEWEST_MIGRATION}: restore it with the code that made it, then deploy the newer code`,
     )
   }
   const backup = `${manifest.store} ${manifest.began}`
@@ -51,7 +51,7 @@ export async function beginRestore(db: Db, manifest: Manifest): Promise<Restore>
   return { manifest, tables, standing, left: inOrder(manifest).slice(standing.objects) }
 }
 
-/** Events come last: no Worker that sees one finds a part of what it needs missing. */
+/** Events come last: whoever sees an event then finds everything that belongs to it. */
 function inOrder({ objects }: Manifest): Listed[] {
   const rank = ({ table }: Listed) => (table === 'events' ? 1 : 0)
   return objects.toSorted((a, b) => rank(a) - rank(b))
@@ -66,7 +66,7 @@ async function prepareEmpty(db: Db, tables: readonly Table[], backup: string): P
       (fields) => sql`SELECT ${fields} FROM ${sql.identifier(name)} LIMIT 1`,
     )
     if ((await run(db, rows)).length > 0) {
-      throw new Error(`the table ${name} has rows: a backup is restored into a database that is empty`)
+      throw new Error(`the table ${name} has rows: a backup can be restored only into an empty database`)
     }
   }
   const found = await run(
@@ -93,12 +93,12 @@ async function prepareEmpty(db: Db, tables: readonly Table[], backup: string): P
 /**
  * Writes the next object.
  *
- * @param bytes of the first one that is left
+ * @param bytes those of the first object that is left
  * @throws {Error} if it is not the object of the manifest
  */
 export async function restoreNext(db: Db, restore: Restore, bytes: Uint8Array<ArrayBuffer>): Promise<Restore> {
   const [listed, ...left] = restore.left
-  if (!listed) throw new Error('every object of the backup is restored')
+  if (!listed) throw new Error('every object of the backup has been restored')
   const content = await unpacked(listed, bytes)
   const table = restore.tables.find(({ name }) => name === content.table)
   if (!table) throw new Error(`the database has no table ${content.table}`)
@@ -151,7 +151,7 @@ export async function endRestore(
   return { open, missing }
 }
 
-/** A row that has changed its key while the backup was made may be there twice, or contradict another one. */
+/** A row whose key changed while the backup was made may be there twice, or contradict another one. */
 async function missingIn(db: Db, { objects }: Manifest, tables: readonly Table[]): Promise<Record<string, number>> {
   const missing: Record<string, number> = {}
   for (const { name } of tables) {

@@ -13,8 +13,8 @@ export type Table = {
 }
 
 /**
- * What a backup leaves out, because it must not come back, or says nothing about another database: sessions and sign-ins that are
- * under way, what a day has counted, and how far the cron has got.
+ * What a backup leaves out, because it must not come back, or means nothing in another database: sessions, unfinished sign-ins,
+ * the counts of the day, and how far the cron has got.
  */
 export const LEFT_OUT: readonly string[] = [
   'directory_changes',
@@ -27,8 +27,8 @@ export const LEFT_OUT: readonly string[] = [
 ]
 
 /**
- * The tables that are copied last, in this order. What an event has done is copied before the event itself: no other row of a backup
- * comes from an event that the backup lacks.
+ * The tables that are copied last, in this order. What an event has done is copied before the event itself. So a backup has no effects of
+ * an event that it lacks.
  */
 const LAST: readonly string[] = ['events', 'payloads', 'bodies', 'packed_bodies']
 

@@ -7,9 +7,9 @@ import type { Table } from './tables'
 
 /**
  * Inserts the rows of an object. A row that is there stays as it is, so that an object can be written again: a restore that was
- * stopped may have written a part of it.
+ * stopped may have written part of it.
  *
- * @throws {Error} if the table has other columns
+ * @throws {Error} if the table lacks one of the columns
  */
 export async function writeChunk(db: Database, table: Table, { columns, rows, large }: Content): Promise<void> {
   const missing = columns.filter((column) => !table.columns.some(({ name }) => name === column))
@@ -67,7 +67,7 @@ function keyOfRow({ key }: Table, columns: readonly string[], row: string): SQL 
   return sql.join(parts, sql` AND `)
 }
 
-/** Rows as lists for `json_each`: one as a rule. Text that JSON escapes is longer than what the backup has counted. */
+/** Rows as lists for `json_each`: usually one list. JSON escapes make a text longer than the backup has counted. */
 function listsOf(rows: readonly string[]): string[] {
   const lists: string[][] = []
   let left = 0

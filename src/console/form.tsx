@@ -26,7 +26,7 @@ type FieldOf = {
   read: (text: string, sent: URLSearchParams, name: string) => unknown
   /** Whether the body has the field; by default, if it was sent. */
   when?: ((sent: URLSearchParams) => boolean) | undefined
-  /** Whether it is read from what the page sends under other names, so also if nothing was sent under its own. */
+  /** Whether it is read from what the page sends under other names. It is then read even if nothing was sent under its own. */
   own?: true
   /** The text of a stored value. */
   show: (value: unknown) => string
@@ -86,7 +86,7 @@ export function own(read: FieldOf['read'], when?: FieldOf['when']): FieldOf {
  */
 export function form<T extends z.ZodType, Names extends string>(schema: T, fields: Record<Names, FieldOf>) {
   const all = Object.entries(fields) as [Names, FieldOf][]
-  /** The fields of a submitted form, as the API takes them. One that the page did not show stays as it is stored. */
+  /** The fields of a submitted form, as the API takes them. A field that the page did not show stays as it is stored. */
   function read(sent: URLSearchParams): Record<string, unknown> {
     const there = all.filter(([name, { own, when }]) => (own || sent.has(name)) && (when?.(sent) ?? true))
     const values = there.map(([name, field]) => [name, field.read((sent.get(name) ?? '').trim(), sent, name)])

@@ -59,7 +59,8 @@ export async function claimDomain(
 }
 
 /**
- * Takes domains that are due: in turn of each user who created a project, and of each project of such a user, the oldest first.
+ * Takes domains that are due. The users who created the projects take turns, and so do the projects of a user. The most overdue
+ * domain of each comes first.
  * They are due again if this run dies.
  */
 export async function claimDue(directory: Directory, now: number): Promise<{ rows: Domain[]; holders: Domain[] }> {

@@ -41,7 +41,7 @@ export const VERIFY_EVERY = 10 * SECOND
 /** Due domains that a run of the cron takes, and how many of one project. */
 export const DUE_AT_ONCE = 20
 export const DUE_OF_PROJECT = 5
-/** The oldest due domains that a run chooses from: twice as many as one user can have, who could hide all others else. */
+/** The most overdue domains, from which a run chooses: twice as many as one user can have, so that none hides all others. */
 export const DUE_CANDIDATES = 2 * MAX_OWNED_PROJECTS * MAX_DOMAINS
 /** A domain that a run has taken is due again after this long (ms), should the run die. */
 export const CLAIMED_FOR = 10 * MINUTE

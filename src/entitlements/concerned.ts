@@ -80,10 +80,10 @@ function alteredBy(
 }
 
 /**
- * Reads the facts about the consumers of these steps, or of the first of them: of as many as one call can look at, found by halves.
- * The rest is left to the next call. A first one who has too much alone is left out, as a check refuses it too.
+ * Reads the facts about the consumers of these steps. If one call cannot look at all of them, it tries the first half, and so on. The
+ * rest is left to the next call. If the first consumer alone has too much, it is left out: a check refuses it too.
  *
- * @returns `facts`: reads what of them is large; `bytes`: of that
+ * @returns `facts`: reads the large ones among them; `bytes`: how many bytes these have
  */
 async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewStep[], keys: readonly string[] | null) {
   const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]

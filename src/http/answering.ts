@@ -17,7 +17,7 @@ import {
 
 /*
  * Room for payloads that are being read and answered in this isolate. A request that reads payloads asks for room first,
- * and waits a short time for it. The room counts bytes as they are stored; what they become (the answer of D1, base64,
+ * and waits a short time for it. The room counts bytes as the vendors sent them; what they become (the answer of D1, base64,
  * JSON) takes several times as much. The limits allow for this.
  */
 

@@ -6,8 +6,8 @@ import { isWithin, type LimitName, rateLimited } from './rate-limit'
 
 /**
  * Counts failures of one kind by client address, or by the address and what failed. This isolate refuses a source with too many
- * of them for a while, before any I/O. Several clients can share an address, so ask for a block of an address alone only if the
- * caller is not known to be good.
+ * of them for a while, before any I/O. Several clients can share an address, so refuse by address alone only
+ * callers who are not known to be good.
  *
  * @param name the limit that counts the failures
  * @param detail says which failures they are

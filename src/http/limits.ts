@@ -15,7 +15,7 @@ export const BODY_DEADLINE = 30 * SECOND
 export const MAX_ARRIVING_BYTES = 32 * 1024 * 1024
 
 /**
- * Bytes of payloads that are being answered in an isolate at once, as they are stored. The answer of D1, the rows of it,
+ * Bytes of payloads that are being answered in an isolate at once, as the vendors sent them. The answer of D1, the rows of it,
  * base64 and JSON take several times as much while an answer is made: see bench/README.md.
  */
 export const MAX_ANSWERING_BYTES = 4 * 1024 * 1024
@@ -50,10 +50,10 @@ export const RATE_LIMITS = {
   project_reads: { requests: 3000, window: 60 },
   project_writes: { requests: 1200, window: 60 },
   project_costly: { requests: 60, window: 60 },
-  // Of one API key or person: half of what the project has, as one key may write half of what it may. So one that is in wrong
-  // hands, or runs away, leaves the others something.
+  // Of one API key or person: half of what the project has, just as one key may make half of its writes. So one that is in the
+  // wrong hands, or runs wild, leaves something for the others.
   caller_costly: { requests: 30, window: 60 },
-  // Of all keys that one user minted: as much as five projects, however many the user owns.
+  // Of all keys that one user minted: as much as five projects have, however many the user owns.
   user_costly: { requests: 300, window: 60 },
 } as const
 /** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */

@@ -89,7 +89,7 @@ export function dailyLimit(now: number): Fault {
 const TOO_MANY = {
   caller_costly: 'This API key or person has sent too many costly requests, such as previews and explanations.',
   user_costly:
-    'The API keys of the user who minted this one have sent too many costly requests, in all projects together.',
+    'The API keys that were minted by the same user as this one have sent too many costly requests, in all projects together.',
   project_reads: 'This project has sent too many read requests.',
   project_writes: 'This project has sent too many write requests.',
   project_costly: 'This project has sent too many costly requests, such as previews, explanations and bulk replays.',
@@ -98,21 +98,21 @@ const TOO_MANY = {
 const READ_MUCH = `Calls of this kind read more than ${COSTLY_ROWS} rows of this project each, and there were too many of them.`
 
 const ONE_AT_A_TIME =
-  'Costly calls of a project, and of the keys that one user minted, run one at a time. Others were before this one.'
+  'Costly calls of a project run one at a time, and so do those of a person and those of all keys that one user minted. Others came first.'
 
 /** Until when calls of a route take turns (ms), by route, project and kind of caller: one of them has read many rows. */
 const heavy = new BoundedMap<string, number>(MAX_PAUSED)
 
-/** Until when this isolate refuses calls (ms), by whose they are, and by limit or route. */
+/** Until when this isolate refuses calls (ms), by limit and whose calls they are, and perhaps by route. */
 const paused = new BoundedMap<string, number>(MAX_PAUSED)
 
 /** A limit that a call counts against, and as whose. */
 type Share = { name: keyof typeof TOO_MANY; key: string }
 
 /**
- * Counts a call against the limits of its project, however many keys the project has, and a costly one first against what one
- * caller has of them. Only a caller whose credentials are good is counted: others could use up what a project has by naming
- * its id. API keys and people count apart, so that a key in wrong hands does not keep the team from revoking it.
+ * Counts a call against the limits of its project, however many keys the project has. A costly call first counts against the shares
+ * of its caller. Only a caller whose credentials are good is counted: others could use up what a project has by naming its id. API
+ * keys and people count apart, so that a key in the wrong hands does not keep the team from revoking it.
  *
  * @throws {Fault} `rate_limited`
  */
@@ -151,8 +151,8 @@ const isPaused = (c: Context<HttpEnv>, key: string) => (paused.get(key) ?? 0) > 
 
 /**
  * Counts a call as a costly one after it has read many rows: how many depends on what the project has, so its route alone does
- * not tell. It counts once for each {@link COSTLY_ROWS}. Over a limit, this isolate refuses calls of that route for a while, and
- * no others: those of the caller, or of all who share the limit that is used up.
+ * not tell. It counts once for each {@link COSTLY_ROWS}. Over a limit, this isolate refuses calls of that route for a while,
+ * but only those that share the limit that is used up.
  */
 export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void> {
   const actor = c.get('actor') as Actor | undefined
@@ -172,8 +172,8 @@ export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void
 const turns = new Map<string, { since: number }>()
 
 /**
- * Costly calls of a project, and of one user in all projects, run one after the other in an isolate: side by side, they would keep
- * its database and its processor from all others. The turn ends with `endTurn` of the context, or after a time: the runtime ends
+ * Costly calls of a project, and of one user in all projects, run one after the other in an isolate. Side by side, they would occupy
+ * its database and its processor, and all others would wait. The turn ends with `endTurn` of the context, or after a time: the runtime ends
  * some requests without a word.
  *
  * @throws {Fault} `rate_limited` if the turn does not come in time
@@ -210,7 +210,7 @@ function sharesOf(c: Context<HttpEnv>, counted: Counted & { reads?: boolean }, a
 
 /**
  * The limits of costly calls, the narrowest first: a call that one refuses does not count against the wider ones. A person has one
- * share, whatever the session and the project. A key has its own, and one with all other keys that its user minted.
+ * share, whatever the session and the project. A key has a share of its own, and another one together with all keys of its minter.
  */
 function costlyShares(actor: Actor): Share[] {
   const project: Share = { name: 'project_costly', key: groupOf(actor) }

@@ -5,8 +5,8 @@ import { insertFrom } from '../db/insert-from'
 import { attempts, events } from './schema'
 
 /*
- * The attempts at processing an event. If the first one succeeded, and came of the delivery's own message, the event itself says
- * everything of it: then it has no row until the event is replayed. All other attempts are rows.
+ * The attempts at processing an event. If the first one succeeded, and was caused by the delivery's own message, the event itself
+ * says everything about it. Then it has no row until the event is replayed. All other attempts are rows.
  */
 
 export type AttemptRow = typeof attempts.$inferSelect
@@ -25,8 +25,8 @@ const ofEvent = {
 
 /**
  * Writes the first attempts that have no row, of events that are about to be reopened. It must come before the statement that reopens
- * them. If a restored backup has an event that was replayed meanwhile, the event's status says nothing of its first attempt: what it did
- * tells whether it was ignored.
+ * them. If a restored backup has an event that was replayed during the backup, the event's status says nothing about its first attempt.
+ * Its effects then tell whether it was ignored.
  */
 export function keepFirstAttempts(db: Db, which: SQL | undefined): Query {
   const outcome = sql`CASE WHEN ${events.status} IN ('processed', 'ignored') THEN ${events.status}

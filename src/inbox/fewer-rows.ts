@@ -5,8 +5,8 @@ import { state } from '../stores/schema'
 import type { PassStep } from '../tenancy/pass'
 
 /*
- * What changes once the version before migration 0040 runs no more: an event is received in its minute when it first becomes final,
- * a first attempt that succeeds has no row, and its indexes go.
+ * What changes once the version before migration 0040 no longer runs. An event is added to its minute as received only when it first
+ * becomes final. A first attempt that succeeds has no row. The indexes that only that version names are dropped.
  */
 
 /** The time (ms) from which that holds, as an expression; 0 for a database that had no connections. */

@@ -9,10 +9,10 @@ export const MAX_SWEPT_PROJECTS = 1000
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */
 export const MINUTES_KEPT_MS = 2 * DAY
 
-/** Shorter texts are stored as they are: deflated, they would be hardly smaller (bytes). */
+/** Shorter texts (bytes) are stored as they are: deflating them would hardly make them smaller. */
 export const MIN_DEFLATED_BYTES = 200
 
-/** Open events that are counted as received, beside the rollups. */
+/** Open events that are added to the rollups as received: at most so many of a project. */
 export const MAX_OPEN_RECEIVED = 10_000
 
 /** Events that one step deletes. Each is some ten rows. */
@@ -26,7 +26,7 @@ export const MOVED_PAYLOADS = 200
 
 export const MOVED_BYTES = 4 * 1024 * 1024
 
-/** Bodies that one step packs, the bytes of them that it reads, and those that it writes, as hexadecimal. */
+/** Bodies that one step packs, the bytes of them that it reads, and the hexadecimal digits that it writes. */
 export const PACKED_AT_ONCE = 200
 
 export const PACKED_BYTES = 2 * 1024 * 1024

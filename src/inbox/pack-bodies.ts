@@ -12,11 +12,11 @@ import { bodies, events, packedBodies } from './schema'
 const b = alias(bodies, 'b')
 const e = alias(events, 'e')
 
-/** Of a body that is moved: its id, its new key, and its bytes if it could be packed, as hexadecimal. */
+/** A body that is moved. `key`: its new key. `hex`: its packed bytes as hexadecimal; null if it moves as it is. */
 type Moved = { project_id: string; id: string; key: number; hex: string | null }
 
 /**
- * Packs bodies that were recorded before `packed_bodies` existed: as many as have {@link PACKED_BYTES} together, but at least one. Bytes
+ * Packs bodies that were recorded before `packed_bodies` existed: as many as have {@link PACKED_BYTES} together, but at least one. Bodies
  * that cannot be packed move as they are, within the database. If a body is deleted meanwhile, it stays deleted. An empty table costs one
  * statement that reads nothing.
  *

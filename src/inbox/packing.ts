@@ -49,8 +49,8 @@ function through(bytes: Uint8Array<ArrayBuffer>, transform: CompressionStream | 
 const RANDOM = 2 ** 21
 
 /**
- * A new key of a packed body. Keys sort by the second. Two of one second are the same once in two million times: recording fails then
- * ({@link isKeyTaken}), and another key is tried.
+ * A new key of a packed body. Keys sort by the second. Two of the same second are equal once in two million times. Recording then
+ * fails ({@link isKeyTaken}), and another key is tried.
  *
  * @param receivedAt milliseconds
  */

@@ -20,12 +20,12 @@ export function asText(bytes: Uint8Array): string | null {
 
 /**
  * A stored payload as it is read: its text or, where it is not text, its bytes as hexadecimal. D1 would return them as a
- * list of numbers, which takes ten times as much. In two parts, because D1 has no value of more than 2,000,000 bytes. If there is an
- * `encoding`, the bytes are text that was packed: {@link unpacked} gives it.
+ * list of numbers, which takes ten times as much. They are in two parts, because D1 has no value of more than 2,000,000
+ * bytes. If there is an `encoding`, the bytes are text that was packed: {@link unpacked} gives it.
  */
 export type Body = { text: string | null; hex: string | null; more_hex: string | null; encoding: 'deflate' | null }
 
-/** A row with the text of its payload, if that was packed. @throws as `inflated` */
+/** A row with the text of its payload, if that was packed. @throws what `inflated` throws */
 export async function unpacked<B extends Body>(row: B): Promise<B> {
   if (row.encoding === null) return row
   return { ...row, text: await inflated(bytesOf(row)), hex: null, more_hex: null, encoding: null }
@@ -109,7 +109,7 @@ export function bodyColumns(condition: SQL): Columns {
   return columnsIf(condition, ({ body }) => sql`typeof(${body}) = 'blob'`)
 }
 
-/** As {@link bodyColumns}, for what has use only for text: other bytes stay where they are. */
+/** As {@link bodyColumns}, for code that can use only text: other bytes are not read. */
 export const textColumns: Columns = columnsIf(sql`1`, isDeflated)
 
 type Columns = { [Name in keyof Body]: SQL.Aliased<Body[Name]> }

@@ -14,8 +14,8 @@ import { attempts, events, minutes, replays, totals } from './schema'
 
 /*
  * After a restore. A backup is no snapshot: it has an event as it was when its row was read, and what the event did as it was
- * at other moments. Effects are a function of the events, so every event that was worked on meanwhile is processed again; what
- * it had added to counts is taken away first.
+ * at other moments. Effects are a function of the events, so every event that was worked on during the backup is processed again.
+ * What it had added to counts is subtracted first.
  */
 
 /** Events that one statement looks at. */
@@ -25,8 +25,8 @@ const e = alias(events, 'e')
 const t = alias(attempts, 't')
 
 /**
- * Makes each event of a project that was open, or was worked on since a time, one that has just been received; then counts the
- * others anew. Doing it again changes nothing.
+ * Resets each event of a project that was open, or was worked on since a time, to one that has just been received. Then it counts
+ * the others anew. Doing it again changes nothing.
  *
  * @param since when the backup began (ms)
  * @param now when they are due (ms)
@@ -80,7 +80,7 @@ async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Prom
     ORDER BY ${t.number} DESC LIMIT 1)`
   const isUndone = sql`(${events.processed_at} IS NULL OR ${events.processed_at} >= ${since})`
   await batch(db, {
-    // A first attempt that followed from its event, and that stays, follows from it no more.
+    // A first attempt that followed from its event, and that stays, no longer follows from it.
     first: keepFirstAttempts(db, and(touched(events), sql`NOT ${isUndone}`)),
     events: db
       .update(events)
@@ -112,7 +112,7 @@ type Counts = { minute: number; connection_id: string; received: number; lag: Re
   [Name in FinalStatus | 'lag_sum' | 'lag_max']: number
 }
 
-/** Counts the events of an hour anew. What was refused or came twice stays as it is: no event tells of it. */
+/** Counts the events of an hour anew. Counts of refusals and duplicates stay as they are: no event tells of them. */
 async function countHour(db: Db, projectId: string, hour: number, since: number): Promise<void> {
   const from = (hour * HOUR) / MINUTE
   const to = from + HOUR / MINUTE
@@ -158,7 +158,7 @@ async function countHour(db: Db, projectId: string, hour: number, since: number)
   await run(db, insertFrom(db, minutes, { ...key, ...values }, counted))
 }
 
-/** How the events of a time first ended, as rollups count them: a replay changes none. */
+/** How the events of a time first ended, as rollups count them. A replay does not change these counts. */
 function firstResults(db: Db, projectId: string, after: string, before: string) {
   const result = sql<FinalStatus | null>`coalesce(
     (SELECT ${t.outcome} FROM ${attempts} ${t} WHERE ${t.event_id} = ${events.id} AND ${t.outcome} IN (${literals(FINAL_STATUSES)})
@@ -177,7 +177,7 @@ function firstResults(db: Db, projectId: string, after: string, before: string) 
     .limit(CHUNK)
 }
 
-/** Counts what a replay has done anew, or ends it for events whose replay the backup lacks. */
+/** Counts anew what a replay has done, and detaches events from a replay that the backup lacks. */
 async function countReplay(db: Db, projectId: string, id: string): Promise<void> {
   const isOf = and(eq(events.project_id, projectId), eq(events.replay_id, id))
   const counted = (status: FinalStatus) =>

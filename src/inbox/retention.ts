@@ -56,7 +56,7 @@ export function purgePayloads(
 }
 
 /**
- * As {@link purgePayloads}, for packed bodies: a chunk of those of all projects, because their keys are in the order of time.
+ * As {@link purgePayloads}, for packed bodies: a chunk over all projects at once, because their keys sort by time.
  *
  * @returns `after` is null once none is left
  */

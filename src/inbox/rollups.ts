@@ -9,9 +9,9 @@ import { events, minutes } from './schema'
 export type Minutes = { from: number; to: number }
 
 /**
- * What a project received in a range of minutes, as a subquery with the rows of `minutes`, which are to be added up. A row counts the
- * events that became final. Open events that never were are counted here, of the first {@link MAX_OPEN_RECEIVED} open ones: they have
- * rows of their own, in which they are received and nothing else.
+ * What a project received in a range of minutes, as a subquery with the rows of `minutes`, which are to be added up. Stored
+ * rows count events that became final. Open events that have never been final get rows of their own, in which they are received and
+ * nothing else. Only the first {@link MAX_OPEN_RECEIVED} open events are looked at.
  *
  * @param stored FROM and WHERE: which rows of `minutes`, if not all of the range
  */
@@ -23,7 +23,7 @@ export function rollups(projectId: string, range: Minutes, connectionId: string 
 }
 
 function received(projectId: string, range: Minutes, connectionId: string | null, columns: readonly Column[]): SQL {
-  // The limit comes first: the open events of another connection are not read through to find those of this one.
+  // The limit comes before the connection, so that a busy other connection cannot make this read all its open events.
   const open = sql`SELECT ${events.connection_id} AS connection_id, ${events.replay_id} AS replay_id,
       ${timeIn(events.id)} AS received_at
     FROM ${events} INDEXED BY events_open WHERE ${and(eq(events.project_id, projectId), isNotNull(events.due_at))}

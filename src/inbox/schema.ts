@@ -93,9 +93,9 @@ const body = () => text().$type<string | ArrayBuffer>().notNull()
 const headers = () => text({ mode: 'json' }).$type<Record<string, string>>()
 
 /**
- * A delivery's body, as packing.ts makes it. The key, which is the rowid, is made there too: `payload_id` of the events. This table
- * has no other index, and rows are found by their project only through their events. The body is the last column, so that the others are read
- * without it.
+ * A delivery's body, as packing.ts makes it. The key, which is the rowid, is made there too. Events have it as `payload_id`. This
+ * table has no other index: the rows of a project are found only through its events. The body is the last column, so that the others are
+ * read without it.
  */
 export const packedBodies = sqliteTable('packed_bodies', {
   key: integer().primaryKey(),
@@ -216,7 +216,7 @@ export function keyOf(payloadId: Column | SQL | SQL.Aliased): SQL<number> {
   return sql`CAST(${payloadId} AS INTEGER)`
 }
 
-/** What a purged project leaves here. The attempts of an event go with it, and its payload. */
+/** What a purged project leaves here. The attempts and the payload of an event go with the event. */
 export const INBOX_PARTS: Parts = {
   bodies: partOf(bodies, [bodies.project_id, bodies.id], CHUNK_PAYLOADS),
   payloads: partOf(payloads, [payloads.project_id, payloads.id], CHUNK_PAYLOADS),

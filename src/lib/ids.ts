@@ -75,8 +75,8 @@ export function idTime(id: string): number {
 }
 
 /**
- * The digits of the time in an id whose prefix has three letters: for SQL, which cannot call {@link idTime}. `from`: the first of them,
- * counted from 1. Each is five bits, the first one the highest.
+ * The digits of the time in an id whose prefix has three letters, for SQL, which cannot call {@link idTime}. `from`: the place of the
+ * first one, counted from 1. Each digit is five bits, and the first one is the highest.
  */
 export const ID_TIME = { alphabet: ALPHABET, from: 'evt_'.length + 1, chars: TIME_CHARS }
 

@@ -39,13 +39,13 @@ export function limitSteps(c: Context<HttpEnv>): Promise<void> {
 /** What a step that proves who somebody is answers when it fails. */
 const FAILED: readonly FaultName[] = ['invalid_code', 'invalid_passkey', 'invalid_recovery_code']
 const failures = failuresBySource('sign_in', 'Too many failed attempts with this code or passkey.')
-/** Characters of what is tried that tell it from others. Every id of ours has fewer. */
+/** Characters of what is tried that are compared. Every id of ours has fewer. */
 const MAX_TRIED = 100
 
 /**
- * Takes a step that proves who somebody is, with a code or a passkey. Only one that fails counts against `sign_in`, and only for
- * the same client address and what was tried: otherwise one who types wrong codes would shut out an office. For all that an
- * address tries, the limit is that of {@link limitSteps}.
+ * Takes a step that proves who somebody is, with a code or a passkey. Only a step that fails counts against `sign_in`, and only for
+ * what was tried at this client address: otherwise one person who types wrong codes would shut out an office. The limit of
+ * {@link limitSteps} counts everything that an address tries.
  *
  * @param tried the challenge of the code, the passkey, or the user whose second factor it is
  * @throws {Fault} `rate_limited`, and what the step throws

@@ -28,11 +28,14 @@ const NAMES = [
   /** When housekeeping begins to move `payloads` to `bodies` (ms). The previous version reads only `payloads`. */
   'payloads_move_from',
   /**
-   * Until then (ms) the previous version may run, which writes `minutes` at ingest, reads every attempt from its row, and searches by
-   * indexes that are dropped later. Not there if the database had no connections.
+   * Until when (ms) the version before migration 0040 may run. It writes `minutes` at ingest, reads every attempt from its row, and
+   * searches by indexes that are dropped later. Not there if the database had no connections.
    */
   'fewer_rows_from',
-  /** Until then (ms) the previous version may run, which does not read `packed_bodies`. Not there if the database had no connections. */
+  /**
+   * Until when (ms) the version before migration 0041 may run, which does not read `packed_bodies`. Not there if the database had no
+   * connections.
+   */
   'packed_from',
   /** Since when `customer_moves` also has what pins moved (ms). Not there if no customer was linked before. */
   'pins_known_from',
@@ -53,6 +56,9 @@ export const progress = sqliteTable('progress', {
   task: text().primaryKey(),
   /** The hour (since the epoch) in which the last complete pass ended; 0 if none has. */
   hour: integer().notNull(),
-  /** The project that the current pass has reached, in the order of ids; empty if no pass has begun. */
+  /**
+   * The project that the current pass has reached, in the order of ids; empty if no pass has begun. A backup and a restore note here, as
+   * JSON, how far they have got.
+   */
   after: text().notNull(),
 })

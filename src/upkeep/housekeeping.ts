@@ -37,13 +37,13 @@ import { purgeProjects } from './purge'
  * and has passed over.
  */
 type Task = (rt: Runtime, progress: Progress, failed: (error: unknown) => void) => Promise<PassStep & Resting>
-/** `rests`: the task goes on in the next run, even if this one has room. */
+/** `rests`: the task continues in the next run, even if this one has room. */
 type Resting = { rests?: boolean }
 
 /** The task that does not wait for the next hour. */
 const ERASURES = 'erasures'
 
-/** While a backup is under way, no payload is packed: the backup may have its event with the id of before, but not yet its body. */
+/** While a backup is under way, no payload is packed: the backup may already have its event, with the former id, but not yet its body. */
 const PACKING = 'packed_bodies'
 const BACKUP = 'backup'
 

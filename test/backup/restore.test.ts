@@ -142,7 +142,7 @@ describe('a restore', () => {
     await expect(restore(db, backup)).rejects.toThrow('the table users has rows')
     await RESTORED.prepare('DELETE FROM users').run()
     const with_ = (fields: object) => ({ ...backup, manifest: { ...backup.manifest, ...fields } })
-    await expect(restore(db, with_({ migration: '0001_x.sql' }))).rejects.toThrow('the tables of 0001_x.sql')
+    await expect(restore(db, with_({ migration: '0001_x.sql' }))).rejects.toThrow('made at migration 0001_x.sql')
     await expect(restore(db, with_({ project_id: 'prj_x' }))).rejects.toThrow('cannot be restored')
     await restore(db, backup, 1)
     await expect(restore(db, with_({ began: '2020-01-01T00:00:00.000Z' }))).rejects.toThrow('is under way')

@@ -30,7 +30,7 @@ export async function backUpAndRestore(npm: Npm, folder: string, project: string
   await must(['restore', '--', to], new RegExp(`${first} is missing`), { code: 1 })
   writeFileSync(join(to, first), bytes)
   await must(['restore', '--', to], /events are open/, { env: other })
-  await must(['restore', '--', to], /has rows: a backup is restored into a database that is empty/, {
+  await must(['restore', '--', to], /has rows: a backup can be restored only into an empty database/, {
     code: 1,
     env: other,
   })

@@ -7,7 +7,7 @@ import { fail } from '../terminal.ts'
 import { wrangler, wranglerOrThrow } from '../wrangler.ts'
 import { type Bound, databaseConfig } from './open.ts'
 
-/** The database of a store, of the local server or of the deployment. */
+/** The database of a store: that of the local server, or of the deployment. */
 export function databaseOf(store: number, remote: boolean): Bound {
   const config = remote ? deployText() : localText(asked)
   if (config === null)
@@ -17,7 +17,7 @@ export function databaseOf(store: number, remote: boolean): Bound {
   return { name: found.database, id: found.id, remote }
 }
 
-/** The local database that a backup is restored into, with its tables. No server may use it. */
+/** The local database that a backup is restored into, after its migrations. No server may use it. */
 export async function emptyLocal(store: number): Promise<Bound> {
   const running = readRunning()
   if (running) {
@@ -30,7 +30,7 @@ export async function emptyLocal(store: number): Promise<Bound> {
 }
 
 /**
- * A database of the account, with its tables.
+ * A database of the account, after its migrations.
  *
  * @param name null: as wrangler.toml names it
  */

@@ -8,7 +8,7 @@ import type { Opened } from './open.ts'
 import type { EndOfBackup, RestoreAnswer, StepAnswer } from './worker.ts'
 
 const MANIFEST = 'manifest.json'
-/** How far a backup has got that was stopped. */
+/** How far a backup that was stopped has got. */
 const STANDING = 'standing.json'
 const EVERY = 2000
 
@@ -17,14 +17,14 @@ type Kept = { standing: Standing; objects: Listed[]; store: number; project_id: 
 /** What is copied: the store, or one project of it. */
 export type What = { store: number; project_id: string | null }
 
-/** Copies a database into a folder, or continues there. It prints how far it has got. */
+/** Copies a database into a folder, or continues a copy that was stopped. It prints how far it has got. */
 export async function backUp({ ask }: Opened, folder: string, { store, project_id }: What): Promise<Manifest> {
   mkdirSync(folder, { recursive: true })
   if (existsSync(join(folder, MANIFEST))) fail(`${folder} has a complete backup. Use another folder.`)
   const kept = read<Kept>(folder, STANDING)
   if (kept === null && readdirSync(folder).length > 0) fail(`${folder} is not empty. Use another folder.`)
   if (kept !== null && (kept.store !== store || kept.project_id !== project_id)) {
-    fail(`${folder} has a part of another backup. Use another folder.`)
+    fail(`${folder} has part of another backup. Use another folder.`)
   }
   if (kept !== null) console.log(`Continuing after ${kept.objects.length} objects.`)
   const objects = kept?.objects ?? []
@@ -36,7 +36,7 @@ export async function backUp({ ask }: Opened, folder: string, { store, project_i
     if (step.listed !== null) {
       write(folder, step.listed.name, new Uint8Array(await answer.arrayBuffer()))
       objects.push(step.listed)
-      // After the object, so that a step that was cut off is done again.
+      // Written after the object, so that a step that was cut off is done again.
       write(folder, STANDING, JSON.stringify({ standing: step.standing, objects, store, project_id } satisfies Kept))
       report(() => `${step.standing.table}: ${sum(objects).toLocaleString('en')} rows in ${objects.length} objects`)
     }
@@ -56,8 +56,8 @@ export function manifestIn(folder: string): Manifest {
   if (manifest !== null) return manifest
   return fail(
     existsSync(join(folder, STANDING))
-      ? `The backup in ${folder} is not complete: run npm run backup with the same folder again.`
-      : `${folder} has no ${MANIFEST}: it is not a backup, or not complete.`,
+      ? `The backup in ${folder} is not complete: run npm run backup again with the same folder.`
+      : `${folder} has no ${MANIFEST}: it is not a backup, or it is not complete.`,
   )
 }
 
@@ -70,7 +70,8 @@ export async function restore({ ask }: Opened, folder: string, manifest: Manifes
   const report = reporting()
   for (const [i, { name, table }] of left.entries()) {
     const path = join(folder, name)
-    if (!existsSync(path)) fail(`The object ${name} is missing in ${folder}. Nothing after it was restored.`)
+    if (!existsSync(path))
+      fail(`The object ${name} is missing in ${folder}. It and everything after it were not restored.`)
     await ask('/restore/object', new Uint8Array(readFileSync(path)))
     report(() => `${table}: ${all - left.length + i + 1} of ${all} objects`)
   }
@@ -79,7 +80,7 @@ export async function restore({ ask }: Opened, folder: string, manifest: Manifes
   return (await ended.json()) as { open: number; missing: Record<string, number> }
 }
 
-/** Whether each object is there and is the one of the manifest. It needs no database. @returns what is wrong */
+/** Checks that each object is there and is the one that the manifest names. It needs no database. @returns what is wrong */
 export function verified(folder: string, { objects }: Manifest): string[] {
   return objects.flatMap(({ name, sha256 }) => {
     const path = join(folder, name)

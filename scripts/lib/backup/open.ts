@@ -11,7 +11,7 @@ import { WRANGLER, WRANGLER_ENV } from '../wrangler.ts'
 
 const READY_WITHIN = 120_000
 
-/** A database as wrangler binds it. `remote`: one of the account that wrangler is logged in to. */
+/** A database as wrangler binds it. `remote`: whether it is in the account that wrangler is logged in to. */
 export type Bound = { name: string; id: string; remote: boolean }
 export type Opened = Awaited<ReturnType<typeof openDatabase>>
 
@@ -72,7 +72,7 @@ export async function openDatabase(bound: Bound) {
     const headers = { Authorization: `Bearer ${token}` }
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body })
     if (response.ok) return response
-    throw new Error((await response.text()) || `the database could not be asked: ${response.status}`)
+    throw new Error((await response.text()) || `the database could not be reached: ${response.status}`)
   }
   await ready(ask, child, said)
   return { ask, close }

@@ -50,7 +50,7 @@ async function answer(request: Request, db: Db): Promise<Response> {
     restore = await beginRestore(db, await request.json<Manifest>())
     return Response.json({ left: restore.left } satisfies RestoreAnswer)
   }
-  if (restore === undefined) throw new Error('no restore was begun')
+  if (restore === undefined) throw new Error('no restore has begun')
   if (pathname === '/restore/object') {
     restore = await restoreNext(db, restore, new Uint8Array(await request.arrayBuffer()))
     return Response.json({})

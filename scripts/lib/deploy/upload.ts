@@ -30,7 +30,7 @@ export async function uploadWorker(commands: Commands): Promise<void> {
 
 /**
  * The secrets that the Worker lacks. A value comes from the environment, or is generated here and stored nowhere else.
- * An existing secret is never overwritten: without its encryption key, what the database has under it is lost.
+ * An existing secret is never overwritten: what the database has encrypted with a key is lost without that key.
  */
 async function missingSecrets(commands: Commands): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await commands.look(['secret', 'list', '--config', DEPLOY_CONFIG])

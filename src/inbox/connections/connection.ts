@@ -14,7 +14,7 @@ export type Connection = typeof connections.$inferSelect
 export type ConnectionRow = Awaited<ReturnType<typeof listConnections>>[number]
 
 /**
- * Reads a connection of any project, also if it or its project is deleted. Ingest knows only its id. `packed_from`: since when (ms) its
+ * Reads a connection of any project, also if it or its project is deleted. Ingest knows only its id. `packed_from`: from when (ms) its
  * database keeps packed bodies.
  */
 export const findConnectionById = prepared((db: Db, { id }: { id: Held<string> }) => {

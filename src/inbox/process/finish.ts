@@ -145,8 +145,8 @@ function attemptRow(now: number) {
 }
 
 /**
- * Adds first completions to their minutes of receipt. An event that was ever replayed has had its own. Whether the event was counted as
- * received when it was recorded depends on when that was.
+ * Adds first completions to their minutes of receipt. An event that was ever replayed was added before. Whether an event was already
+ * counted as received when it was recorded depends on when that was.
  */
 function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
   const lag = sql`coalesce(${field('lag')}, 0)`

@@ -11,7 +11,8 @@ export type StoredPayload = Payload & Body
 
 /**
  * The keys of the payloads that events need, as many as fit into memory together: the oldest first, each counted once,
- * however many events share it. Packed ones count with the bytes that they take unpacked. It holds at least one, because a delivery is smaller than {@link MAX_CLAIMED_BYTES}.
+ * however many events share it. Packed ones count with the bytes that they take unpacked. There is at least one key, because a
+ * delivery is smaller than {@link MAX_CLAIMED_BYTES}.
  *
  * @param list a list of events, as a table
  * @param condition which of them

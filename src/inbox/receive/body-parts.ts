@@ -37,7 +37,7 @@ function isWithinCharacter(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000
 }
 
-/** What is stored of a body, with a further part. */
+/** The stored part of a body, with a further part appended. */
 export function withPart(stored: Column, { type, value }: Part): SQL {
   return type === 'text' ? sql`${stored} || ${value}` : sql`CAST(${stored} || unhex(${value}) AS BLOB)`
 }

@@ -9,7 +9,7 @@ import type { PackedDelivery } from './recording'
 
 /**
  * The statements that record a packed body, by name. `before` comes before the events of the delivery, and writes only if one of them
- * is new: so a repeat writes nothing, and the statement can fail if the key is another body's. `after` appends what is too large for one
+ * is new. So a repeat writes nothing, and the statement fails if another body has the key. `after` appends what is too large for one
  * statement, if the body is that of these events.
  */
 export function packedStatements(

@@ -11,7 +11,7 @@ import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER, REREAD_EVERY } from '
 export type LiveSecret = { id: string; text: string; usedAt: number }
 /** A connection with its live secrets. They are decrypted only in the isolate's memory. */
 export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
-  /** Since when its database keeps packed bodies (ms). */
+  /** From when its database keeps packed bodies (ms). */
   packed_from: number
   secrets: LiveSecret[]
   /** Whether it has further secrets, which no encryption key opens. */

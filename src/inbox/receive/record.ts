@@ -58,7 +58,7 @@ async function recordOrSpool(
   }
 }
 
-/** Records a delivery. If another body has its key, it gets another one. */
+/** Records a delivery. If another body has its key, it gets a new key. */
 async function commit(rt: Runtime, recording: Recording, size: number): Promise<RecordedEvent[]> {
   try {
     return await groupCommit(rt, recording, size)

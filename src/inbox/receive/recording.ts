@@ -12,7 +12,7 @@ export type NewEvent = {
 /** A delivery, to be recorded. `body`: text where the bytes are UTF-8 without NUL, else the bytes. */
 export type NewDelivery = Received & { payload_id: string; body: string | Uint8Array<ArrayBuffer> }
 
-/** The same, as it is recorded since its body is packed. */
+/** The same with its body packed, as it is recorded now. */
 export type PackedDelivery = Received & { key: number; packed: Packed }
 
 type Received = {
@@ -31,14 +31,14 @@ export type Fence = { id: string; version: number } | { id: string; secret_id: s
 /** A delivery and its fence. */
 export type Recording = { fence: Fence; delivery: NewDelivery | PackedDelivery }
 
-/** The delivery as it is to be recorded: packed, if it came after the previous version ran no more. @param packedFrom milliseconds */
+/** The delivery as it is to be recorded: packed, if it came when the previous version no longer ran. @param packedFrom milliseconds */
 export async function asRecorded(delivery: NewDelivery, packedFrom: number): Promise<NewDelivery | PackedDelivery> {
   const { payload_id: _, body, ...received } = delivery
   if (delivery.received_at < packedFrom) return delivery
   return { ...received, key: newKey(delivery.received_at), packed: await packed(body) }
 }
 
-/** A recording whose key another body has, with another key. */
+/** The same recording with a new key, for when another body has its key. */
 export function withOtherKey({ fence, delivery }: Recording): Recording {
   return { fence, delivery: 'key' in delivery ? { ...delivery, key: newKey(delivery.received_at) } : delivery }
 }

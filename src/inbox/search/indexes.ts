@@ -92,7 +92,7 @@ const INDEXES: readonly Index[] = [
   },
 ]
 
-/** Almost all events are processed: the index leaves them out, and the primary key finds them as fast. */
+/** Almost all events are processed. The index leaves those out, and the primary key finds them as fast. */
 function isRareFinal(status: Status): boolean {
   return isFinal(status) && status !== 'processed'
 }
