@@ -1,4 +1,4 @@
-import { and, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { batch, type Db, raw, rawWrite, run } from '../db/client'
 import { bare } from '../db/sql'
@@ -7,7 +7,7 @@ import type { PassStep } from '../tenancy/pass'
 import { PACKED_AT_ONCE, PACKED_BYTES, PACKED_LIST_BYTES } from './limits'
 import { packedFrom } from './packed-from'
 import { isKeyTaken, newKey, packed } from './packing'
-import { bodies, events, packedBodies } from './schema'
+import { bodies, events, packedBodies, payloads } from './schema'
 
 const b = alias(bodies, 'b')
 const e = alias(events, 'e')
@@ -44,6 +44,19 @@ export async function packBodies(db: Db, after: string, now: number): Promise<Pa
   }
 }
 
+/** Of a store: from when payloads are packed (ms), and whether one is there whose event will get another `payload_id` then (1 or 0). */
+export function findUnpacked(db: Db) {
+  const inBodies = sql`SELECT 1 FROM ${bodies} ${b} INDEXED BY bodies_key CROSS JOIN ${events} ${e} WHERE ${isEventOf(e, b)}`
+  const waits = sql<number>`(EXISTS (SELECT 1 FROM ${payloads}) OR EXISTS (${inBodies}))`
+  return raw(db, { from: packedFrom, waits }, (fields) => sql`SELECT ${fields}`)
+}
+
+/** The condition that an event is of a body. The events of a delivery have ids of the same time as the body. */
+function isEventOf(row: typeof e | typeof events, { project_id, id }: Record<'project_id' | 'id', SQL | Column>): SQL {
+  return sql`${row.project_id} = ${project_id} AND ${row.id} >= 'evt_' || substr(${id}, 5, 10)
+    AND ${row.id} < 'evt_' || substr(${id}, 5, 10) || '~' AND ${row.payload_id} = ${id}`
+}
+
 function nextBodies(db: Db, after: string, now: number) {
   const [project = '', from = ''] = after.split(' ')
   // The inner query takes the sizes, so that no body passes through the sum.
@@ -65,9 +78,7 @@ function moving(db: Db, list: string) {
   const [project_id, id, key, hex] = ['project_id', 'id', 'key', 'hex'].map((name) =>
     sql.raw(`j.value->>'${name}'`),
   ) as [SQL, SQL, SQL, SQL]
-  // The events of a delivery have ids of the same time as the body.
-  const isOfBody = (row: typeof e | typeof events) => sql`${row.project_id} = ${project_id}
-    AND ${row.id} >= 'evt_' || substr(${id}, 5, 10) AND ${row.id} < 'evt_' || substr(${id}, 5, 10) || '~' AND ${row.payload_id} = ${id}`
+  const isOfBody = (row: typeof e | typeof events) => isEventOf(row, { project_id, id })
   const columns = bare(
     packedBodies.key,
     packedBodies.project_id,

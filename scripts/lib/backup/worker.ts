@@ -4,6 +4,7 @@
  */
 import { backupStep, begun, type Manifest, manifestOf, type Standing, WHOLE } from '../../../src/backup/backup'
 import type { Listed } from '../../../src/backup/object'
+import { requirePacked } from '../../../src/backup/packing'
 import { scopeOf } from '../../../src/backup/project'
 import { beginRestore, endRestore, type Restore, restoreNext } from '../../../src/backup/restore'
 import { readTables, type Table } from '../../../src/backup/tables'
@@ -36,6 +37,7 @@ async function answer(request: Request, db: Db): Promise<Response> {
   if (pathname === '/ready') return new Response('')
   if (pathname === '/backup/step') {
     const { standing, project_id } = await request.json<{ standing: Standing | null; project_id: string | null }>()
+    if (standing === null) await requirePacked(db, Date.now())
     tables ??= readTables(db)
     const scope = project_id === null ? WHOLE : scopeOf(project_id)
     const { object, ...step } = await backupStep(db, await tables, scope, standing ?? begun(Date.now()))
