@@ -84,13 +84,21 @@ export async function backupStep(
   const columns = choice?.columns.map(({ name }) => name) ?? []
   const bytes = await packed({ table: table.name, columns, rows: chunk.rows, large: chunk.large })
   const listed = {
-    name: `${String(objects).padStart(6, '0')}-${table.name}.gz`,
+    name: nameOf(objects),
     table: table.name,
     rows: chunk.rows.length,
     bytes: bytes.byteLength,
     sha256: await sha256Hex(bytes),
   }
   return { standing: { ...then, objects }, object: { listed, bytes }, isDone: false }
+}
+
+/**
+ * The name of the object with a number, from 1. It says nothing of what the object holds: a repeated step may make another object, and
+ * must overwrite the first one.
+ */
+export function nameOf(number: number): string {
+  return `${String(number).padStart(6, '0')}.gz`
 }
 
 /** The manifest of a complete backup. It is written last: without it, a backup is not complete. */

@@ -3,7 +3,7 @@ import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { HOUR } from '../lib/time'
 import type { PassStep } from '../tenancy/pass'
-import { backupStep, begun, type Manifest, manifestOf, type Standing, WHOLE } from './backup'
+import { backupStep, begun, type Manifest, manifestOf, nameOf, type Standing, WHOLE } from './backup'
 import { BACKUP_EVERY, OBJECTS_AT_ONCE } from './limits'
 import type { Listed } from './object'
 import { readTables, type Table } from './tables'
@@ -16,12 +16,14 @@ type Latest = { backup: string; began: string; ended: string }
  *
  * @param after how far it has got; empty if none is under way
  * @param share how many objects a run may write in this store
+ * @param failed is told of a backup that cannot be completed. It is given up
  * @returns `rests`: it has had its share of this run
  */
 export async function backUpToBucket(
   rt: Runtime,
   after: string,
   share: number,
+  failed: (error: unknown) => void,
 ): Promise<PassStep & { rests?: boolean }> {
   const { backups: bucket, store, now } = rt
   if (bucket === null) return { done: 0, after: null }
@@ -39,7 +41,9 @@ export async function backUpToBucket(
     ;({ standing: at, isDone } = step)
   }
   await Promise.all(puts)
-  if (isDone) await end(rt, bucket, at)
+  if (isDone && !(await end(rt, bucket, at))) {
+    failed(new Error(`the backup ${folder} has lost an object in the bucket: another one begins within an hour`))
+  }
   const inRun = (writtenBy.get(rt) ?? 0) + puts.length
   writtenBy.set(rt, inRun)
   const rests = inRun >= share
@@ -84,16 +88,18 @@ function put(bucket: R2Bucket, folder: string, { listed, bytes }: Written): Prom
   return bucket.put(folder + name, bytes, { sha256, customMetadata: { table, rows: String(rows), sha256 } })
 }
 
-/** Writes the manifest, from what the bucket has, and then notes that the backup is complete. */
-async function end({ store, now }: Runtime, bucket: R2Bucket, standing: Standing): Promise<void> {
+/**
+ * Writes the manifest, from what the bucket has, and then notes that the backup is complete.
+ *
+ * @returns whether the bucket has every object
+ */
+async function end({ store, now }: Runtime, bucket: R2Bucket, standing: Standing): Promise<boolean> {
   const folder = folderOf(store, standing)
   const objects = await listed(bucket, folder)
   // A run that was cut off may have left one more.
   const own = objects.slice(0, standing.objects)
-  const last = own.at(-1)?.name ?? ''
-  if (own.length < standing.objects || (last !== '' && Number.parseInt(last, 10) !== standing.objects)) {
-    throw new Error(`the backup ${folder} has lost an object in the bucket`)
-  }
+  const isWhole = own.length === standing.objects && own.every(({ name }, i) => name === nameOf(i + 1))
+  if (!isWhole) return false
   const manifest: Manifest = manifestOf(standing, { store, project_id: null, objects: own, now })
   await bucket.put(`${folder}manifest.json`, JSON.stringify(manifest))
   const latest: Latest = { backup: folder, began: manifest.began, ended: manifest.ended }
@@ -101,6 +107,7 @@ async function end({ store, now }: Runtime, bucket: R2Bucket, standing: Standing
   const rows = own.reduce((sum, one) => sum + one.rows, 0)
   const bytes = own.reduce((sum, one) => sum + one.bytes, 0)
   writeLog('info', 'backup_written', { store, backup: folder, objects: own.length, rows, bytes })
+  return true
 }
 
 /** The objects of a backup, in the order of their numbers. */

@@ -70,7 +70,8 @@ const TASKS: Record<string, Task> = {
     ),
   purged_projects: (rt, { after }, failed) => purgeProjects(rt, after, failed),
   entitlement_keys: (rt) => renewKeys(rt),
-  [BACKUP]: (rt, { after }) => backUpToBucket(rt, after, OBJECTS_A_RUN / Math.min(rt.stores.length, LANES)),
+  [BACKUP]: (rt, { after }, failed) =>
+    backUpToBucket(rt, after, OBJECTS_A_RUN / Math.min(rt.stores.length, LANES), failed),
   [ERASURES]: (rt, _, failed) => eraseSome(rt, failed),
   // An isolate of the previous deployment may have sealed a secret under an older key since none was found: look again.
   reseal_again: async ({ db }) => {

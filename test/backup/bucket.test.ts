@@ -76,6 +76,50 @@ it('goes on where a run ended, and writes the manifest last', async () => {
   expect(log.of('backup_written').map(({ store }) => store)).toContain(STORE_NUMBER)
 })
 
+/** Runs the cron, whose backup fails when it comes to a table. */
+async function cronUntil(table: string): Promise<void> {
+  const out = tampered(STORE, async ({ sql, run }) => {
+    if (sql.includes(`FROM "${table}"`) && sql.includes('json_array')) throw new Error('D1_ERROR: out')
+    return run()
+  })
+  await expect(cron({ BACKUPS, ...inStore(out) })).rejects.toThrow('backup: ')
+}
+
+it('a step that is done again may make another object', async () => {
+  await newWorld()
+  const many = 'WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 1600)'
+  await STORE.prepare(`${many} INSERT INTO refs (project_id, ref, event_id) SELECT 'prj_many', v, 'evt_1' FROM n`).run()
+  advance(25 * HOUR)
+  await cronUntil('refs')
+  const [before] = (await rowsOfAll("SELECT after FROM progress WHERE task = 'backup' AND after <> ''")) as {
+    after: string
+  }[]
+  await cronUntil('state')
+  // As if that run had been cut off before it noted how far it had got.
+  await rowsOfAll("UPDATE progress SET after = ? WHERE task = 'backup' AND after <> ''", before?.after)
+  await STORE.prepare("DELETE FROM refs WHERE project_id = 'prj_many'").run()
+  await cron({ BACKUPS })
+  const [path = ''] = await manifests()
+  const manifest = (await (await BACKUPS.get(FOLDER + path))?.json()) as Manifest
+  const { objects } = manifest
+  expect(objects.map(({ name }) => Number.parseInt(name, 10))).toEqual(objects.map((_, i) => i + 1))
+  expect(objects.filter(({ table }) => table === 'state')).toHaveLength(1)
+})
+
+it('one that has lost an object is given up, and another one begins', async () => {
+  await newWorld()
+  advance(25 * HOUR)
+  await cronUntil('state')
+  const [first] = (await BACKUPS.list({ prefix: FOLDER })).objects
+  await BACKUPS.delete(first?.key ?? '')
+  await expect(cron({ BACKUPS })).rejects.toThrow('has lost an object')
+  expect(await manifests()).toEqual([])
+  await cron({ BACKUPS })
+  advance(HOUR)
+  await cron({ BACKUPS })
+  expect(await manifests()).toHaveLength(1)
+})
+
 it('of many objects takes several runs', async () => {
   await newWorld()
   // 500 rows an object.

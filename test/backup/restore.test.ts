@@ -128,7 +128,7 @@ describe('a restore', () => {
     const [first, second] = backup.manifest.objects.map(({ name }) => name)
     const bytes = backup.objects.get(first ?? '')?.slice() as Uint8Array<ArrayBuffer>
     bytes[20] = (bytes[20] ?? 0) ^ 1
-    await expect(restore(db, withObject(first ?? '', bytes))).rejects.toThrow(/000001-\w+\.gz has changed: its SHA-256/)
+    await expect(restore(db, withObject(first ?? '', bytes))).rejects.toThrow(/000001\.gz has changed: its SHA-256/)
     const other = backup.objects.get(second ?? '') ?? null
     await expect(restore(db, withObject(first ?? '', other))).rejects.toThrow(/has changed/)
     await expect(restore(db, withObject(second ?? '', null))).rejects.toThrow(/is missing/)
