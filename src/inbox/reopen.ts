@@ -72,6 +72,8 @@ async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Prom
         sql`${row.id} >= ${idFloor('evt', since)}`,
         isNotNull(row.due_at),
         sql`${row.processed_at} >= ${since}`,
+        // Its effects may be missing, and so may its attempt, which was copied before the event.
+        sql`${row.replay_id} >= ${idFloor('rpl', since)}`,
         sql`EXISTS (SELECT 1 FROM ${attempts} ${t} WHERE ${t.event_id} = ${row.id} AND ${isLater(t)})`,
       ),
     ) as SQL
