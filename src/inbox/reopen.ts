@@ -179,19 +179,22 @@ function firstResults(db: Db, projectId: string, after: string, before: string) 
     .limit(CHUNK)
 }
 
-/** Counts anew what a replay has done, and detaches events from a replay that the backup lacks. */
+/**
+ * Counts anew what a replay has done. An event that is now as before its first end leaves its replay, so that its end counts in the
+ * rollups. All others keep it, also if the backup lacks the replay: they have counted.
+ */
 async function countReplay(db: Db, projectId: string, id: string): Promise<void> {
   const isOf = and(eq(events.project_id, projectId), eq(events.replay_id, id))
-  const counted = (status: FinalStatus) =>
-    sql`(SELECT count(*) FROM ${events} WHERE ${isOf} AND ${eq(events.status, status)})`
-  const isIt = and(eq(replays.project_id, projectId), eq(replays.id, id))
-  const [updated] = await run(
-    db,
-    db
+  const isFirst = sql`${isOf} AND ${events.processed_at} IS NULL AND NOT EXISTS (SELECT 1 FROM ${attempts} ${t}
+    WHERE ${t.event_id} = ${events.id} AND ${t.outcome} IN (${literals(FINAL_STATUSES)}))`
+  const countOf = (which: SQL) => sql`(SELECT count(*) FROM ${events} WHERE ${which})`
+  const counted = (status: FinalStatus) => countOf(sql`${isOf} AND ${eq(events.status, status)}`)
+  const counts = { processed: counted('processed'), ignored: counted('ignored'), failed: counted('failed') }
+  await batch(db, {
+    replay: db
       .update(replays)
-      .set({ processed: counted('processed'), ignored: counted('ignored'), failed: counted('failed') })
-      .where(isIt)
-      .returning({ id: replays.id }),
-  )
-  if (!updated) await run(db, db.update(events).set({ replay_id: null }).where(isOf))
+      .set({ queued: sql`${replays.queued} - ${countOf(isFirst)}`, ...counts })
+      .where(and(eq(replays.project_id, projectId), eq(replays.id, id))),
+    first: db.update(events).set({ replay_id: null }).where(isFirst),
+  })
 }

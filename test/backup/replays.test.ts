@@ -27,21 +27,27 @@ const attemptsOf = async (database: D1Database, id: string) =>
   ).results
 
 /** Backs up a store in which an event is replayed once the backup has come to a table; `ends`: and the replay ends. */
-async function replayedAt(table: string, ends: boolean) {
+async function replayedAt(
+  table: string,
+  { ends, comes = 'before' }: { ends: boolean; comes?: 'before' | 'meanwhile' },
+) {
   const world = await newWorld()
-  await world.send(stripeEvent())
-  await settle(world)
+  const receive = async () => {
+    await world.send(stripeEvent())
+    await settle(world)
+  }
+  if (comes === 'before') await receive()
   advance(MINUTE)
-  const id = `${(await world.api('/webhooks')).body.data[0]?.id}`
-  let isReplayed = false
+  let id = ''
   const backup = await backUp(async (standing) => {
     advance(1)
-    if (isReplayed || standing.table !== table) return
-    isReplayed = true
+    if (id !== '' || standing.table !== table) return
+    if (comes === 'meanwhile') await receive()
+    id = `${(await world.api('/webhooks')).body.data[0]?.id}`
     expect((await world.replay(id)).status).toBe(202)
     if (ends) await settle(world)
   })
-  expect(isReplayed).toBe(true)
+  expect(id).toMatch(/^evt_/)
   await settle(world)
   await restore(await emptyDatabase(), backup)
   return { world, id }
@@ -49,13 +55,28 @@ async function replayedAt(table: string, ends: boolean) {
 
 // The rows of replays are copied before the events.
 it.each([
+  ['ended before its event was copied', 'events', true],
+  ['was open when its event was copied', 'events', false],
   ['ended, and is in the backup', 'replays', true],
   ['was open, and is in the backup', 'replays', false],
 ])('a replay that %s is processed again, and counts once', async (_, table, ends) => {
-  const { world, id } = await replayedAt(table, ends)
+  const { world, id } = await replayedAt(table, { ends })
   const event = await RESTORED.prepare('SELECT status FROM events WHERE id = ?').bind(id).first()
   expect(event).toEqual({ status: 'received' })
   await processAll(RESTORED)
   expect(await counted(RESTORED, world)).toEqual(await counted(STORE, world))
   expect(await attemptsOf(RESTORED, id)).toEqual(await attemptsOf(STORE, id))
 })
+
+it.each(['replays', 'events'])(
+  'an event that came meanwhile, and was replayed at the copy of %s, counts once',
+  async (table) => {
+    const { world, id } = await replayedAt(table, { ends: true, comes: 'meanwhile' })
+    await processAll(RESTORED)
+    expect(await counted(RESTORED, world)).toEqual(await counted(STORE, world))
+    // Its replay came to nothing: its first processing is what is made again.
+    expect(await attemptsOf(RESTORED, id)).toEqual([])
+    const open = 'SELECT queued - processed - ignored - failed AS n FROM replays WHERE project_id = ?'
+    expect((await RESTORED.prepare(open).bind(world.project).all()).results.filter(({ n }) => n !== 0)).toEqual([])
+  },
+)
