@@ -1,6 +1,6 @@
 /*
  * npm run bench:pairs -- --base REF [--rounds 12] [--slice 1000] [--starts 10]: own CPU of requests, and of a start of the
- * Worker, of this checkout beside those of another commit. Both take turns, so what else the machine does meets both.
+ * Worker, of this checkout beside those of another commit. They take turns, so other work on the machine affects both alike.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
@@ -50,7 +50,7 @@ await run(async () => {
   }
 })
 
-/** Each request of both, its bindings answering from memory; less an empty route of Hono, which is no code of ours. */
+/** Sends each request to both, with bindings that answer from memory, and subtracts an empty route of Hono, which is not our code. */
 async function ownCpu(folder: string, base: string, settings: { rounds: number; ms: number }): Promise<void> {
   const theirs = (await import(join(base, 'bench/workers.ts'))) as { openBench: typeof openBench }
   const generator = openGenerator()

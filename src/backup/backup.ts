@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, NEWEST_MIGRATION } from '../db/client'
 import { sha256Hex } from '../lib/crypto'
-import { type Listed, packed } from './object'
+import { type Listed, packObject } from './object'
 import { readChunk } from './read'
 import type { Table } from './tables'
 
@@ -46,7 +46,7 @@ export type Step = {
   isDone: boolean
 }
 
-export const begun = (now: number): Standing => ({
+export const newStanding = (now: number): Standing => ({
   began: now,
   migration: NEWEST_MIGRATION,
   table: null,
@@ -82,9 +82,9 @@ export async function backupStep(
   if (chunk.rows.length === 0) return { standing: then, object: null, isDone: false }
   const objects = standing.objects + 1
   const columns = choice?.columns.map(({ name }) => name) ?? []
-  const bytes = await packed({ table: table.name, columns, rows: chunk.rows, large: chunk.large })
+  const bytes = await packObject({ table: table.name, columns, rows: chunk.rows, large: chunk.large })
   const listed = {
-    name: nameOf(objects),
+    name: objectName(objects),
     table: table.name,
     rows: chunk.rows.length,
     bytes: bytes.byteLength,
@@ -97,7 +97,7 @@ export async function backupStep(
  * The name of the object with a number, from 1. It says nothing of what the object holds: a repeated step may make another object, and
  * must overwrite the first one.
  */
-export function nameOf(number: number): string {
+export function objectName(number: number): string {
   return `${String(number).padStart(6, '0')}.gz`
 }
 

@@ -3,7 +3,7 @@ import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { HOUR } from '../lib/time'
 import type { PassStep } from '../tenancy/pass'
-import { backupStep, begun, type Manifest, manifestOf, nameOf, type Standing, WHOLE } from './backup'
+import { backupStep, type Manifest, manifestOf, newStanding, objectName, type Standing, WHOLE } from './backup'
 import { BACKUP_EVERY, OBJECTS_AT_ONCE } from './limits'
 import type { Listed } from './object'
 import { readTables, type Table } from './tables'
@@ -63,7 +63,7 @@ async function nextOf(bucket: R2Bucket, store: number, now: number): Promise<Sta
   const found = await bucket.get(`store-${store}/latest.json`)
   const latest = found === null ? null : await found.json<Latest>()
   // The cron looks once an hour. Without half an hour of slack, a backup would begin an hour later each day.
-  return latest !== null && Date.parse(latest.began) > now - BACKUP_EVERY + HOUR / 2 ? null : begun(now)
+  return latest !== null && Date.parse(latest.began) > now - BACKUP_EVERY + HOUR / 2 ? null : newStanding(now)
 }
 
 const tablesKnown = new WeakMap<D1Database, Promise<Table[]>>()
@@ -98,7 +98,7 @@ async function end({ store, now }: Runtime, bucket: R2Bucket, standing: Standing
   const objects = await listed(bucket, folder)
   // A run that was cut off may have left one more.
   const own = objects.slice(0, standing.objects)
-  const isWhole = own.length === standing.objects && own.every(({ name }, i) => name === nameOf(i + 1))
+  const isWhole = own.length === standing.objects && own.every(({ name }, i) => name === objectName(i + 1))
   if (!isWhole) return false
   const manifest: Manifest = manifestOf(standing, { store, project_id: null, objects: own, now })
   await bucket.put(`${folder}manifest.json`, JSON.stringify(manifest))

@@ -10,7 +10,7 @@ export type Listed = { name: string; table: string; rows: number; bytes: number;
 type Bytes = Uint8Array<ArrayBuffer>
 
 /** Its lines: what it holds, the rows, the large values. The whole is compressed. */
-export async function packed({ table, columns, rows, large }: Content): Promise<Bytes> {
+export async function packObject({ table, columns, rows, large }: Content): Promise<Bytes> {
   const head = JSON.stringify({ table, columns, rows: rows.length, large: large.length })
   return through([head, ...rows, ...large.map((one) => JSON.stringify(one))].join('\n'), new CompressionStream('gzip'))
 }
@@ -20,7 +20,7 @@ export async function packed({ table, columns, rows, large }: Content): Promise<
  *
  * @throws {Error} if its bytes are not those of the manifest
  */
-export async function unpacked(listed: Listed, bytes: Bytes): Promise<Content> {
+export async function unpackObject(listed: Listed, bytes: Bytes): Promise<Content> {
   const sha256 = await sha256Hex(bytes)
   if (sha256 !== listed.sha256) {
     throw new Error(

@@ -4,7 +4,7 @@ import { reopenEvents } from '../inbox/reopen'
 import { progress, state } from '../stores/schema'
 import { projects } from '../tenancy/schema'
 import type { Manifest } from './backup'
-import { type Listed, unpacked } from './object'
+import { type Listed, unpackObject } from './object'
 import { LEFT_OUT, readTables, type Table } from './tables'
 import { writeChunk } from './write'
 
@@ -99,7 +99,7 @@ async function prepareEmpty(db: Db, tables: readonly Table[], backup: string): P
 export async function restoreNext(db: Db, restore: Restore, bytes: Uint8Array<ArrayBuffer>): Promise<Restore> {
   const [listed, ...left] = restore.left
   if (!listed) throw new Error('every object of the backup has been restored')
-  const content = await unpacked(listed, bytes)
+  const content = await unpackObject(listed, bytes)
   const table = restore.tables.find(({ name }) => name === content.table)
   if (!table) throw new Error(`the database has no table ${content.table}`)
   await writeChunk(db, table, content)

@@ -6,7 +6,7 @@ import { CHUNK_ERASED } from '../consumers/limits'
 import { customerLinks, type ErasureCursor, erasures } from '../consumers/schema'
 import { type Db, type Query, raw } from '../db/client'
 import { json, jsonLists, valuesOf } from '../db/sql'
-import { bodies, events, keyOf, packedBodies, payloads, refs } from './schema'
+import { bodies, events, packedBodies, packedKeyOf, payloads, refs } from './schema'
 
 const e = alias(events, 'e')
 const l = alias(customerLinks, 'l')
@@ -68,7 +68,7 @@ export function deletePayloads(
       .where(isErasure(erasure))
   const summaries = jsonLists(rewritten).map((list, i) => [`summaries${i}`, rewrite(db, project_id, list)])
   return {
-    packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${free(keyOf(e.payload_id))}`),
+    packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${free(packedKeyOf(e.payload_id))}`),
     counted_first: counted(),
     bodies: deleted(bodies),
     counted: counted(),

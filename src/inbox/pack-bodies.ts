@@ -1,13 +1,12 @@
 import { and, type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { batch, type Db, raw, rawWrite, run } from '../db/client'
-import { bare } from '../db/sql'
 import { idTime } from '../lib/ids'
 import type { PassStep } from '../tenancy/pass'
 import { PACKED_AT_ONCE, PACKED_BYTES, PACKED_LIST_BYTES } from './limits'
 import { packedFrom } from './packed-from'
 import { isKeyTaken, newKey, packed } from './packing'
-import { bodies, events, packedBodies, payloads } from './schema'
+import { bodies, events, PACKED_COLUMNS, packedBodies, payloads } from './schema'
 
 const b = alias(bodies, 'b')
 const e = alias(events, 'e')
@@ -79,19 +78,11 @@ function moving(db: Db, list: string) {
     sql.raw(`j.value->>'${name}'`),
   ) as [SQL, SQL, SQL, SQL]
   const isOfBody = (row: typeof e | typeof events) => isEventOf(row, { project_id, id })
-  const columns = bare(
-    packedBodies.key,
-    packedBodies.project_id,
-    packedBodies.headers,
-    packedBodies.encoding,
-    packedBodies.bytes,
-    packedBodies.body,
-  )
   const isPacked = sql`EXISTS (SELECT 1 FROM ${packedBodies} WHERE ${packedBodies.key} = ${key})`
   return {
     packed: rawWrite(
       db,
-      sql`INSERT INTO ${packedBodies} (${columns})
+      sql`INSERT INTO ${packedBodies} (${PACKED_COLUMNS})
         SELECT ${key}, ${b.project_id}, ${b.headers}, CASE WHEN ${hex} IS NOT NULL THEN 'deflate' END, octet_length(${b.body}),
           CASE WHEN ${hex} IS NULL THEN ${b.body} ELSE unhex(${hex}) END
         FROM json_each(${list}) j CROSS JOIN ${bodies} ${b} ON ${b.project_id} = ${project_id} AND ${b.id} = ${id}

@@ -6,7 +6,7 @@ import { json } from '../db/sql'
 import { concat, utf8 } from '../lib/crypto'
 import { inflated } from './packing'
 import { MAX_DELIVERY_BYTES } from './receive/limits'
-import { bodies, events, keyOf, packedBodies, payloads } from './schema'
+import { bodies, events, packedBodies, packedKeyOf, payloads } from './schema'
 
 /** The bytes as text, byte order mark included; null if they are not UTF-8, or contain a NUL, which text would lose. */
 export function asText(bytes: Uint8Array): string | null {
@@ -61,7 +61,7 @@ type Table = typeof packedBodies | Former
 
 const isOf = (table: Former, key: PayloadKey) => and(eq(table.project_id, key.project_id), eq(table.id, key.payload_id))
 const isPackedOf = (key: PayloadKey) =>
-  and(eq(packedBodies.key, keyOf(key.payload_id)), eq(packedBodies.project_id, key.project_id))
+  and(eq(packedBodies.key, packedKeyOf(key.payload_id)), eq(packedBodies.project_id, key.project_id))
 
 /** Joins the payload to each row of a query. A row without a payload stays. */
 export function withPayload<Q extends SQLiteSelect>(query: Q, key: PayloadKey): Q {

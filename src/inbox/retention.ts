@@ -12,9 +12,9 @@ import {
   attempts,
   type bodies,
   events,
-  keyOf,
   minutes,
   packedBodies,
+  packedKeyOf,
   type payloads,
   refs,
   replays,
@@ -61,7 +61,7 @@ export function purgePayloads(
  * @returns `after` is null once none is left
  */
 export async function purgePacked(db: Db, before: number): Promise<PassStep> {
-  const needed = sql`WITH RECURSIVE ${allOpenProjects} SELECT ${keyOf(e.payload_id)} FROM p
+  const needed = sql`WITH RECURSIVE ${allOpenProjects} SELECT ${packedKeyOf(e.payload_id)} FROM p
     CROSS JOIN ${events} ${e} INDEXED BY events_open
     WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
   const chunk = sql`SELECT ${y.key} FROM ${packedBodies} ${y}

@@ -3,6 +3,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import type { Effect } from '../billing/effect'
 import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
+import { bare } from '../db/sql'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { connections } from './connections/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
@@ -108,6 +109,16 @@ export const packedBodies = sqliteTable('packed_bodies', {
   body: body(),
 })
 
+/** The columns of {@link packedBodies}, as INSERT lists them. */
+export const PACKED_COLUMNS = bare(
+  packedBodies.key,
+  packedBodies.project_id,
+  packedBodies.headers,
+  packedBodies.encoding,
+  packedBodies.bytes,
+  packedBodies.body,
+)
+
 /**
  * A delivery's body that was recorded before `packed_bodies` existed: TEXT if it is UTF-8 without NUL, else BLOB. Housekeeping
  * packs them: pack-bodies.ts. Tables of bodies have a rowid: the key of a WITHOUT ROWID table is the whole row, and SQLite reads
@@ -212,7 +223,7 @@ export const totals = sqliteTable(
 )
 
 /** The key of a packed body, by what its events say; 0, which no body has, for an id of an older table. */
-export function keyOf(payloadId: Column | SQL | SQL.Aliased): SQL<number> {
+export function packedKeyOf(payloadId: Column | SQL | SQL.Aliased): SQL<number> {
   return sql`CAST(${payloadId} AS INTEGER)`
 }
 
@@ -226,7 +237,7 @@ export const INBOX_PARTS: Parts = {
     ...partOf(events, [events.project_id, events.id], CHUNK_PAYLOADS),
     owned: (db, some) => ({
       attempts: db.delete(attempts).where(sql`${attempts.event_id} IN ${some(sql`${events.id}`)}`),
-      packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${some(keyOf(events.payload_id))}`),
+      packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${some(packedKeyOf(events.payload_id))}`),
     }),
   },
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),

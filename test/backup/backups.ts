@@ -1,6 +1,14 @@
 import { applyD1Migrations, type D1Migration } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { backupStep, begun, type Manifest, manifestOf, type Scope, type Standing, WHOLE } from '../../src/backup/backup'
+import {
+  backupStep,
+  type Manifest,
+  manifestOf,
+  newStanding,
+  type Scope,
+  type Standing,
+  WHOLE,
+} from '../../src/backup/backup'
 import type { Listed } from '../../src/backup/object'
 import { beginRestore, endRestore, type Restored, restoreNext } from '../../src/backup/restore'
 import { readTables } from '../../src/backup/tables'
@@ -23,7 +31,7 @@ export async function backUp(between?: (standing: Standing) => Promise<void>, sc
   const tables = await readTables(db)
   const objects = new Map<string, Bytes>()
   const listed: Listed[] = []
-  let standing = begun(Date.now())
+  let standing = newStanding(Date.now())
   for (let isDone = false; !isDone; ) {
     await between?.(standing)
     const step = await backupStep(db, tables, scope, standing)

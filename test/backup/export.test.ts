@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { unpacked } from '../../src/backup/object'
+import { unpackObject } from '../../src/backup/object'
 import { SECRET_COLUMNS, scopeOf } from '../../src/backup/project'
 import { readTables } from '../../src/backup/tables'
 import { type Db, openDb } from '../../src/db/client'
@@ -51,7 +51,7 @@ it('has the rows of one project, and of no other', async () => {
   let text = ''
   const rows: Record<string, number> = {}
   for (const listed of manifest.objects) {
-    const content = await unpacked(listed, objects.get(listed.name) as Uint8Array<ArrayBuffer>)
+    const content = await unpackObject(listed, objects.get(listed.name) as Uint8Array<ArrayBuffer>)
     text += content.rows.join('\n')
     rows[content.table] = (rows[content.table] ?? 0) + content.rows.length
   }

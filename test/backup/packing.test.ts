@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import worker from '../../scripts/lib/backup/worker'
-import { begun } from '../../src/backup/backup'
+import { newStanding } from '../../src/backup/backup'
 import { HOUR } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { STORE, stripeEvent } from '../harness'
@@ -47,5 +47,5 @@ it.each([null, 'prj_x'])('does not begin before bodies are packed (project: %s)'
 
 it('goes on if it has begun', async () => {
   await packFrom(Date.now() + HOUR)
-  expect(await step({ standing: begun(Date.now()), project_id: null })).toBe('begun')
+  expect(await step({ standing: newStanding(Date.now()), project_id: null })).toBe('begun')
 })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { unpacked } from '../../src/backup/object'
+import { unpackObject } from '../../src/backup/object'
 import { beginRestore } from '../../src/backup/restore'
 import { LEFT_OUT, readTables } from '../../src/backup/tables'
 import { writeChunk } from '../../src/backup/write'
@@ -82,7 +82,7 @@ describe('values', () => {
     const table = (await readTables(db)).find(({ name }) => name === 'bodies')
     const bytes = backup.objects.get(large?.name ?? '')
     if (!large || !table || !bytes) throw new Error('the backup has no body')
-    await writeChunk(db, table, await unpacked(large, bytes))
+    await writeChunk(db, table, await unpackObject(large, bytes))
     const size = "SELECT octet_length(body) AS n FROM bodies WHERE id = 'pay_x'"
     expect(await rowsOf(RESTORED, size)).toEqual([{ n: 1_000_000 }])
     await STORE.prepare("DELETE FROM bodies WHERE id = 'pay_x'").run()

@@ -2,7 +2,7 @@
  * The Worker that the backup scripts run on this machine, beside a local database or one of a deployment. It is never deployed:
  * nothing in a deployment can overwrite a database.
  */
-import { backupStep, begun, type Manifest, manifestOf, type Standing, WHOLE } from '../../../src/backup/backup'
+import { backupStep, type Manifest, manifestOf, newStanding, type Standing, WHOLE } from '../../../src/backup/backup'
 import type { Listed } from '../../../src/backup/object'
 import { requirePacked } from '../../../src/backup/packing'
 import { scopeOf } from '../../../src/backup/project'
@@ -40,7 +40,7 @@ async function answer(request: Request, db: Db): Promise<Response> {
     if (standing === null) await requirePacked(db, Date.now())
     tables ??= readTables(db)
     const scope = project_id === null ? WHOLE : scopeOf(project_id)
-    const { object, ...step } = await backupStep(db, await tables, scope, standing ?? begun(Date.now()))
+    const { object, ...step } = await backupStep(db, await tables, scope, standing ?? newStanding(Date.now()))
     const told: StepAnswer = { ...step, listed: object?.listed ?? null }
     return new Response(object?.bytes ?? null, { headers: { 'X-Step': JSON.stringify(told) } })
   }

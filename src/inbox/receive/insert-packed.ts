@@ -1,8 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { type Db, type Held, prepared, type Query, rawWrite } from '../../db/client'
-import { bare } from '../../db/sql'
 import { connections } from '../connections/schema'
-import { events, packedBodies } from '../schema'
+import { events, PACKED_COLUMNS, packedBodies } from '../schema'
 import { partsOf, withPart } from './body-parts'
 import { type EventsHeld, isLive } from './fence'
 import type { PackedDelivery } from './recording'
@@ -53,17 +52,9 @@ type NewBody = EventsHeld & {
 
 const insertPacked = prepared(
   (db: Db, { key, headers, encoding, bytes, text, hex, events: list, ...fence }: NewBody) => {
-    const columns = bare(
-      packedBodies.key,
-      packedBodies.project_id,
-      packedBodies.headers,
-      packedBodies.encoding,
-      packedBodies.bytes,
-      packedBodies.body,
-    )
     return rawWrite(
       db,
-      sql`INSERT INTO ${packedBodies} (${columns})
+      sql`INSERT INTO ${packedBodies} (${PACKED_COLUMNS})
       SELECT ${key}, ${connections.project_id}, ${headers}, ${encoding}, ${bytes}, ${text ?? sql`unhex(${hex})`}
       FROM ${connections} WHERE ${isLive(fence)} AND EXISTS (
         SELECT 1 FROM json_each(${list}) j LEFT JOIN ${events}

@@ -2,7 +2,7 @@
  * The Worker of the drill: the product's own code beside two databases, and a door by which the drill says what to do. Processing,
  * recording, the backup and the restore are those of a deployment.
  */
-import { backupStep, begun, type Manifest, manifestOf, type Standing, WHOLE } from '../../../src/backup/backup'
+import { backupStep, type Manifest, manifestOf, newStanding, type Standing, WHOLE } from '../../../src/backup/backup'
 import type { Listed } from '../../../src/backup/object'
 import { beginRestore, endRestore, type Restore, restoreNext } from '../../../src/backup/restore'
 import { readTables, type Table } from '../../../src/backup/tables'
@@ -65,7 +65,7 @@ const answers = {
   '/step': async ({ standing }: Asked, env: Bindings) => {
     const db = openDb<Db>(timed(env.DB))
     tables ??= readTables(db)
-    const { object, ...step } = await backupStep(db, await tables, WHOLE, standing ?? begun(Date.now()))
+    const { object, ...step } = await backupStep(db, await tables, WHOLE, standing ?? newStanding(Date.now()))
     const told = JSON.stringify({ ...step, listed: object?.listed ?? null })
     return new Response(object?.bytes ?? null, { headers: { 'X-Step': told } })
   },
