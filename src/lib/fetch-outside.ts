@@ -1,3 +1,4 @@
+import { type BoundRule, boundedFetch, OutOfBounds } from './bounded-fetch'
 import { isSpecialUse } from './special-use'
 import { SECOND } from './time'
 
@@ -20,11 +21,8 @@ export type OutsideRule =
   | 'ip_literal'
   | 'special_use'
   | 'our_host'
-  | 'redirect'
-  | 'time'
-  | 'size'
   | 'media_type'
-  | 'unreachable'
+  | BoundRule
 
 /** An address that is not fetched, or a response that is not used. The message names the host and the rule. */
 export class OutsideRefusal extends Error {
@@ -85,52 +83,21 @@ export function outsideUrl(address: string | URL, ours: readonly string[]): URL 
 export async function fetchOutside(address: string | URL, request: OutsideRequest): Promise<Response> {
   const { ours, accept, within = WITHIN, most = MAX_BYTES, ...init } = request
   const url = outsideUrl(address, ours)
-  const limit = Math.min(within, WITHIN)
-  const timeout = AbortSignal.timeout(limit)
   const headers = new Headers(init.headers)
   headers.set('Accept', accept.join(', '))
+  const bounds = { within: Math.min(within, WITHIN), most: Math.min(most, MAX_BYTES) }
   try {
-    const response = await fetch(url.href, { ...init, headers, redirect: 'manual', cache: 'no-store', signal: timeout })
-    const wrong = refusalOf(response, url.host, accept)
-    if (!wrong) return copyOf(response, await bodyOf(response, url.host, Math.min(most, MAX_BYTES)))
-    await response.body?.cancel()
-    throw wrong
-  } catch (cause) {
-    if (cause instanceof OutsideRefusal) throw cause
-    if (timeout.aborted)
-      throw new OutsideRefusal('time', `${url.host} did not answer within ${Math.ceil(limit / SECOND)} s.`, { cause })
-    throw new OutsideRefusal('unreachable', `${url.host} cannot be reached.`, { cause })
+    return await boundedFetch(url, { ...init, headers }, bounds, (response) => mediaTypeOf(response, url.host, accept))
+  } catch (error) {
+    if (!(error instanceof OutOfBounds)) throw error
+    throw new OutsideRefusal(error.rule, error.message, { cause: error.cause })
   }
 }
 
-function refusalOf(response: Response, host: string, accept: readonly string[]): OutsideRefusal | null {
-  const { status, ok, headers } = response
-  if (status >= 300 && status < 400)
-    return new OutsideRefusal('redirect', `${host} answered with a redirect (${status}). Redirects are not followed.`)
+/** What is wrong with the media type of a successful response. */
+function mediaTypeOf({ ok, headers }: Response, host: string, accept: readonly string[]): OutsideRefusal | null {
   const [type = ''] = (headers.get('Content-Type') ?? '').split(';')
-  if (ok && !accept.includes(type.trim().toLowerCase()))
-    return new OutsideRefusal(
-      'media_type',
-      `${host} answered with ${type.trim() || 'no media type'}. It must be ${accept.join(' or ')}.`,
-    )
-  return null
-}
-
-/** The body, counted while it is read: a length that the host states proves nothing. */
-async function bodyOf(response: Response, host: string, most: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > most) throw new OutsideRefusal('size', `The response of ${host} is larger than ${most / 1024} KB.`)
-    chunks.push(chunk)
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer())
-}
-
-/** The response with its body in memory, which is no longer compressed. */
-function copyOf({ status, headers: given }: Response, body: Uint8Array<ArrayBuffer>): Response {
-  const headers = new Headers(given)
-  for (const name of ['Content-Encoding', 'Content-Length']) headers.delete(name)
-  return new Response(body.byteLength > 0 ? body : null, { status, headers })
+  if (!ok || accept.includes(type.trim().toLowerCase())) return null
+  const answered = type.trim() || 'no media type'
+  return new OutsideRefusal('media_type', `${host} answered with ${answered}. It must be ${accept.join(' or ')}.`)
 }

@@ -5,6 +5,7 @@ import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
+import { paddleApi } from './paddle-api'
 import { paddleSnapshots } from './paddle-objects'
 import type { StateKind, Vendor } from './vendor'
 
@@ -85,6 +86,7 @@ export const paddle: Vendor = {
   },
 
   claims: paddleClaims,
+  api: paddleApi,
 }
 
 /**

@@ -4,6 +4,7 @@ import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
+import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
 import { stripeSnapshot } from './stripe-objects'
 import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
@@ -46,6 +47,7 @@ export const stripe: Vendor = {
   },
 
   claims: stripeClaims,
+  api: stripeApi,
 }
 
 function parse(header: string): { timestamp: string | null; signatures: Uint8Array[] } {

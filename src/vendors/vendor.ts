@@ -1,3 +1,4 @@
+import type { VendorApi } from './api'
 import type { CustomerClaim } from './claim'
 import type { Json } from './lib/json'
 import type { Snapshot } from './snapshot'
@@ -107,6 +108,8 @@ export type Vendor = {
   claims?: (event: Json, keys: readonly string[]) => CustomerClaim[]
   /** Whether the vendor's customers have a default payment method, which their events name. */
   hasDefaultPaymentMethod?: true
+  /** The vendor's own API, where the service takes a key to read it. */
+  api?: VendorApi
 }
 
 /** A payload that can never be decoded, with its envelope where that much can be read. */

@@ -1,10 +1,13 @@
 import { dns } from './dns.ts'
 import { faulty } from './faulty.ts'
 import { type Handler, hostOf } from './hosts.ts'
+import { paddle } from './paddle.ts'
 import { plain } from './plain.ts'
 import { certified, mock } from './providers.ts'
+import { stripe } from './stripe.ts'
 
-/** The host that tests talk to themselves: `PUT /{host}` sets what it does, `GET /{host}` reads what it has received. */
+/** The host that tests talk to themselves: `PUT /{host}` sets what it does, `PATCH /{host}` changes
+ * some of it, `GET /{host}` reads what it has received. An account at a vendor takes the place of a host: its name is the API key. */
 export const CONTROL = 'control.plain.dev'
 
 /** By the last two labels of the host name. Do not use `.test` or `.example`: the Worker refuses to fetch them. */
@@ -15,6 +18,8 @@ const HANDLERS: Record<string, Handler> = {
   'cloudflare-dns.com': dns,
   'dns.google': dns,
   'plain.dev': plain,
+  'stripe.com': stripe,
+  'paddle.com': paddle,
 }
 
 /** The internet: what the Worker's fetches lead to in tests. */
@@ -35,6 +40,11 @@ async function control(request: Request): Promise<Response> {
     host.settings = (await request.json()) as Record<string, unknown>
     host.seen = []
     host.issued = []
+  }
+  if (request.method === 'PATCH') {
+    const { objects = {}, ...changes } = (await request.json()) as Record<string, unknown>
+    const held = { ...(host.settings.objects as object), ...(objects as object) }
+    host.settings = { ...host.settings, ...changes, objects: held }
   }
   return Response.json(host)
 }

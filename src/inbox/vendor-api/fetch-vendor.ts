@@ -1,0 +1,137 @@
+import { writeLog } from '../../http/log'
+import { type BoundRule, type Bounds, boundedFetch, OutOfBounds } from '../../lib/bounded-fetch'
+import { SECOND } from '../../lib/time'
+import { type ApiOutcome, type ApiPattern, outcomeOf, type VendorApi } from '../../vendors/api'
+import { isObject, type Json } from '../../vendors/lib/json'
+import { CALL_BYTES, CALL_WITHIN } from './limits'
+
+/** What is asked of a vendor's API. Only GET: nothing that the service asks for changes anything there. */
+export type VendorCall = {
+  /** A constant of ours: `/v1/subscriptions/{id}`. */
+  pattern: ApiPattern
+  /** What stands for the `{…}` of the pattern. Ids may come from payloads: see {@link isVendorId}. */
+  ids?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string | readonly string[]>>
+  /** In addition to the vendor's, or in their place: `Stripe-Version`, `Stripe-Context`. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** A vendor's answer, whatever its status. */
+export type VendorAnswer = {
+  status: number
+  outcome: ApiOutcome
+  /** The vendor's code of an error; null if there is none. */
+  code: string | null
+  /** The body; null if it is no JSON object. */
+  body: Json | null
+  text: string
+  /** What the vendor's clock said when it answered: its `Date` header as ISO 8601; null without one. */
+  date: string | null
+  /** When the request began, on our clock (ms since the epoch), and how long it took until the body was here (ms). */
+  started_at: number
+  took_ms: number
+  /** After how many seconds the vendor wants to be asked again; null if it does not say. */
+  retry_after_s: number | null
+}
+
+/** A call that has no answer. `id`: an id that no vendor has, so nothing was sent. */
+export class VendorCallError extends Error {
+  override readonly name = 'VendorCallError'
+  constructor(
+    readonly rule: BoundRule | 'id',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+/** Whether a text can be an id in a path of a vendor's API. */
+export function isVendorId(id: string): boolean {
+  return /^[\w-]{1,200}$/.test(id)
+}
+
+/**
+ * Asks a vendor's API with a customer's key: the only door to it. The host is a constant of the vendor's, the path one of our patterns, and ids
+ * in it have no character that means something in an address. Writes one line of log, which has no key, id or body.
+ *
+ * @param limits smaller ones than 10 s and 2 MiB
+ * @throws {VendorCallError} if an id is malformed, or there is no answer within the limits
+ */
+export async function fetchVendor(
+  api: VendorApi,
+  key: string,
+  call: VendorCall,
+  limits: Partial<Bounds> = {},
+): Promise<VendorAnswer> {
+  const url = urlOf(api.origin(key), call)
+  const { within = CALL_WITHIN, most = CALL_BYTES } = limits
+  const headers = { Accept: 'application/json', 'User-Agent': 'platform-api', ...api.headers(key), ...call.headers }
+  const bounds = { within: Math.min(within, CALL_WITHIN), most: Math.min(most, CALL_BYTES) }
+  const started_at = Date.now()
+  const about = { vendor: api.vendor, pattern: call.pattern }
+  try {
+    const response = await boundedFetch(url, { headers }, bounds)
+    const answer = await answerOf(api, response, started_at)
+    const { status, code, took_ms } = answer
+    writeLog('info', 'vendor_call', { ...about, status, code: code ?? undefined, ms: took_ms })
+    return answer
+  } catch (error) {
+    if (!(error instanceof OutOfBounds)) throw error
+    writeLog('warn', 'vendor_call', { ...about, failed: error.rule, ms: Date.now() - started_at })
+    throw new VendorCallError(error.rule, error.message, { cause: error.cause })
+  }
+}
+
+function urlOf(origin: string, { pattern, ids = {}, query = {} }: VendorCall): URL {
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const id = ids[name] ?? ''
+    if (!isVendorId(id)) throw new VendorCallError('id', `The ${name} is no id of the vendor's: ${pattern}.`)
+    return id
+  })
+  const url = new URL(path, origin)
+  for (const [name, values] of Object.entries(query))
+    for (const value of [values].flat()) url.searchParams.append(name, value)
+  return url
+}
+
+async function answerOf(api: VendorApi, response: Response, started_at: number): Promise<VendorAnswer> {
+  const text = await response.text()
+  const body = objectIn(text)
+  const { status, headers } = response
+  const code = status >= 400 && body ? wordIn(api.errorCode(body)) : null
+  const date = Date.parse(headers.get('Date') ?? '')
+  return {
+    status,
+    outcome: outcomeOf(api, status, code),
+    code,
+    body,
+    text,
+    date: Number.isNaN(date) ? null : new Date(date).toISOString(),
+    started_at,
+    took_ms: Date.now() - started_at,
+    retry_after_s: secondsOf(headers.get('Retry-After'), Number.isNaN(date) ? Date.now() : date),
+  }
+}
+
+function objectIn(text: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null // No JSON, as from a proxy before the vendor: the status says what it is.
+  }
+}
+
+/** A code is a word. What else a vendor puts there stays out of our log. */
+function wordIn(code: string | null): string | null {
+  return code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null
+}
+
+/** `Retry-After` has seconds, or a time on the vendor's clock. @param now that clock (ms) */
+function secondsOf(header: string | null, now: number): number | null {
+  if (header === null) return null
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header)
+  const until = Date.parse(header)
+  return Number.isNaN(until) ? null : Math.max(0, Math.ceil((until - now) / SECOND))
+}

@@ -1,0 +1,80 @@
+import { SECOND } from './time'
+
+/*
+ * The core of every fetch of something that others run: how long and how large an answer may be, and that it leads nowhere else.
+ * Who may be asked is the caller's rule: see fetch-outside.ts, and fetch-vendor.ts of the inbox.
+ */
+
+export type Bounds = {
+  /** How long the request and the reading of its response may take together (ms). */
+  within: number
+  /** The largest body, in bytes after decompression. */
+  most: number
+}
+
+/** Why there is no response. */
+export type BoundRule = 'redirect' | 'time' | 'size' | 'unreachable'
+
+/** A response that did not come, or that is not used. The message names the host and the rule. */
+export class OutOfBounds extends Error {
+  override readonly name = 'OutOfBounds'
+  constructor(
+    readonly rule: BoundRule,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+/**
+ * Fetches within bounds. The response is complete: its body is in memory. Redirects are not followed, and nothing is cached.
+ *
+ * @param check looks at the head of a response before its body is read; what it returns is thrown
+ * @throws {OutOfBounds}
+ */
+export async function boundedFetch(
+  url: URL,
+  init: Pick<RequestInit, 'method' | 'headers' | 'body'>,
+  { within, most }: Bounds,
+  check: (response: Response) => Error | null = () => null,
+): Promise<Response> {
+  const timeout = AbortSignal.timeout(within)
+  let refusal: Error | null = null
+  try {
+    const response = await fetch(url.href, { ...init, redirect: 'manual', cache: 'no-store', signal: timeout })
+    refusal = redirectOf(response, url.host) ?? check(response)
+    if (!refusal) return copyOf(response, await bodyOf(response, url.host, most))
+    await response.body?.cancel()
+    throw refusal
+  } catch (cause) {
+    if (cause === refusal || cause instanceof OutOfBounds) throw cause
+    if (timeout.aborted)
+      throw new OutOfBounds('time', `${url.host} did not answer within ${Math.ceil(within / SECOND)} s.`, { cause })
+    throw new OutOfBounds('unreachable', `${url.host} cannot be reached.`, { cause })
+  }
+}
+
+function redirectOf({ status }: Response, host: string): OutOfBounds | null {
+  if (status < 300 || status >= 400) return null
+  return new OutOfBounds('redirect', `${host} answered with a redirect (${status}). Redirects are not followed.`)
+}
+
+/** The body, counted while it is read: a length that the host states proves nothing. */
+async function bodyOf(response: Response, host: string, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > most) throw new OutOfBounds('size', `The response of ${host} is larger than ${most / 1024} KB.`)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+}
+
+/** The response with its body in memory, which is no longer compressed. */
+function copyOf({ status, headers: given }: Response, body: Uint8Array<ArrayBuffer>): Response {
+  const headers = new Headers(given)
+  for (const name of ['Content-Encoding', 'Content-Length']) headers.delete(name)
+  return new Response(body.byteLength > 0 ? body : null, { status, headers })
+}

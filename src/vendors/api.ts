@@ -1,0 +1,68 @@
+import type { Json } from './lib/json'
+
+/** What is wrong with a key, before anybody is asked. `why` is a sentence for people; it never has the key. */
+export type KeyProblem = { problem: 'malformed' | 'too_powerful'; why: string }
+
+/** Something that a key should be able to read. */
+export type ApiRead = {
+  /** The objects, in our terms and the plural: `subscriptions`. */
+  kind: string
+  /** The permission, in the vendor's own words. */
+  permission: string
+  /** The list that shows whether the key has it. Absent where the vendor's own answer about the key tells. */
+  probe?: { pattern: ApiPattern; query: Readonly<Record<string, string>> }
+}
+
+/** What a vendor says of a key itself. */
+export type KeyFacts = {
+  livemode: boolean
+  /** What it may, in the vendor's own words. */
+  permissions: readonly string[]
+  /** Those of them that are more than reading. */
+  writes: readonly string[]
+}
+
+/** A path of a vendor's API, with ids as `{name}`. Always one of ours, never one that a payload has. */
+export type ApiPattern = `/${string}`
+
+/**
+ * The API of a vendor, as far as it is read with a customer's key: facts and pure functions. The requests themselves are
+ * made by `fetchVendor` of the inbox.
+ */
+export type VendorApi = {
+  /** The name of the vendor as it writes it. */
+  vendor: string
+  /** The origin that answers for a key: a constant. */
+  origin: (key: string) => string
+  /** What a request with this key carries. */
+  headers: (key: string) => Readonly<Record<string, string>>
+  /** What is wrong with the form or the power of a key; null if nothing is. */
+  checkKey: (key: string) => KeyProblem | null
+  /** Whether a key that passed `checkKey` is of the live mode. */
+  livemodeOf: (key: string) => boolean
+  /** What a key must be able to read. */
+  reads: readonly ApiRead[]
+  /** Where the vendor tells what a key may, and how that reads; null where the answer has another form. */
+  about?: { pattern: ApiPattern; facts: (body: Json) => KeyFacts | null }
+  /** Where one of the account's events, which has this id, is found. Absent if the vendor has no such path. */
+  event?: { pattern: ApiPattern; keptDays: number }
+  /** The vendor's code of an error: a word, never a message. */
+  errorCode: (body: Json) => string | null
+  /** Whether an answer says that the key itself is no good (any more), in contrast to a permission that it lacks. */
+  isKeyRefused: (status: number, code: string | null) => boolean
+}
+
+/**
+ * What an answer of a vendor means for whoever asked. `key_refused`: no call with this key will work; `permission_missing`: this one
+ * does not; `failed`: ask again later (429, 5xx); `other`: a request that the vendor finds wrong.
+ */
+export type ApiOutcome = 'ok' | 'gone' | 'key_refused' | 'permission_missing' | 'failed' | 'other'
+
+/** @param code the vendor's code of the error, see `errorCode` */
+export function outcomeOf(api: VendorApi, status: number, code: string | null): ApiOutcome {
+  if (status >= 200 && status < 300) return 'ok'
+  if (api.isKeyRefused(status, code)) return 'key_refused'
+  if (status === 403) return 'permission_missing'
+  if (status === 404 || status === 410) return 'gone'
+  return status === 408 || status === 409 || status === 429 || status >= 500 ? 'failed' : 'other'
+}

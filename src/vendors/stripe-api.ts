@@ -1,0 +1,51 @@
+import type { ApiPattern, ApiRead, VendorApi } from './api'
+import { at, text } from './lib/json'
+
+/**
+ * The version of Stripe's API that is asked for: the one of the SDK that the tests compare with. Without it, the answer would have
+ * the version that the account happens to have.
+ * https://docs.stripe.com/api/versioning
+ */
+export const STRIPE_VERSION = '2026-10-28.endive'
+
+/**
+ * Stripe's API, read with a restricted key. Stripe does not tell what a key may: each list is tried. So a restricted key that
+ * may also write cannot be told apart.
+ * https://docs.stripe.com/keys/restricted-api-keys
+ */
+export const stripeApi: VendorApi = {
+  vendor: 'Stripe',
+  origin: () => 'https://api.stripe.com',
+  headers: (key) => ({ Authorization: `Bearer ${key}`, 'Stripe-Version': STRIPE_VERSION }),
+
+  checkKey(key) {
+    if (/^sk_/.test(key))
+      return {
+        problem: 'too_powerful',
+        why: 'A key that begins with sk_ may do anything in the account. Create a restricted key (rk_…) that may only read.',
+      }
+    if (/^rk_(live|test)_[A-Za-z0-9]{8,250}$/.test(key)) return null
+    return { problem: 'malformed', why: 'A restricted key of Stripe begins with rk_live_ or rk_test_.' }
+  },
+  livemodeOf: (key) => key.startsWith('rk_live_'),
+
+  reads: [
+    read('customers', 'Customers', '/v1/customers'),
+    read('subscriptions', 'Subscriptions', '/v1/subscriptions'),
+    read('invoices', 'Invoices', '/v1/invoices'),
+    read('payment_methods', 'PaymentMethods', '/v1/payment_methods'),
+    read('checkout_sessions', 'Checkout Sessions', '/v1/checkout/sessions'),
+    read('prices', 'Prices', '/v1/prices'),
+    read('products', 'Products', '/v1/products'),
+    read('events', 'Events', '/v1/events'),
+    read('webhook_endpoints', 'Webhook Endpoints', '/v1/webhook_endpoints'),
+  ],
+  event: { pattern: '/v1/events/{id}', keptDays: 30 },
+
+  errorCode: ({ error }) => text(at(error, 'code')) ?? text(at(error, 'type')),
+  isKeyRefused: (status) => status === 401,
+}
+
+function read(kind: string, permission: string, pattern: ApiPattern): ApiRead {
+  return { kind, permission, probe: { pattern, query: { limit: '1' } } }
+}
