@@ -14,6 +14,7 @@ import { consumerIds, customerMoves } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
 import { json, literals } from '../db/sql'
 import { attempts, events, refs } from '../inbox/schema'
+import { isBefore } from '../inbox/sources'
 import { idFloor } from '../lib/ids'
 import { state } from '../stores/schema'
 import { projects } from '../tenancy/schema'
@@ -197,6 +198,6 @@ export function knownBefore(db: Db, projectId: string, ids: readonly string[], a
     db,
     { id: sql<string>`s.value` },
     (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(ids)}) s WHERE EXISTS (SELECT 1 FROM ${refs} ${f}
-      WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value`, lt(f.event_id, idFloor('evt', at + 1)))})`,
+      WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value`, isBefore(f.event_id, at + 1))})`,
   )
 }

@@ -9,6 +9,7 @@ import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
 import { type Minutes, rollups } from '../inbox/rollups'
 import { events, minutes, totals } from '../inbox/schema'
+import { isDelivered } from '../inbox/sources'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
 import { MAX_COUNTED } from './limits'
@@ -86,7 +87,7 @@ function countOpen(db: Db, among: { walk?: SQL; from: SQL; where: SQL }, now: nu
     },
     (fields) => sql`${walk} SELECT ${fields} FROM (
       SELECT ${events.status}, ${events.id}, ${events.replay_id}, ${events.lease_until} FROM ${from}
-      WHERE ${where} AND ${events.due_at} IS NOT NULL LIMIT ${MAX_COUNTED}) open
+      WHERE ${where} AND ${events.due_at} IS NOT NULL AND ${isDelivered(events.id)} LIMIT ${MAX_COUNTED}) open
       GROUP BY ${open.status}`,
   )
 }

@@ -135,7 +135,7 @@ function columnsIf(condition: SQL, isHex: (table: Table) => SQL): Columns {
  * null if its payload is not.
  */
 export function findSourcePayload(db: Db, projectId: string, key: ObjectKey) {
-  const select = db.select(textColumns).from(events)
+  const select = db.select({ id: events.id, ...textColumns }).from(events)
   return withPayload(select.$dynamic(), events).where(
     and(eq(events.project_id, projectId), inArray(events.id, sourceOf(db, projectId, key))),
   )

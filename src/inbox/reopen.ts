@@ -11,6 +11,7 @@ import { binOf } from './histogram'
 import { FINAL_STATUSES, type FinalStatus } from './lifecycle'
 import { MINUTES_KEPT_MS } from './limits'
 import { attempts, events, minutes, replays, totals } from './schema'
+import { isDelivered, isSince } from './sources'
 
 /*
  * After a restore. A backup is no snapshot: it has an event as it was when its row was read, and what the event did as it was
@@ -38,7 +39,9 @@ export async function reopenEvents(db: Db, projectId: string, since: number, now
   const counted = db
     .select({ project_id: e.project_id, status: e.status, n: sql<number>`count(*)` })
     .from(e)
-    .where(sql`${e.project_id} = ${projectId} AND ${e.status} IN (${literals(FINAL_STATUSES)})`)
+    .where(
+      sql`${e.project_id} = ${projectId} AND ${e.status} IN (${literals(FINAL_STATUSES)}) AND ${isDelivered(e.id)}`,
+    )
     .groupBy(e.project_id, e.status)
   for (const row of await run(db, counted)) await run(db, db.insert(totals).values(row).onConflictDoNothing())
   const open = await run(
@@ -69,7 +72,7 @@ async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Prom
     and(
       sql`${row.project_id} = ${projectId} AND ${row.id} > ${after} AND ${row.id} <= ${last}`,
       or(
-        sql`${row.id} >= ${idFloor('evt', since)}`,
+        isSince(row.id, since),
         isNotNull(row.due_at),
         sql`${row.processed_at} >= ${since}`,
         // Its effects may be missing, and so may its attempt, which was copied before the event.

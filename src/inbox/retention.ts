@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, run } from '../db/client'
 import { CHUNK_ROWS } from '../db/limits'
-import { idFloor } from '../lib/ids'
+import { idFloor, idRange } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
 import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
@@ -20,6 +20,7 @@ import {
   replays,
   totals,
 } from './schema'
+import { isBefore, isDelivered, PREFIX_OF, type Source } from './sources'
 
 /*
  * Each function is one step of a pass over all projects: it deletes a chunk, beginning after the project `from.after`. CROSS
@@ -43,7 +44,7 @@ export function purgePayloads(
     // The payload of an open event is as old as the event: the index of open events says which are that old.
     const needed = sql`SELECT ${e.project_id}, ${e.payload_id} FROM ${slice}
       CROSS JOIN ${events} ${e} INDEXED BY events_open
-      WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
+      WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${isBefore(e.id, before)}`
     const chunk = sql`SELECT ${y.project_id}, ${y.id} FROM ${slice} CROSS JOIN ${table} ${y}
       WHERE ${y.project_id} = p.id AND ${y.id} < ${idFloor('pay', before)}
         AND (${y.project_id}, ${y.id}) NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
@@ -63,7 +64,7 @@ export function purgePayloads(
 export async function purgePacked(db: Db, before: number): Promise<PassStep> {
   const needed = sql`WITH RECURSIVE ${allOpenProjects} SELECT ${packedKeyOf(e.payload_id)} FROM p
     CROSS JOIN ${events} ${e} INDEXED BY events_open
-    WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${e.id} < ${idFloor('evt', before)}`
+    WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${isBefore(e.id, before)}`
   const chunk = sql`SELECT ${y.key} FROM ${packedBodies} ${y}
     WHERE ${y.key} < ${keyFloor(before)} AND ${y.key} NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
   const gone = await run(
@@ -73,17 +74,19 @@ export async function purgePacked(db: Db, before: number): Promise<PassStep> {
   return { done: gone.length, after: gone.length < CHUNK_PAYLOADS ? null : 'more' }
 }
 
-/** Deletes final events that arrived before `before` (ms), with everything that belongs to them. */
-export function purgeEvents(db: Db, from: PassStart, before: number): Promise<PassStep> {
+/** Deletes final events of a source that were recorded before `before` (ms), with everything that belongs to them. */
+export function purgeEvents(db: Db, from: PassStart, before: number, source: Source): Promise<PassStep> {
+  const { above } = idRange(PREFIX_OF[source], null, null)
   return passStep(db, from, CHUNK_EVENTS, (slice) => {
     // The same events in each statement. `+` keeps the planner from another index, whose order is another.
     const chunk = (fields: SQL) => sql`(SELECT ${fields} FROM ${slice} CROSS JOIN ${events} ${e}
-      WHERE ${e.project_id} = p.id AND ${e.id} < ${idFloor('evt', before)} AND +${e.due_at} IS NULL
+      WHERE ${e.project_id} = p.id AND ${e.id} > ${above} AND ${e.id} < ${idFloor(PREFIX_OF[source], before)}
+        AND +${e.due_at} IS NULL
       LIMIT ${CHUNK_EVENTS})`
     const chunkRefs = sql`(SELECT c.project_id, j.value, c.id
       FROM ${chunk(sql`${e.project_id}, ${e.id}, ${e.summary}`)} c CROSS JOIN json_each(c.summary, '$.refs') j)`
     const counted = sql`(SELECT c.project_id AS project_id, c.status AS status, count(*) AS n
-      FROM ${chunk(sql`${e.project_id}, ${e.status}`)} c GROUP BY 1, 2) c`
+      FROM ${chunk(sql`${e.project_id}, ${e.status}, ${e.id}`)} c WHERE ${isDelivered(sql`c.id`)} GROUP BY 1, 2) c`
     return {
       refs: db.delete(refs).where(sql`(${refs.project_id}, ${refs.ref}, ${refs.event_id}) IN ${chunkRefs}`),
       attempts: db.delete(attempts).where(sql`${attempts.event_id} IN ${chunk(sql`${e.id}`)}`),

@@ -4,6 +4,7 @@ import { MINUTE } from '../lib/time'
 import { fewerRowsFrom } from './fewer-rows'
 import { MAX_OPEN_RECEIVED } from './limits'
 import { events, minutes } from './schema'
+import { isDelivered } from './sources'
 
 /** Minutes since the epoch; `to` is exclusive. */
 export type Minutes = { from: number; to: number }
@@ -26,7 +27,7 @@ function received(projectId: string, range: Minutes, connectionId: string | null
   // The limit comes before the connection, so that a busy other connection cannot make this read all its open events.
   const open = sql`SELECT ${events.connection_id} AS connection_id, ${events.replay_id} AS replay_id,
       ${timeIn(events.id)} AS received_at
-    FROM ${events} INDEXED BY events_open WHERE ${and(eq(events.project_id, projectId), isNotNull(events.due_at))}
+    FROM ${events} INDEXED BY events_open WHERE ${and(eq(events.project_id, projectId), isNotNull(events.due_at), isDelivered(events.id))}
     LIMIT ${MAX_OPEN_RECEIVED}`
   const isOwn = connectionId === null ? sql`true` : sql`connection_id = ${connectionId}`
   const grouped = sql`SELECT connection_id, received_at / ${sql.raw(String(MINUTE))} AS minute, count(*) AS n FROM (${open})

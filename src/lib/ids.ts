@@ -8,6 +8,7 @@ const PREFIXES = [
   'con',
   'sec',
   'evt',
+  'ftc',
   'pay',
   'rpl',
   'aud',
@@ -60,7 +61,10 @@ export function idFloor(prefix: IdPrefix, now: number): string {
  * @param until milliseconds, exclusive; null for no bound
  */
 export function idRange(prefix: IdPrefix, from: number | null, until: number | null): { above: string; below: string } {
-  return { above: from === null ? '' : idFloor(prefix, from), below: until === null ? '~' : idFloor(prefix, until) }
+  return {
+    above: from === null ? `${prefix}_` : idFloor(prefix, from),
+    below: until === null ? `${prefix}~` : idFloor(prefix, until),
+  }
 }
 
 /** The time (ms) in an id made by {@link newId}; NaN for any other string. */

@@ -80,6 +80,10 @@ export const paddle: Vendor = {
     return kind && isObject(event.data) ? paddleSnapshots(event, event.data, kind) : []
   },
 
+  asEvent(id, { kind, object, at }) {
+    return { event_id: id, event_type: TYPES[kind], occurred_at: at, data: object }
+  },
+
   object(body) {
     const { data } = parseObject(body)
     return isObject(data) ? data : null
@@ -119,6 +123,14 @@ function totalOf(data: Record<string, unknown>) {
     // A percentage discount also has an amount, but no currency.
     moneyIn(data.amount, data.currency_code)
   )
+}
+
+/** The types of events that say what fetched objects say. */
+const TYPES: Readonly<Record<StateKind, string>> = {
+  subscription: 'subscription.updated',
+  invoice: 'transaction.updated',
+  customer: 'customer.updated',
+  payment_method: 'payment_method.saved',
 }
 
 function stateOf(eventType: string, data: unknown): StateKind | null {

@@ -35,6 +35,33 @@ type SnapshotOf<K extends Kind> = {
    * beside `invoice.updated`. It then comes after that one, and changes nothing itself.
    */
   reports: boolean
+  /** Set if the object was fetched from the vendor's API, and not sent with an event. `before` is then null. */
+  read?: Read
+}
+
+/**
+ * When the vendor read an object that we fetched, and what the answer is known to contain. All times are ISO 8601 UTC. Made
+ * by `readOf` in billing/fetched.ts.
+ */
+export type Read = {
+  /**
+   * The earliest time, by the vendor's clock, at which the answer can have been made; or the time of the object's own
+   * version, where the vendor gives one. It takes the place of `occurred_at` in the order of states.
+   */
+  at: string
+  /** The latest time, by the vendor's clock, at which the answer can have been made. */
+  until: string
+  /**
+   * The rank of the object's winner when the request began: the answer contains what we had processed by then. Null if the
+   * object had no row, if the answer may be older than the winner, or if the snapshot is of another object than the one
+   * that was asked for, such as a card of a transaction.
+   */
+  over: string | null
+  /**
+   * The vendor's time of the event for which the object was fetched; of several, the latest. Null if no event caused the
+   * fetch. Then the fetch does not say since when the state holds, only that it does.
+   */
+  cause: string | null
 }
 
 /** What the functions of a vendor's file make of one kind of object. */

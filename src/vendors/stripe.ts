@@ -1,5 +1,6 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
-import { at, flag, idOf, isObject, text, without } from './lib/json'
+import { SECOND } from '../lib/time'
+import { at, flag, idOf, isObject, type Json, text, without } from './lib/json'
 import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
@@ -39,6 +40,18 @@ export const stripe: Vendor = {
     const object = at(event, 'data', 'object')
     const kind = stateOf(required(event.type, 'type'), object)
     return kind && isObject(object) ? [stripeSnapshot(event, object, kind)] : []
+  },
+
+  asEvent(id, { kind, object, at }) {
+    const type = typeOf(kind, object)
+    return {
+      id,
+      object: 'event',
+      type,
+      created: Math.floor(Date.parse(at) / SECOND),
+      livemode: object.livemode,
+      data: { object },
+    }
   },
 
   object(body) {
@@ -132,6 +145,14 @@ function thinEvent(event: Record<string, unknown>, event_type: string): DecodedE
     refs: distinctIds(id),
     content: event,
   })
+}
+
+/** The type of event that says what a fetched object says. Its end is told by the object, or by what it lacks. */
+function typeOf(kind: StateKind, object: Json): string {
+  if (kind === 'subscription') return 'customer.subscription.updated'
+  if (kind === 'customer') return object.deleted === true ? 'customer.deleted' : 'customer.updated'
+  if (kind === 'payment_method') return object.customer ? 'payment_method.updated' : 'payment_method.detached'
+  return object.deleted === true ? 'invoice.deleted' : 'invoice.updated'
 }
 
 function stateOf(eventType: string, object: unknown): StateKind | null {

@@ -59,6 +59,14 @@ export type DecodedEvent = {
   content: Json | null
 }
 
+/** An object as the vendor's API answered. */
+export type FetchedObject = {
+  kind: StateKind
+  object: Json
+  /** The earliest time of the vendor's at which it can have been so: ISO 8601 UTC. */
+  at: string
+}
+
 /** What can be read of an event whose object cannot. */
 export type Envelope = Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'occurred_at'>
 
@@ -96,6 +104,12 @@ export type Vendor = {
    * @throws {Undecodable} where the event names no object
    */
   snapshots?: (event: Json) => Snapshot[]
+  /**
+   * The event that would say what a fetched object says, for `decode`, `snapshots` and `claims`. Only for vendors whose API is asked.
+   *
+   * @param id of the record, which becomes that of the event
+   */
+  asEvent?: (id: string, fetched: FetchedObject) => Json
   /** The vendor's own object in the event of a delivery, as sent; null if there is none. It has what `snapshots` has. */
   object?: (text: string) => Json | null
   /**

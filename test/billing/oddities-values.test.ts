@@ -337,7 +337,7 @@ describe('objects that are too large for a row', () => {
     const nested = '['.repeat(20_000) + ']'.repeat(20_000)
     const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
     const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
-    const contents = contentsOf('stripe', { text: body, headers: {} }, settingsOf(null))
+    const contents = contentsOf({ id: 'evt_1', vendor: 'stripe' }, { text: body, headers: {} }, settingsOf(null))
     expect(decide({ vendor: 'stripe', vendor_event_id: event.id }, contents)).toMatchObject({
       status: 'failed',
       error: { code: 'payload_invalid', message: 'the payload is nested too deeply' },

@@ -6,6 +6,7 @@ import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
+import { isDelivered } from '../sources'
 import { MAX_CONNECTIONS } from './limits'
 import { connections, type StoredSecret } from './schema'
 
@@ -132,7 +133,7 @@ export const inboxConnectionEntry = entriesOf('connection')
 function selectConnections(db: Db, condition: SQL | undefined) {
   // In a select of one table, Drizzle strips the table's name from columns outside conditions: hence the `eq`.
   const newest = sql`SELECT max(${events.id}) FROM ${events} INDEXED BY events_connection
-    WHERE ${eq(events.connection_id, connections.id)}`
+    WHERE ${and(eq(events.connection_id, connections.id), isDelivered(events.id))}`
   return db
     .select({ ...getTableColumns(connections), last_event_id: sql<string | null>`(${newest})`.as('last_event_id') })
     .from(connections)

@@ -1,11 +1,13 @@
-import { and, asc, type Column, desc, eq, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db, Query } from '../../db/client'
 import { columnsOf, valuesOf } from '../../db/sql'
+import { idRange } from '../../lib/ids'
 import { settingsFor } from '../../tenancy/project'
 import { connections } from '../connections/schema'
 import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, textColumns, withPayload } from '../payload'
 import { events } from '../schema'
+import { isDelivered, PREFIX_OF, type Source } from '../sources'
 import { MAX_PAGE_BYTES } from './limits'
 
 /** How events are read: without their payloads, or with as many of them as have so many bytes together. */
@@ -52,14 +54,15 @@ const ofConnection = {
   connection_deleted_at: connections.deleted_at,
 }
 
-/** Reads the project's events, newest first, starting before the event `before`. */
+/** Reads the project's events of a source, newest first, starting before the event `before`. */
 export function listEvents(
   db: Db,
   projectId: string,
   view: View,
-  { before, limit }: { before: string | null; limit: number },
+  { source = 'delivery', before, limit }: { source?: Source; before: string | null; limit: number },
 ): Query<EventRow[]> {
-  const where = and(eq(events.project_id, projectId), before === null ? undefined : lt(events.id, before))
+  const { above, below } = idRange(PREFIX_OF[source], null, null)
+  const where = and(eq(events.project_id, projectId), gt(events.id, above), lt(events.id, before ?? below))
   return selectEvents(db, view, { where, order: 'desc', limit })
 }
 
@@ -82,7 +85,7 @@ export function findEvent(db: Db, projectId: string, view: View, id: string): Qu
 /** Reads the newest event of a connection of the project. */
 export function lastEventOf(db: Db, projectId: string, connectionId: string): Query<EventRow[]> {
   const newest = sql`(SELECT max(${events.id}) FROM ${events} INDEXED BY events_connection
-    WHERE ${events.connection_id} = ${connectionId})`
+    WHERE ${and(eq(events.connection_id, connectionId), isDelivered(events.id))})`
   return selectEvents(db, 'summary', {
     where: and(eq(events.project_id, projectId), sql`${events.id} = ${newest}`),
     order: 'desc',

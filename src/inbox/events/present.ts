@@ -8,6 +8,7 @@ import { EVENT_ERROR_CODES } from '../../vendors/event-errors'
 import type { AttemptRow } from '../attempts'
 import { STATUSES } from '../lifecycle'
 import { bytesOf, isKept } from '../payload'
+import { SOURCES, sourceOfId } from '../sources'
 import type { EventRow } from './events'
 
 const nullable = z.string().nullable()
@@ -57,7 +58,10 @@ export const BillingEvent = named(
   'BillingWebhookEvent',
   z.object({
     id: z.string(),
-    event_type: z.string().describe('The vendor’s name for it.'),
+    source: named('EventSource', z.enum(SOURCES)).describe(
+      '`delivery`: the vendor sent it. `fetch`: an object that was fetched from the vendor’s API.',
+    ),
+    event_type: z.string().describe('The vendor’s name for it. For a fetch, `fetch.` and the kind of object.'),
     status: EventStatus,
     processing_attempts: count,
     received_at: timestamp,
@@ -74,7 +78,9 @@ export const BillingEvent = named(
     connection_id: z.string(),
     vendor_event_id: z
       .string()
-      .describe('The vendor’s event id, or the SHA-256 of the payload if the vendor sends none.'),
+      .describe(
+        'The vendor’s event id, or the SHA-256 of the payload if the vendor sends none. For a fetch, the same as `id`.',
+      ),
     occurred_at: nullable.describe('The vendor’s timestamp, in the vendor’s precision.'),
     livemode: z.boolean().describe("The connection's mode. The event's own is in `decoded_summary`."),
     deliveries: count.describe('How many times the vendor delivered it.'),
@@ -86,6 +92,7 @@ export const BillingEvent = named(
   }),
   {
     id: SAMPLE.event,
+    source: 'delivery',
     event_type: 'customer.subscription.updated',
     status: 'processed',
     processing_attempts: 1,
@@ -137,6 +144,7 @@ export const view = named('EventView', z.enum(['full', 'summary']))
 export function presentEvent(row: EventRow): z.infer<typeof BillingEvent> {
   return {
     id: row.id,
+    source: sourceOfId(row.id),
     event_type: row.event_type,
     status: row.status,
     processing_attempts: row.attempts,

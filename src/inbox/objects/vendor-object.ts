@@ -4,8 +4,10 @@ import type { Db } from '../../db/client'
 import { sendInRoom } from '../../http/answering'
 import type { HttpEnv } from '../../http/context'
 import { vendorOf } from '../../vendors'
+import { parseObject } from '../../vendors/lib/read'
 import { type Body, findSourcePayload, unpacked } from '../payload'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
+import { sourceOfId } from '../sources'
 
 type Asked = 'vendor_object' | undefined
 
@@ -22,7 +24,9 @@ export function including(db: Db, projectId: string, key: ObjectKey, include: As
 /** The field that `include` adds. `source`: the rows of the statement. */
 export async function included(vendor: string, include: Asked, source: unknown) {
   if (include === undefined) return {}
-  const [row] = source as readonly Body[]
+  const [row] = source as readonly (Body & { id: string })[]
   const { text = null } = row ? await unpacked(row) : {}
-  return { vendor_object: text ? (vendorOf(vendor)?.object?.(text) ?? null) : null }
+  if (!row || !text) return { vendor_object: null }
+  const object = sourceOfId(row.id) === 'fetch' ? parseObject(text) : vendorOf(vendor)?.object?.(text)
+  return { vendor_object: object ?? null }
 }

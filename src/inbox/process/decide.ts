@@ -8,7 +8,9 @@ import { isId } from '../../vendors/lib/read'
 import { MAX_OBJECT_BYTES } from '../../vendors/limits'
 import type { Snapshot } from '../../vendors/snapshot'
 import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
+import { fetchedIn } from '../fetched'
 import type { DecodedSummary } from '../schema'
+import { sourceOfId } from '../sources'
 import { MAX_VENDOR_EVENT_ID_LENGTH, MAX_WORD_BYTES } from './limits'
 import type { Payload } from './payloads'
 
@@ -34,12 +36,16 @@ export type Contents = {
 /**
  * Decodes a payload, once for all of its events.
  *
- * @param vendor the name of the connection's vendor
+ * @param recorded one of the events, or the record of a fetch, with the name of the connection's vendor
  * @param payload undefined if it is past its retention
  * @param settings of the project
  * @throws what a bug of ours throws. That is worth a retry: a later version may have fixed it.
  */
-export function contentsOf(vendor: string, payload: Payload | undefined, settings: LinkSettings): Contents {
+export function contentsOf(
+  { id, vendor }: { id: string; vendor: string },
+  payload: Payload | undefined,
+  settings: LinkSettings,
+): Contents {
   const known = vendorOf(vendor)
   if (!known) return useless(fail('vendor_unknown', `this version does not support the vendor ${vendor}`))
   if (!payload) {
@@ -48,12 +54,17 @@ export function contentsOf(vendor: string, payload: Payload | undefined, setting
   }
   if (payload.text === null) return useless(fail('payload_invalid', 'the payload is not UTF-8 text'))
   try {
-    const events = known.decode(payload.text, payload.headers ?? {})
+    const headers = payload.headers ?? {}
+    const fetched = sourceOfId(id) === 'fetch' ? fetchedIn(known, id, payload.text, headers) : null
+    const events = known.decode(fetched?.event ?? payload.text, headers)
     const content = events[0]?.content
     if (!content) return { events, snapshots: [], claims: [], error: null }
+    const snapshots = known.snapshots?.(content) ?? []
     return {
       events,
-      snapshots: known.snapshots?.(content) ?? [],
+      snapshots: fetched
+        ? snapshots.map((snapshot) => ({ ...snapshot, read: fetched.readOf(snapshot.kind) }))
+        : snapshots,
       claims: claimsIn(known, content, settings),
       error: null,
     }

@@ -16,6 +16,7 @@ import { fewerRowsFrom } from '../fewer-rows'
 import { binOf } from '../histogram'
 import { FINAL_STATUSES, leftBy } from '../lifecycle'
 import { attempts, events, minutes, refs, replays, totals } from '../schema'
+import { isDelivered } from '../sources'
 import { MAX_ERROR_LENGTH } from './limits'
 import type { Verdict } from './verdict'
 
@@ -85,7 +86,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       db,
       totals,
       { project_id: e.project_id, status: field('status'), n: sql`count(*)` },
-      sql`${held} WHERE ${isFinal} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
+      sql`${held} WHERE ${isFinal} AND ${isDelivered(e.id)} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
     ),
     ...(verdicts.some(({ event }) => event.replay_id !== null) && { replays: addToReplays(db, held, isFinal) }),
     // Last, because it gives up the lease that the others check.
@@ -169,7 +170,7 @@ function addToMinutes(db: Db, held: SQL, isFinal: SQL) {
     sql`FROM (SELECT ${e.project_id} AS project_id, ${field('minute')} AS minute, ${e.connection_id} AS connection_id,
         ${field('bin')} AS bin, count(*) AS n, sum(${field('received_at')} >= ${fewerRowsFrom}) AS received, ${counted('processed')} AS processed, ${counted('ignored')} AS ignored,
         ${counted('failed')} AS failed, sum(${lag}) AS lag_sum, max(${lag}) AS lag_max
-      ${held} WHERE ${e.replay_id} IS NULL AND ${isFinal} GROUP BY 1, 2, 3, 4) b
+      ${held} WHERE ${e.replay_id} IS NULL AND ${isFinal} AND ${isDelivered(e.id)} GROUP BY 1, 2, 3, 4) b
     WHERE true GROUP BY 1, 2, 3
     ON CONFLICT DO UPDATE SET ${addUp(minutes.received, minutes.processed, minutes.ignored, minutes.failed, minutes.lag_sum)},
       ${bare(minutes.lag_max)} = max(${minutes.lag_max}, ${excluded(minutes.lag_max)}), ${addUpCounts(minutes.lag)}`,

@@ -1,5 +1,6 @@
 import { batch, type Db } from '../../db/client'
 import { idTime, newId } from '../../lib/ids'
+import { sourceOfId } from '../sources'
 import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findExpired } from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
 import type { Task } from './read-message'
@@ -85,7 +86,8 @@ async function pass(
 function note(outcome: BatchOutcome, { event, status, due_at }: Verdict): void {
   if (due_at === null) {
     outcome.finished += 1
-    if (status !== 'failed' && event.replay_id === null) outcome.lags.push(Math.max(0, Date.now() - idTime(event.id)))
+    if (status !== 'failed' && event.replay_id === null && sourceOfId(event.id) === 'delivery')
+      outcome.lags.push(Math.max(0, Date.now() - idTime(event.id)))
     return
   }
   const wait = due_at - Date.now()

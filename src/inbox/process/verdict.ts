@@ -38,12 +38,10 @@ export async function judge(
   viaOf: (event: Claimed) => 'sweep' | undefined,
 ): Promise<Verdict[]> {
   const attempts = events.map((event) => ({ event, trigger: triggerOf(event, viaOf(event)), started_at: Date.now() }))
+  const [first] = events
+  if (!first) return []
   try {
-    const contents = contentsOf(
-      events[0]?.vendor ?? '',
-      payload && (await unpacked(payload)),
-      settingsOf(events[0]?.settings ?? null),
-    )
+    const contents = contentsOf(first, payload && (await unpacked(payload)), settingsOf(first.settings))
     return attempts.map((attempt) => ({ ...attempt, ...decide(attempt.event, contents), due_at: null }))
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }

@@ -13,6 +13,7 @@ import { isFinal, leftBy } from '../lifecycle'
 import { FIRST_DUE_MS } from '../limits'
 import { hasPayload } from '../payload'
 import { events, replays, totals } from '../schema'
+import { isDelivered } from '../sources'
 import { BULK_RUNS_MS, MAX_REPLAYED_A_DAY } from './limits'
 
 export type ReplayRow = typeof replays.$inferSelect
@@ -46,7 +47,9 @@ export async function reopen(
     total: db
       .update(totals)
       .set({ n: sql`${totals.n} - 1` })
-      .where(and(eq(totals.project_id, project_id), eq(totals.status, sql`(${statusNow})`))),
+      .where(
+        and(eq(totals.project_id, project_id), eq(totals.status, sql`(${statusNow})`), isDelivered(sql`${event_id}`)),
+      ),
     replay: insertWhere(
       db,
       replays,

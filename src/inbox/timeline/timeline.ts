@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
 import type { Db } from '../../db/client'
@@ -6,10 +6,11 @@ import { json } from '../../db/sql'
 import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import type { ObjectKind } from '../../lib/billing-kinds'
-import { idTime } from '../../lib/ids'
+import { idRange, idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
 import { BillingEvent, EventStatus } from '../events/present'
 import { events, refs } from '../schema'
+import { PREFIX_OF, SOURCES, type Source } from '../sources'
 
 /** Events referring to an object that one page of its timeline looks at. A few of them are about another object. */
 export const MAX_TIMELINE_LOOKED_AT = 1000
@@ -66,10 +67,15 @@ export function timelineOf(object: { kind: ObjectKind; id: string }, from: strin
       }
       return {
         entries,
-        resume: rows.length === MAX_TIMELINE_LOOKED_AT ? (rows.map(({ id }) => id).sort()[0] ?? null) : null,
+        resume: rows.length === MAX_TIMELINE_LOOKED_AT ? oldestOf(rows) : null,
       }
     },
   }
+}
+
+/** The one that was recorded first. */
+function oldestOf(rows: readonly TimelineRow[]): string | null {
+  return rows.map(({ id }) => id).sort((a, b) => idTime(a) - idTime(b) || (a.slice(3) < b.slice(3) ? -1 : 1))[0] ?? null
 }
 
 /** Null for an event that refers to the object but is about another one. */
@@ -101,14 +107,18 @@ export function listReferring(
   vendorId: string,
   { before, take }: { before: string | null; take: number },
 ) {
-  const ofObject = and(eq(refs.project_id, projectId), eq(refs.ref, vendorId))
-  const newest = db
-    .select({ event_id: refs.event_id })
-    .from(refs)
-    .where(and(ofObject, before === null ? undefined : lt(refs.event_id, before)))
-    .orderBy(desc(refs.event_id))
-    .limit(take)
-    .as('newest')
+  // The newest of each source, and of those together: an id without its prefix sorts by time.
+  const time = (id: Column | SQL) => sql`substr(${id}, 4)`
+  const newestOf = (source: Source) => {
+    const { above, below } = idRange(PREFIX_OF[source], null, null)
+    const until = before === null ? below : PREFIX_OF[source] + before.slice(PREFIX_OF[source].length)
+    const range = and(gt(refs.event_id, above), lt(refs.event_id, until))
+    const ofObject = and(eq(refs.project_id, projectId), eq(refs.ref, vendorId))
+    return sql`SELECT * FROM (SELECT ${refs.event_id} FROM ${refs} WHERE ${and(ofObject, range)}
+      ORDER BY ${refs.event_id} DESC LIMIT ${take})`
+  }
+  const each = sql.join(SOURCES.map(newestOf), sql` UNION ALL `)
+  const newest = sql`(SELECT event_id FROM (${each}) ORDER BY ${time(sql`event_id`)} DESC LIMIT ${take}) newest`
   return (
     db
       .select({
@@ -124,9 +134,9 @@ export function listReferring(
       })
       .from(newest)
       .crossJoin(events)
-      .where(and(eq(events.project_id, projectId), eq(events.id, newest.event_id)))
+      .where(and(eq(events.project_id, projectId), eq(events.id, sql`newest.event_id`)))
       // Without its `Z`, a time sorts correctly as text, however many digits it has.
-      .orderBy(desc(sql`rtrim(${events.occurred_at}, 'Z')`), desc(events.id))
+      .orderBy(desc(sql`rtrim(${events.occurred_at}, 'Z')`), desc(time(events.id)))
   )
 }
 export type TimelineRow = Awaited<ReturnType<typeof listReferring>>[number]
