@@ -30,7 +30,7 @@ const OF_NO_STORE = [
   'test/openapi.test.ts',
   'test/console/{headers,roles}.test.ts',
   'test/audit/refused.test.ts',
-  'test/billing/{convergence,lives,oddities,oddities-values,ordering}.test.ts',
+  'test/billing/{convergence,fetched,fetches,lives,oddities,oddities-values,ordering}.test.ts',
   'test/consumers/links-order.test.ts',
   'test/devices/any-order.test.ts',
   'test/entitlements/order.test.ts',

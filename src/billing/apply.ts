@@ -7,7 +7,7 @@ import type { Effect } from './effect'
 import { forgottenEffect, forgottenState, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { mergedPastDue, pastDueIn } from './past-due'
-import { type Candidate, eventRank, mergedState, type ResolvedState } from './reduce'
+import { type Candidate, eventRank, mergedState, nanoseconds, type ResolvedState } from './reduce'
 import {
   customerName,
   type IsErased,
@@ -119,7 +119,7 @@ function keyOf({ project_id, vendor }: EffectSource, { kind, id }: Snapshot): St
 }
 
 async function candidateOf({ vendor_event_id, event_id }: EffectSource, snapshot: Snapshot): Promise<Candidate> {
-  const { before, after, body, incomplete, reports } = snapshot
+  const { before, after, body, incomplete, reports, read } = snapshot
   return {
     rank: eventRank(snapshot),
     vendor_event_id,
@@ -129,6 +129,7 @@ async function candidateOf({ vendor_event_id, event_id }: EffectSource, snapshot
     body: stored(body),
     ...(incomplete && { incomplete }),
     ...(reports && { reports }),
+    ...(read && { until: nanoseconds(read.until) }),
   }
 }
 

@@ -7,10 +7,14 @@ import { nanoseconds } from './reduce'
  */
 export type PastDue = { period: string; since: string }
 
-/** What one event says; null if it does not say that a subscription is past due, or has no time. */
-export function pastDueIn({ kind, body, occurred_at }: Snapshot): PastDue | null {
-  if (kind !== 'subscription' || body.status !== 'past_due' || occurred_at === null) return null
-  return { period: nanoseconds(body.current_period_start), since: nanoseconds(occurred_at) }
+/**
+ * What one event says; null if it does not say that a subscription is past due, or has no time. A fetch says it for the event
+ * that caused it. Other fetches do not count: nobody knows how long the state held before somebody looked.
+ */
+export function pastDueIn({ kind, body, occurred_at, read }: Snapshot): PastDue | null {
+  const since = read ? read.cause : occurred_at
+  if (kind !== 'subscription' || body.status !== 'past_due' || since === null) return null
+  return { period: nanoseconds(body.current_period_start), since: nanoseconds(since) }
 }
 
 /**

@@ -1,14 +1,15 @@
-import type { Snapshot } from '../vendors/snapshot'
+import { EVENT_STEPS, type Snapshot } from '../vendors/snapshot'
 import { MAX_ORDERED, MAX_TIED } from './limits'
 
 /*
- * Which event determines the state of an object. The state is a function of the set of the object's events: their
- * order, repetitions and replays change nothing. A row keeps what is needed of that set: the events of the highest
- * rank and of the rank below, which can tell the order among the highest. Merging is therefore commutative,
- * associative and idempotent, and two workers that merge into the same row only have to take turns.
+ * Which event or fetch determines the state of an object. The state is a function of the set of the object's events and
+ * fetches: their order, repetitions and replays change nothing. A row keeps what is needed of that set: the events of the
+ * highest rank and of the rank below, which can tell the order among the highest, and the fetch of the highest rank.
+ * Merging is therefore commutative, associative and idempotent, and two workers that merge into the same row only have to
+ * take turns.
  */
 
-/** An event of an object, as the object's row keeps it. */
+/** An event or a fetch of an object, as the object's row keeps it. */
 export type Candidate = {
   rank: string
   vendor_event_id: string
@@ -16,12 +17,14 @@ export type Candidate = {
   /** Digests of the vendor's object before the event (null if the vendor does not say) and after it. */
   before: string | null
   after: string
-  /** Null for an event of the rank below, which is never shown. */
+  /** Null for an event of the rank below, and for every event or fetch that lost to one of the other sort: never shown. */
   body: StoredBody | null
   /** Whether a list of the object was cut off. */
   incomplete?: true
   /** Whether it reports a change that another event of the same instant makes, where there is one. */
   reports?: true
+  /** Of a fetch only: the latest time at which the vendor can have read the object, in the form of {@link nanoseconds}. */
+  until?: string
 }
 
 /** What is stored of an object: its fields that are not null, with the version of this form: see body.ts. */
@@ -33,12 +36,31 @@ export type StoredBody = {
   readonly erased?: boolean
 }
 
-/** `candidates`: first the winner, then the events tied with it, then the events of the rank below. */
+/**
+ * `candidates`: the winner, the events tied with it, and the events of the rank below. A fetch is first, where it wins over
+ * all of them, or last.
+ */
 export type ResolvedState = { candidates: Candidate[]; ambiguous: boolean }
 
-/** A string to compare by: final states rank highest, then the vendor's times to the nanosecond, then the step. */
-export function eventRank({ terminal, occurred_at, updated_at, step }: Snapshot): string {
-  return [terminal ? 1 : 0, nanoseconds(occurred_at), nanoseconds(updated_at), step].join('|')
+/**
+ * A string to compare by: final states rank highest, then the vendor's times to the nanosecond, then the step. A fetch has
+ * the time of its read, and a fifth part, its number among the fetches above the same event or time.
+ */
+export function eventRank({ terminal, occurred_at, updated_at, step, read }: Snapshot): string {
+  const rankOf = (time: string | null, last: number) =>
+    [terminal ? 1 : 0, nanoseconds(time), nanoseconds(updated_at), last].join('|')
+  if (!read) return rankOf(occurred_at, step)
+  // A read is no step of the object: every step at its very time may have come after it.
+  const own = rankOf(read.at, EVENT_STEPS.created)
+  const over = partsOf(read.over ?? '')
+  const isOver = over.event[0] === own[0] && over.event >= own
+  return `${isOver ? over.event : own}|${String(isOver ? over.number + 1 : 1).padStart(6, '0')}`
+}
+
+/** The rank of the event, or of the time, that a rank is about; and the number of the fetch above that, 0 for an event. */
+function partsOf(rank: string): { event: string; number: number } {
+  const parts = rank.split('|')
+  return { event: parts.slice(0, 4).join('|'), number: Number(parts[4] ?? 0) }
 }
 
 /** A JS Date would lose microseconds, and as plain strings `.9Z` sorts after `.95Z`. */
@@ -47,8 +69,48 @@ export function nanoseconds(iso: string | null): string {
   return `${seconds}.${fraction.padEnd(9, '0').slice(0, 9)}`
 }
 
-/** Adds an event to an object's events. */
+/**
+ * Adds an event or a fetch to those of an object. Events are merged among themselves, so a fetch never tells the order of
+ * tied events. Of the fetches only the highest counts: it wins, or it may dispute what the winner says.
+ */
 export function mergedState(known: readonly Candidate[], added: Candidate): ResolvedState {
+  const fetched = highestFetch(known.find(isFetch), added)
+  const events = known.filter((one) => !isFetch(one))
+  const event = isFetch(added) ? events[0] : added
+  const merged = event ? mergedEvents(events, event) : { candidates: [], ambiguous: false }
+  if (!fetched) return merged
+  const [winner] = merged.candidates
+  const doubt = isDoubtful(fetched, merged.candidates)
+  if (winner && winner.rank > fetched.rank)
+    return { candidates: [...merged.candidates, { ...fetched, body: null }], ambiguous: merged.ambiguous || doubt }
+  return { candidates: [fetched, ...merged.candidates.map((one) => ({ ...one, body: null }))], ambiguous: doubt }
+}
+
+const isFetch = ({ until }: Candidate) => until !== undefined
+
+/** @param known the only fetch that the row keeps */
+function highestFetch(known: Candidate | undefined, added: Candidate): Candidate | undefined {
+  if (!isFetch(added) || !known) return isFetch(added) ? added : known
+  const placeOf = ({ rank, after, event_id }: Candidate) => `${rank} ${after} ${event_id}`
+  // The same one is decoded again, perhaps by a version that keeps more of it.
+  return added.event_id === known.event_id || placeOf(added) > placeOf(known) ? added : known
+}
+
+/**
+ * Whether a fetch and the events contradict each other, so that the vendor must be asked again. A fetch that lost may
+ * nevertheless be the later one, if it shows neither what the winner made nor what it found. An event of the rank right
+ * below a fetch that won may have come later than the read, if it begins where the fetch ends.
+ */
+function isDoubtful({ rank, until = '', after }: Candidate, events: readonly Candidate[]): boolean {
+  const [winner] = events
+  if (winner && winner.rank > rank)
+    return until >= (winner.rank.split('|')[1] ?? '') && after !== winner.after && after !== winner.before
+  const over = partsOf(rank).event
+  return events.some((one) => one.rank === over && one.before === after && one.after !== after)
+}
+
+/** Adds an event to an object's events. */
+function mergedEvents(known: readonly Candidate[], added: Candidate): ResolvedState {
   const all = [...known]
   const twin = all.findIndex((one) => sameEvent(one, added))
   if (twin < 0) all.push(added)
