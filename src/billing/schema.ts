@@ -30,7 +30,7 @@ export const billingObjects = sqliteTable(
     incomplete: integer({ mode: 'boolean' }).notNull().default(false),
     /** Goes up with every change. A write over another version than the one that was read is refused: see store.ts. */
     version: integer().notNull(),
-    /** The event that the state comes from, first; then the events needed to place the next one: see reduce.ts. */
+    /** The event or fetch that the state comes from, first; then those needed to place the next one: see reduce.ts. */
     candidates: text({ mode: 'json' }).$type<Candidate[]>().notNull(),
     /**
      * Of a subscription: the latest period in which an event said that it is past due, by its start, and the earliest vendor

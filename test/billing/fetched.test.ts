@@ -154,7 +154,6 @@ describe('the rank of a fetch', () => {
     ['an older event that a fetch is over < an event before the fetch', eventAt(8), fetchAt(10, eventAt(8))],
     ['a fetch over an older event < an event after the fetch', fetchAt(10, eventAt(8)), eventAt(10)],
     ['a fetch < a second one over it', fetchAt(10), fetchAt(10, fetchAt(10))],
-    ['the ninth fetch over an event < the tenth', `${eventAt(11)}|000009`, fetchAt(10, `${eventAt(11)}|000009`)],
     [
       'a fetch of a state that is not final < a final event',
       fetchAt(12, eventAt(11, updated, END)),
@@ -168,6 +167,47 @@ describe('the rank of a fetch', () => {
     ],
   ])('%s', (_, lower, higher) => {
     expect(lower < higher).toBe(true)
+  })
+
+  it('rises with every fetch over the one before', () => {
+    const ranks = Array.from({ length: 11 }).reduce<string[]>(
+      (all) => [...all, fetchAt(10, all.at(-1) ?? eventAt(11))],
+      [eventAt(11)],
+    )
+    expect(ranks.toSorted()).toEqual(ranks)
+  })
+})
+
+describe('a fetch and events contradict each other', () => {
+  const eventOf = (id: string, time: number, before: string | null, after: string): Candidate => {
+    const rank = rankOf(after, { time, step: EVENT_STEPS.updated })
+    return { ...named(id), rank, before, after, body: { status: after } }
+  }
+  const [first, second] = [eventOf('evt_1', 10, 'a', 'b'), eventOf('evt_2', 10, 'b', 'c')]
+  const race = { at: 8, until: 10, over: null }
+  const won = { at: 8, until: 12, over: second.rank }
+
+  it.each<[string, boolean, Candidate[]]>([
+    ['an event of the time of a fetch, which shows another state', true, [second, fetchOf('ftc_1', 'd', race)]],
+    ['the same, with the state after the event', false, [second, fetchOf('ftc_1', 'c', race)]],
+    ['the same, with the state before it', false, [second, fetchOf('ftc_1', 'b', race)]],
+    ['an event after the latest time of a fetch', false, [second, fetchOf('ftc_1', 'd', { ...race, until: 9 })]],
+    ['a fetch over an event that begins where the fetch ends', true, [second, fetchOf('ftc_1', 'b', won)]],
+    [
+      'the same, with an event that changes nothing',
+      false,
+      [eventOf('evt_2', 10, 'b', 'b'), fetchOf('ftc_1', 'b', won)],
+    ],
+    ['the same, with one of several events', true, [first, second, fetchOf('ftc_1', 'a', won)]],
+    ['the same, with a fetch that is newer by its time', false, [second, fetchOf('ftc_1', 'b', { ...won, at: 11 })]],
+    [
+      'the same, with a second fetch',
+      true,
+      [second, fetchOf('ftc_1', 'b', { ...won, over: fetchOf('ftc_2', 'b', won).rank })],
+    ],
+  ])('%s: %s', (_, is, all) => {
+    expect(merged(all).ambiguous).toBe(is)
+    expect(merged(all.toReversed()).ambiguous).toBe(is)
   })
 })
 

@@ -86,8 +86,9 @@ it(`of ${HISTORIES} histories, none that is right without fetches is wrong with 
   )
   for (const { name, columns } of table)
     for (const { column, dependOnOrder } of columns) expect(dependOnOrder, `${name}, ${column}`).toBe(0)
-  for (const { column, wrong, flagged, worse } of table.at(-1)?.columns ?? []) {
+  for (const { column, wrong, flagged, worse, old, answers } of table.at(-1)?.columns ?? []) {
     expect(worse, column).toBe(0)
+    expect(old / answers, column).toBeLessThan(0.001)
     if (COLUMNS[column as keyof typeof COLUMNS].lost === 0) expect({ wrong, flagged }).toEqual({ wrong: 0, flagged: 0 })
   }
 })
