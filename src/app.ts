@@ -38,6 +38,7 @@ import { ingestRoutes } from './inbox/receive/routes'
 import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
 import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
+import { vendorKeyRoutes } from './inbox/vendor-api/routes'
 import { eraseRoute } from './members/erase-route'
 import { invitationRoutes } from './members/invitation-routes'
 import { ownInvitationRoutes } from './members/own-routes'
@@ -99,6 +100,7 @@ const app = base
   .route('/platform/v1/sso', ssoCustomerRoutes)
   .route('/platform/v1/billing/entitlement-keys', keyRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
+  .route('/platform/v1/billing/connections', vendorKeyRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)
   .route('/platform/v1/billing/webhooks', inboxHealthRoutes)

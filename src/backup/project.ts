@@ -14,6 +14,7 @@ export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   devices: ['token_hash'],
   entitlement_keys: ['box', 'key'],
   sso_connections: ['secret'],
+  vendor_keys: ['box', 'key'],
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A line of the table below. */
 type Line = {
-  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 503
+  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 502 | 503
   title: string
   /** Set where callers see a different code from the fault's name. */
   code?: string
@@ -88,6 +88,7 @@ const TABLE = {
   connection_limit_reached: { status: 409, title: 'The project has reached its limit of connections' },
   secret_exists: { status: 409, title: 'The connection already has this signing secret' },
   secret_limit_reached: { status: 409, title: 'The connection has reached its limit of signing secrets' },
+  api_key_unsupported: { status: 409, title: 'The service takes no API key of this vendor' },
   replay_running: { status: 409, title: 'A bulk replay of the project is running' },
   payload_gone: { status: 409, title: 'The payload of this event is no longer stored' },
   payload_too_large: { status: 413, title: 'The body is too large' },
@@ -95,6 +96,10 @@ const TABLE = {
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported' },
   validation_failed: { status: 422, title: 'The request has invalid fields' },
+  api_key_invalid: { status: 422, title: 'The vendor does not know this API key' },
+  api_key_too_powerful: { status: 422, title: "The vendor's API key may do more than read" },
+  api_key_other_mode: { status: 422, title: "The vendor's API key is of the other mode" },
+  api_key_other_account: { status: 422, title: "The vendor's API key is of another account" },
   registration_refused: { status: 422, title: 'The new passkey could not be verified' },
   rate_limited: { status: 429, title: 'Too many requests' },
   daily_limit_reached: { status: 429, title: 'The project has reached its limit of changes for today' },
@@ -104,6 +109,7 @@ const TABLE = {
   signature_timestamp: { status: 401, title: 'The timestamp of the signature is too far from the current time' },
   unknown_connection: { status: 404, title: 'Connection not found' },
   connection_disabled: { status: 403, title: 'The connection is disabled' },
+  vendor_failed: { status: 502, title: 'The vendor could not be asked' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
   database_full: { status: 503, title: 'The database is full' },
   not_configured: { status: 503, title: 'The deployment lacks a setting' },
@@ -226,6 +232,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   connection_limit_reached: 'Delete connections that nothing uses, and try again.',
   secret_exists: 'Do nothing: the connection already has this secret.',
   secret_limit_reached: 'Remove a secret that the vendor no longer signs with, and try again.',
+  api_key_unsupported: 'Do nothing: what the service knows of this vendor comes from its events alone.',
   replay_running: 'Wait until the replay that the response names is done, and try again.',
   payload_gone: 'The event cannot be replayed. Its summary and its results are still there.',
   payload_too_large: 'Send less in one call. The response names the limit.',
@@ -233,6 +240,10 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   unsupported_media_type: 'Send Content-Type: application/json.',
   unsupported_encoding: 'Send the body without Content-Encoding.',
   validation_failed: 'Correct the fields that errors lists. Each entry has a JSON Pointer, a code and a message.',
+  api_key_invalid: 'Copy the whole key again, or create another one at the vendor.',
+  api_key_too_powerful: 'Create a key at the vendor that may only read, with the permissions that the docs list.',
+  api_key_other_mode: 'Use a key of the mode of the connection. Before its mode can change, its key must be removed.',
+  api_key_other_account: 'Use a key of the account whose events the connection receives.',
   registration_refused: ({ challenge }) =>
     `Ask for new options and register the passkey again. The options work once, for ${challenge}.`,
   daily_limit_reached:
@@ -244,6 +255,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   signature_timestamp: 'Check the sender’s clock, and that nothing on the way delays deliveries.',
   unknown_connection: 'Copy the ingest URL of the connection again, and enter it at the vendor.',
   connection_disabled: 'Enable the connection in the console or with the API. The vendor then sends again.',
+  vendor_failed: 'Try again later. Nothing was changed.',
   database_unavailable: 'Try again after Retry-After. A change is made completely or not at all.',
   database_full: 'Tell the operator: the project’s database needs room. Reading still works.',
   not_configured: 'Tell the operator: the response names the setting that is missing.',

@@ -22,6 +22,13 @@ export type KeyFacts = {
   writes: readonly string[]
 }
 
+/** What is known of an event that a connection has received. */
+export type KnownEvent = {
+  vendor_event_id: string
+  event_type: string
+  object: { type: string | null; id: string | null }
+}
+
 /** A path of a vendor's API, with ids as `{name}`. Always one of ours, never one that a payload has. */
 export type ApiPattern = `/${string}`
 
@@ -44,8 +51,8 @@ export type VendorApi = {
   reads: readonly ApiRead[]
   /** Where the vendor tells what a key may, and how that reads; null where the answer has another form. */
   about?: { pattern: ApiPattern; facts: (body: Json) => KeyFacts | null }
-  /** Where one of the account's events, which has this id, is found. Absent if the vendor has no such path. */
-  event?: { pattern: ApiPattern; keptDays: number }
+  /** Where the account has what an event of a connection was about; null for an event that does not tell. */
+  sightOf: (event: KnownEvent) => { pattern: ApiPattern; id: string } | null
   /** The vendor's code of an error: a word, never a message. */
   errorCode: (body: Json) => string | null
   /** Whether an answer says that the key itself is no good (any more), in contrast to a permission that it lacks. */

@@ -1,8 +1,14 @@
-import type { ApiRead, KeyFacts, VendorApi } from './api'
+import type { ApiPattern, ApiRead, KeyFacts, VendorApi } from './api'
 import { at, type Json, text } from './lib/json'
 
 /** Codes of a 403 that are about the key, in contrast to `forbidden`, which is about a permission. */
 const OF_THE_KEY = ['invalid_token', 'authentication_malformed', 'authentication_missing']
+
+const PATHS: Readonly<Record<string, ApiPattern>> = {
+  customer: '/customers/{id}',
+  subscription: '/subscriptions/{id}',
+  transaction: '/transactions/{id}',
+}
 
 /**
  * Paddle's API. Its root tells what a key may, so nothing else is tried. Keys from before May 2025 have another form and no
@@ -35,6 +41,11 @@ export const paddleApi: VendorApi = {
     read('products', 'product.read'),
     read('notification_settings', 'notification_setting.read'),
   ],
+  /** Paddle has no path for one event, and deletes none of these objects. */
+  sightOf({ object: { type, id } }) {
+    const pattern = PATHS[type ?? '']
+    return pattern === undefined || id === null ? null : { pattern, id }
+  },
   about: { pattern: '/', facts: factsOf },
 
   errorCode: ({ error }) => text(at(error, 'code')) ?? text(at(error, 'type')),

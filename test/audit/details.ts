@@ -36,6 +36,7 @@ export const DETAILS: Record<string, unknown> = {
   'connection.updated': { name: 'sample', status: 'active' },
   'connection.secret_added': { secret_id: 'sec_…' },
   'connection.secret_removed': { secret_id: 'sec_…' },
+  'connection.api_key_set': { hint: 'orld' },
   'events.replayed': { filter: { order: 'desc' }, matched: 1 },
   'customer.pinned': { vendor: 'stripe', consumer: '<consumer>' },
   'customer.unpinned': { vendor: 'stripe' },

@@ -1,6 +1,17 @@
-import { call, fillTable, freshConnection, STRIPE_SECRET, stripeConnection } from '../harness'
+import {
+  call,
+  deliver,
+  fillTable,
+  freshConnection,
+  lossyQueue,
+  newStripeAccount,
+  newStripeKey,
+  STRIPE_SECRET,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
 import { asks, may, type Rows, read, times } from './row'
-import type { World } from './world'
+import { WORLDS_KEY, type World } from './world'
 
 const CONNECTIONS = '/platform/v1/billing/connections'
 const PAGES = '/console/p/:project/platform/billing/connections'
@@ -76,6 +87,36 @@ export const CONNECTION_ROWS: Rows = {
     audit: onConnection('secret_removed'),
     console: asks(`${PAGES}/:id/secrets/:secret/remove`),
   },
+  'PUT /platform/v1/billing/connections/:id/api-key': {
+    who: WRITE,
+    json: { api_key: WORLDS_KEY },
+    audit: onConnection('api_key_set'),
+    faults: {
+      api_key_unsupported: async () => {
+        const { project, secret } = await freshConnection()
+        const json = { vendor: 'standard', name: 'Standard', livemode: true }
+        const { body } = await call(CONNECTIONS, { method: 'POST', project, token: secret, json })
+        return setKey({ project, secret, connection: body }, newStripeKey())
+      },
+      api_key_invalid: async () => setKey(await freshConnection(), newStripeKey()),
+      api_key_too_powerful: async () => setKey(await freshConnection(), 'sk_live_51abcdefghijkl'),
+      api_key_other_mode: async () => setKey(await freshConnection(), newStripeKey('test')),
+      api_key_other_account: async () => {
+        const world = await freshConnection()
+        await deliver(world.connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
+        return setKey(world, await newStripeAccount())
+      },
+      vendor_failed: async () => setKey(await freshConnection(), await newStripeAccount({ fail: { status: 500 } })),
+    },
+  },
+  'GET /platform/v1/billing/connections/:id/api-key': { who: read('connections:read') },
+  'DELETE /platform/v1/billing/connections/:id/api-key': { who: WRITE, audit: onConnection('api_key_removed') },
+}
+
+type Connected = { project: string; secret: string; connection: { id: string } }
+
+function setKey({ project, secret, connection }: Connected, api_key: string) {
+  return call(`${CONNECTIONS}/${connection.id}/api-key`, { method: 'PUT', project, token: secret, json: { api_key } })
 }
 
 function addSecret({ project, secret, connection }: Awaited<ReturnType<typeof freshConnection>>, added: string) {

@@ -9,6 +9,7 @@ import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
   call,
+  changeAccount,
   DIRECTORY,
   deliver,
   freshKey,
@@ -22,6 +23,9 @@ import {
 } from '../harness'
 import { insertConnection, insertIdentity } from '../sso/rows'
 
+/** A key of Stripe's whose account has the events of all worlds. */
+export const WORLDS_KEY = `rk_live_51${'World'.repeat(8)}`
+
 export type World = Awaited<ReturnType<typeof newWorld>>
 
 /** A project with one of each thing that a path can name. */
@@ -30,7 +34,10 @@ export async function newWorld() {
   const other = await mint(owner.token, project, { name: 'other', scopes: ORDINARY })
   const connection = await stripeConnection(owner.token, project)
   // The runner does not end while the real Queue has a batch on its way: this one loses the message.
-  const receipt = await deliver(connection.id, stripeEvent(), { bindings: { EVENTS: lossyQueue().EVENTS } })
+  const event = stripeEvent()
+  const receipt = await deliver(connection.id, event, { bindings: { EVENTS: lossyQueue().EVENTS } })
+  await changeAccount(WORLDS_KEY, { objects: { [event.id]: event } })
+  await keptVendorKey(project, connection.id, owner.user)
   const sessions = await call('/auth/sessions', { token: owner.token })
   const replay = newId('rpl', Date.now())
   await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
@@ -93,6 +100,16 @@ export function worldsByRoute() {
     read ??= newWorld()
     return read
   }
+}
+
+/** The key of a connection, written to the database. Nothing opens it. */
+async function keptVendorKey(project: string, connection: string, user: string): Promise<void> {
+  await STORE.prepare(
+    `INSERT INTO vendor_keys (project_id, connection_id, key, box, hint, livemode, permissions, state, added_by, checked_at, created_at)
+     VALUES (?, ?, 1, '', 'test', 1, '{}', 'ok', ?, 1, 1)`,
+  )
+    .bind(project, connection, user)
+    .run()
 }
 
 /** A passkey of a user, and sessions in which one was used, written to the database. No authenticator has it. */

@@ -39,7 +39,7 @@ export async function connect(
 /**
  * Changes a connection's name, status or mode. One that is enabled takes the next delivery.
  *
- * @throws {Fault} `not_found`
+ * @throws {Fault} `not_found`, `api_key_other_mode`
  */
 export async function changeConnection(
   rt: Runtime,

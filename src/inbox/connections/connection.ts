@@ -7,6 +7,7 @@ import { isDeleted } from '../../tenancy/project'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
+import { vendorKeys } from '../vendor-api/schema'
 import { MAX_CONNECTIONS } from './limits'
 import { connections, type StoredSecret } from './schema'
 
@@ -86,7 +87,11 @@ export async function insertConnection(
   return rows[0]
 }
 
-/** Changes a connection and its `version`, so that ingest reads it again. @throws {Fault} `not_found` */
+/**
+ * Changes a connection and its `version`, so that ingest reads it again.
+ *
+ * @throws {Fault} `not_found`; `api_key_other_mode` if it would get another mode than the key of its vendor's API has
+ */
 export async function updateConnection(
   db: Db,
   { project_id, id }: Pick<Connection, 'project_id' | 'id'>,
@@ -97,25 +102,44 @@ export async function updateConnection(
   const updated = db
     .update(connections)
     .set({ name, status, livemode, version: nextVersion })
-    .where(liveConnections(project_id, id))
-  const { rows } = await batch(db, {
-    ...audited(db, change, inboxConnectionEntry(project_id, id, 'connection.updated', changes), updated),
+    .where(and(liveConnections(project_id, id), livemode === undefined ? undefined : hasNoKeyOfMode(!livemode)))
+  const { changed, rows } = await batch(db, {
+    ...audited(
+      db,
+      change,
+      inboxConnectionEntry(project_id, id, 'connection.updated', changes),
+      updated.returning({ id: connections.id }),
+    ),
     rows: findConnection(db, project_id, id),
   })
-  return requireFound(rows, 'Connection')
+  const row = requireFound(rows, 'Connection')
+  if (changed.length === 0)
+    throw new Fault('api_key_other_mode', "The key of the vendor's API is of the mode that the connection has now.")
+  return row
 }
 
-/** Ends a connection and deletes its secrets; its events stay. @throws {Fault} `not_found` */
+/** Whether a connection has no key of the vendor's API that is of this mode, as a condition. */
+function hasNoKeyOfMode(livemode: boolean): SQL {
+  const key = and(
+    eq(vendorKeys.project_id, connections.project_id),
+    eq(vendorKeys.connection_id, connections.id),
+    eq(vendorKeys.livemode, livemode),
+  )
+  return sql`NOT EXISTS (SELECT 1 FROM ${vendorKeys} WHERE ${key})`
+}
+
+/** Ends a connection and deletes its secrets and the key of its vendor's API; its events stay. @throws {Fault} `not_found` */
 export async function deleteConnection(db: Db, projectId: string, id: string, change: Change): Promise<void> {
   const ended = db
     .update(connections)
     .set({ deleted_at: change.now, secrets: [], version: nextVersion })
     .where(liveConnections(projectId, id))
     .returning({ id: connections.id })
-  const { changed } = await batch(
-    db,
-    audited(db, change, inboxConnectionEntry(projectId, id, 'connection.deleted'), ended),
-  )
+  const ofConnection = and(eq(vendorKeys.project_id, projectId), eq(vendorKeys.connection_id, id))
+  const { changed } = await batch(db, {
+    ...audited(db, change, inboxConnectionEntry(projectId, id, 'connection.deleted'), ended),
+    key: db.delete(vendorKeys).where(ofConnection),
+  })
   if (changed.length === 0) throw notFound('Connection')
 }
 

@@ -89,7 +89,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The connection.', schema: ConnectionShown } },
-      faults: ['not_found'],
+      faults: ['not_found', 'api_key_other_mode'],
     }),
     body(UpdateConnectionBody),
     async (c) => {
@@ -103,7 +103,8 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'deleteConnection',
       summary: 'Delete a connection',
-      description: 'Its address answers 404 from then on, and its secrets are deleted. Recorded events stay.',
+      description:
+        'Its address answers 404 from then on, and its secrets and the key of the vendor’s API are deleted. Recorded events stay.',
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Deleted.' } },

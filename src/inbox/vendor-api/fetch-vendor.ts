@@ -123,9 +123,9 @@ function objectIn(text: string): Json | null {
   }
 }
 
-/** A code is a word. What else a vendor puts there stays out of our log. */
+/** A code is a word without digits, unlike an id or a key. What else a vendor puts there stays out of our log. */
 function wordIn(code: string | null): string | null {
-  return code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null
+  return code !== null && /^[a-z_]{1,60}$/.test(code) ? code : null
 }
 
 /** `Retry-After` has seconds, or a time on the vendor's clock. @param now that clock (ms) */

@@ -111,6 +111,8 @@ export const ACTIONS: Record<string, Action> = {
   'connection.deleted': { did: 'Deleted a connection' },
   'connection.secret_added': { did: 'Added a signing secret' },
   'connection.secret_removed': { did: 'Removed a signing secret' },
+  'connection.api_key_set': { did: 'Set the API key of a vendor' },
+  'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
   'event.replayed': { did: 'Replayed an event' },
   'events.replayed': {
     did: 'Replayed events',

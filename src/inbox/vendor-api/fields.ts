@@ -1,0 +1,58 @@
+import * as z from 'zod'
+import { named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
+import { iso } from '../../lib/time'
+import { Holder, holderOf } from '../../tenancy/holder'
+import { HINT_SHOWS } from '../connections/limits'
+import type { VendorKeyRow } from './keys'
+import { MAX_API_KEY_LENGTH } from './limits'
+import { VENDOR_KEY_STATES } from './schema'
+
+export const ApiKeyBody = named(
+  'SetVendorApiKey',
+  z.strictObject({
+    api_key: z
+      .string()
+      .min(1)
+      .max(MAX_API_KEY_LENGTH)
+      .describe("A key of the vendor's API that may only read, as the vendor shows it. Write-only."),
+  }),
+  { api_key: 'the key as the vendor shows it' },
+)
+
+export const ApiKeyShown = named(
+  'VendorApiKey',
+  z.object({
+    hint: z.string().describe(`The last ${HINT_SHOWS} characters.`),
+    livemode: z.boolean().describe('Whether the key is of the live mode. It is the mode of the connection.'),
+    account: z
+      .literal('same')
+      .nullable()
+      .describe(
+        "`same`: the key's account has one of the newest events of the connection. Null: the connection had no recent event to compare, or the key may not read it.",
+      ),
+    permissions: z
+      .record(z.string(), named('VendorPermission', z.enum(['ok', 'refused'])))
+      .describe('What the key may read, by the kind of object, as it was at `checked_at`.'),
+    state: named('VendorApiKeyState', z.enum(VENDOR_KEY_STATES)).describe(
+      '`refused`: the vendor does not know the key any more. Set another one, or the same one again.',
+    ),
+    added_by: Holder,
+    checked_at: timestamp.describe('When the key was tried: each time it is set.'),
+  }),
+  {
+    hint: '4f7Q',
+    livemode: true,
+    account: 'same',
+    permissions: { customers: 'ok', subscriptions: 'ok', invoices: 'refused' },
+    state: 'ok',
+    added_by: { type: 'user', id: SAMPLE.user },
+    checked_at: SAMPLE.time,
+  },
+)
+
+/** A key as the API shows it: never the key itself. */
+export function presentVendorKey(row: VendorKeyRow): z.infer<typeof ApiKeyShown> {
+  const { hint, livemode, account, permissions, state, added_by, checked_at } = row
+  return { hint, livemode, account, permissions, state, added_by: holderOf(added_by), checked_at: iso(checked_at) }
+}

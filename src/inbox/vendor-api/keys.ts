@@ -1,0 +1,171 @@
+import { and, desc, eq, gte, isNull, lt, sql } from 'drizzle-orm'
+import { audited, type Change } from '../../audit/store'
+import { batch, type Db, run } from '../../db/client'
+import { insertWhere } from '../../db/insert-where'
+import { excluded } from '../../db/sql'
+import type { Runtime } from '../../env'
+import { Fault, requireFound } from '../../lib/fault'
+import { idRange } from '../../lib/ids'
+import { sealContext, unseal } from '../../lib/seal'
+import { vendorOf } from '../../vendors'
+import type { VendorApi } from '../../vendors/api'
+import { findConnection, inboxConnectionEntry, liveConnections } from '../connections/connection'
+import { connections } from '../connections/schema'
+import { keyUnavailable } from '../connections/sealing'
+import { events } from '../schema'
+import { SIGHTS } from './limits'
+import { vendorKeys } from './schema'
+
+export type VendorKeyRow = typeof vendorKeys.$inferSelect
+type Place = Pick<VendorKeyRow, 'project_id' | 'connection_id'>
+
+/** A key that is ready to be used, with the API that it is for. Never log it. */
+export type VendorKey = VendorKeyRow & { vendor: string; api: VendorApi; secret: string }
+
+/** What a key is bound to: see `sealContext`. */
+export function vendorKeyContext({ project_id, connection_id }: Place): string {
+  return sealContext(project_id, connection_id, 'api_key')
+}
+
+/** Reads the key of a connection. */
+export function findVendorKey(db: Db, { project_id, connection_id }: Place) {
+  return db.select().from(vendorKeys).where(at({ project_id, connection_id }))
+}
+
+/** Reads the keys of a project's connections of a vendor that the vendor has not refused, the oldest connection first. */
+export function findKeysOfVendor(db: Db, projectId: string, vendor: string) {
+  return db
+    .select({ key: vendorKeys, vendor: connections.vendor })
+    .from(vendorKeys)
+    .innerJoin(connections, ofLive)
+    .where(and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor), eq(vendorKeys.state, 'ok')))
+    .orderBy(vendorKeys.connection_id)
+}
+
+/** A key is deleted with its connection; this is for the moment between a read of both. */
+const ofLive = and(
+  eq(connections.id, vendorKeys.connection_id),
+  eq(connections.project_id, vendorKeys.project_id),
+  isNull(connections.deleted_at),
+)
+
+/**
+ * Reads and unseals the key of a connection, in whatever state it is: look at `state` before it is used.
+ *
+ * @returns null if there is none
+ * @throws {Fault} `encryption_key_unavailable`
+ */
+export async function readVendorKey(rt: Runtime, projectId: string, connectionId: string): Promise<VendorKey | null> {
+  const read = rt.db
+    .select({ key: vendorKeys, vendor: connections.vendor })
+    .from(vendorKeys)
+    .innerJoin(connections, ofLive)
+    .where(at({ project_id: projectId, connection_id: connectionId }))
+  const [row] = await run(rt.db, read)
+  return row ? openVendorKey(rt, row) : null
+}
+
+/**
+ * Unseals a key that {@link findKeysOfVendor} has read.
+ *
+ * @returns null if this version of the service takes no key of the vendor
+ * @throws {Fault} `encryption_key_unavailable`
+ */
+export async function openVendorKey(
+  { settings }: Runtime,
+  { key, vendor }: { key: VendorKeyRow; vendor: string },
+): Promise<VendorKey | null> {
+  const api = vendorOf(vendor)?.api
+  if (!api) return null
+  try {
+    return { ...key, vendor, api, secret: await unseal(settings.encryptionKeys, key, vendorKeyContext(key)) }
+  } catch {
+    throw keyUnavailable("The encryption keys do not open the connection's API key.")
+  }
+}
+
+/**
+ * Sets the key of a connection, in place of another one.
+ *
+ * @throws {Fault} `not_found`; `api_key_other_mode` if the mode of the connection was changed meanwhile
+ */
+export async function putVendorKey(db: Db, row: VendorKeyRow, change: Change): Promise<VendorKeyRow> {
+  const { project_id, connection_id, hint, livemode } = row
+  const fits = and(liveConnections(project_id, connection_id), eq(connections.livemode, livemode))
+  const set = insertWhere(db, vendorKeys, row, sql`EXISTS (SELECT 1 FROM ${connections} WHERE ${fits})`)
+  const entry = inboxConnectionEntry(project_id, connection_id, 'connection.api_key_set', { hint })
+  const { rows, connection } = await batch(db, {
+    ...audited(db, change, entry, set.onConflictDoUpdate({ target: KEY, set: REPLACED })),
+    rows: findVendorKey(db, row),
+    connection: findConnection(db, project_id, connection_id),
+  })
+  requireFound(connection, 'Connection')
+  if (rows[0]?.box !== row.box) throw otherMode(livemode)
+  return rows[0]
+}
+
+const KEY = [vendorKeys.project_id, vendorKeys.connection_id]
+const REPLACED = {
+  key: excluded(vendorKeys.key),
+  box: excluded(vendorKeys.box),
+  hint: excluded(vendorKeys.hint),
+  livemode: excluded(vendorKeys.livemode),
+  account: excluded(vendorKeys.account),
+  permissions: excluded(vendorKeys.permissions),
+  state: excluded(vendorKeys.state),
+  added_by: excluded(vendorKeys.added_by),
+  checked_at: excluded(vendorKeys.checked_at),
+  created_at: excluded(vendorKeys.created_at),
+  not_before: excluded(vendorKeys.not_before),
+}
+
+/** @param livemode of the key */
+export function otherMode(livemode: boolean): Fault {
+  const [key, connection] = livemode ? ['live', 'test'] : ['test', 'live']
+  return new Fault(
+    'api_key_other_mode',
+    `This is a key of the ${key} mode, and the connection is of the ${connection} mode.`,
+  )
+}
+
+/** Removes the key of a connection, if it has one. @throws {Fault} `not_found` if there is no such connection */
+export async function removeVendorKey(db: Db, of: Place, change: Change): Promise<void> {
+  const removed = db.delete(vendorKeys).where(at(of)).returning({ id: vendorKeys.connection_id })
+  const entry = inboxConnectionEntry(of.project_id, of.connection_id, 'connection.api_key_removed')
+  const { connection } = await batch(db, {
+    ...audited(db, change, entry, removed),
+    connection: findConnection(db, of.project_id, of.connection_id),
+  })
+  requireFound(connection, 'Connection')
+}
+
+/** Notes that the vendor does not know a key any more. One that has been replaced since it was read is left alone. */
+export async function markRefused(
+  db: Db,
+  key: Pick<VendorKeyRow, 'project_id' | 'connection_id' | 'box'>,
+): Promise<void> {
+  const same = and(at(key), eq(vendorKeys.box, key.box))
+  await run(db, db.update(vendorKeys).set({ state: 'refused' }).where(same))
+}
+
+/** Reads the newest events of a connection since a time (ms), as far as they tell whose account it is. */
+export function findRecentEvents(db: Db, { project_id, connection_id }: Place, since: number) {
+  const { above, below } = idRange('evt', since, null)
+  return db
+    .select({ vendor_event_id: events.vendor_event_id, event_type: events.event_type, summary: events.summary })
+    .from(events)
+    .where(
+      and(
+        eq(events.project_id, project_id),
+        eq(events.connection_id, connection_id),
+        gte(events.id, above),
+        lt(events.id, below),
+      ),
+    )
+    .orderBy(desc(events.id))
+    .limit(SIGHTS)
+}
+
+function at({ project_id, connection_id }: Place) {
+  return and(eq(vendorKeys.project_id, project_id), eq(vendorKeys.connection_id, connection_id))
+}

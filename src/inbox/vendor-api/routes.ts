@@ -1,0 +1,81 @@
+import { type Context, Hono } from 'hono'
+import { answer } from '../../http/answer'
+import { changeOf, projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { read } from '../../http/read'
+import { route } from '../../http/route'
+import { body } from '../../http/validate'
+import { requireFound } from '../../lib/fault'
+import { ApiKeyBody, ApiKeyShown, presentVendorKey } from './fields'
+import { findVendorKey, removeVendorKey } from './keys'
+import { setVendorKey, VENDORS_WITH_KEYS } from './set-key'
+
+const tag = 'Billing connections'
+const actors = ['session', 'api_key'] as const
+const mayWrite = { actors, scope: 'connections:write', project: true } as const
+const shown = { 200: { description: 'The key, without its secret.', schema: ApiKeyShown } }
+
+export const vendorKeyRoutes = new Hono<HttpEnv>()
+  .put(
+    '/:id/api-key',
+    route({
+      id: 'setVendorApiKey',
+      summary: "Set the key of the vendor's API",
+      description: `With a key that may only read, the service can fetch objects from the vendor. It is tried before it is stored, which takes at most a few seconds: what it may read, and whether it is of the mode and the account of the connection. It takes the place of the key that the connection has. The service takes keys of ${VENDORS_WITH_KEYS.join(' and ')}.`,
+      tag,
+      policy: { ...mayWrite, costly: true },
+      responses: shown,
+      faults: [
+        'not_found',
+        'api_key_unsupported',
+        'api_key_invalid',
+        'api_key_too_powerful',
+        'api_key_other_mode',
+        'api_key_other_account',
+        'vendor_failed',
+        'encryption_key_unavailable',
+      ],
+    }),
+    body(ApiKeyBody),
+    async (c) => {
+      const { api_key } = c.req.valid('json')
+      return answer(c, presentVendorKey(await setVendorKey(c.get('rt'), placeOf(c), api_key, changeOf(c))), 200)
+    },
+  )
+  .get(
+    '/:id/api-key',
+    route({
+      id: 'getVendorApiKey',
+      summary: "Read what is known of the key of the vendor's API",
+      description: 'The key itself is never returned.',
+      tag,
+      policy: { actors, scope: 'connections:read', project: true, reads: true },
+      responses: shown,
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const { rows } = await read(c, { rows: findVendorKey(c.get('rt').db, placeOf(c)) })
+      return answer(c, presentVendorKey(requireFound(rows, 'API key', 'on this connection')), 200)
+    },
+  )
+  .delete(
+    '/:id/api-key',
+    route({
+      id: 'removeVendorApiKey',
+      summary: "Remove the key of the vendor's API",
+      description:
+        'The service deletes the key and fetches nothing more with it. What was fetched stays. Revoke the key at the vendor too. Removing a key that is not there succeeds.',
+      tag,
+      policy: { ...mayWrite, ends: true },
+      responses: { 204: { description: 'There is no key any more.' } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      await removeVendorKey(c.get('rt').db, placeOf(c), changeOf(c))
+      return answer(c, null, 204)
+    },
+  )
+
+function placeOf(c: Context<HttpEnv, '/:id/api-key'>) {
+  return { project_id: projectOf(c.get('actor')), connection_id: c.req.param('id') }
+}

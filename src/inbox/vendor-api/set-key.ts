@@ -1,0 +1,53 @@
+import type { Change } from '../../audit/store'
+import { run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { Fault } from '../../lib/fault'
+import { seal } from '../../lib/seal'
+import { VENDORS, vendorOf } from '../../vendors'
+import type { VendorApi } from '../../vendors/api'
+import { readConnection } from '../connections/connection'
+import { HINT_SHOWS } from '../connections/limits'
+import { requireSealingKey } from '../connections/sealing'
+import { findRecentEvents, putVendorKey, type VendorKeyRow, vendorKeyContext } from './keys'
+import { SIGHT_AGE } from './limits'
+import { tryKey } from './try-key'
+
+/** The vendors of whose API the service takes a key, as they write their names. */
+export const VENDORS_WITH_KEYS = Object.values(VENDORS).flatMap(({ api }: { api?: VendorApi }) => api?.vendor ?? [])
+
+/**
+ * Tries a vendor's API key, and keeps it if it is good: in place of the one that the connection has.
+ *
+ * @throws {Fault} `not_found`, `api_key_unsupported`, `encryption_key_unavailable`, and what `tryKey` throws
+ */
+export async function setVendorKey(
+  rt: Runtime,
+  of: { project_id: string; connection_id: string },
+  apiKey: string,
+  change: Change,
+): Promise<VendorKeyRow> {
+  const { vendor, livemode } = await readConnection(rt.db, of.project_id, of.connection_id)
+  const api = vendorOf(vendor)?.api
+  if (!api)
+    throw new Fault('api_key_unsupported', `The service takes API keys of ${VENDORS_WITH_KEYS.join(' and ')} only.`)
+  await requireSealingKey(rt)
+  const rows = await run(rt.db, findRecentEvents(rt.db, of, rt.now - SIGHT_AGE))
+  const events = rows.map(({ summary, ...event }) => ({
+    ...event,
+    object: summary?.object ?? { type: null, id: null },
+  }))
+  const tried = await tryKey(api, apiKey, { livemode, events })
+  const row = {
+    ...of,
+    ...(await seal(rt.settings.encryptionKeys, apiKey, vendorKeyContext(of))),
+    ...tried,
+    hint: apiKey.slice(-HINT_SHOWS),
+    livemode,
+    state: 'ok' as const,
+    added_by: change.actor.id,
+    checked_at: rt.now,
+    created_at: rt.now,
+    not_before: null,
+  }
+  return putVendorKey(rt.db, row, change)
+}
