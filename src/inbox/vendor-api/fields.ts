@@ -15,9 +15,10 @@ export const ApiKeyBody = named(
       .string()
       .min(1)
       .max(MAX_API_KEY_LENGTH)
+      .regex(/^[\x21-\x7e]+$/, 'must have no space, line break or letter outside ASCII')
       .describe("A key of the vendor's API that may only read, as the vendor shows it. Write-only."),
   }),
-  { api_key: 'the key as the vendor shows it' },
+  { api_key: 'rk_live_as_stripe_shows_it' },
 )
 
 export const ApiKeyShown = named(

@@ -146,7 +146,7 @@ describe('a key that is not taken', () => {
     ['any text', 'stripe', 'hello', null, 'api_key_invalid'],
     ['a publishable key', 'stripe', 'pk_live_51abcdefghijkl', null, 'api_key_invalid'],
     ['a signing secret', 'stripe', 'whsec_0123456789', null, 'api_key_invalid'],
-    ['a key with a line break', 'stripe', `${newStripeKey()}\nX: y`, null, 'api_key_invalid'],
+    ['a key with a line break', 'stripe', `${newStripeKey()}\nX: y`, null, 'validation_failed'],
     ['a key of another vendor', 'stripe', newPaddleKey(), null, 'api_key_invalid'],
     ['a key that the vendor does not know', 'stripe', newStripeKey(), null, 'api_key_invalid'],
     ['a key that has ended', 'stripe', newStripeKey(), { fail: { status: 401 } }, 'api_key_invalid'],
