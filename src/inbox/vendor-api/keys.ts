@@ -1,11 +1,11 @@
-import { and, desc, eq, gte, isNull, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNull, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { excluded } from '../../db/sql'
 import type { Runtime } from '../../env'
 import { Fault, requireFound } from '../../lib/fault'
-import { idRange } from '../../lib/ids'
+import { idFloor } from '../../lib/ids'
 import { sealContext, unseal } from '../../lib/seal'
 import { vendorOf } from '../../vendors'
 import type { VendorApi } from '../../vendors/api'
@@ -13,6 +13,7 @@ import { findConnection, inboxConnectionEntry, liveConnections } from '../connec
 import { connections } from '../connections/schema'
 import { keyUnavailable } from '../connections/sealing'
 import { events } from '../schema'
+import { isDelivered } from '../sources'
 import { SIGHTS } from './limits'
 import { vendorKeys } from './schema'
 
@@ -148,20 +149,13 @@ export async function markRefused(
   await run(db, db.update(vendorKeys).set({ state: 'refused' }).where(same))
 }
 
-/** Reads the newest events of a connection since a time (ms), as far as they tell whose account it is. */
+/** Reads the newest deliveries of a connection since a time (ms), as far as they tell whose account it is. */
 export function findRecentEvents(db: Db, { project_id, connection_id }: Place, since: number) {
-  const { above, below } = idRange('evt', since, null)
+  const ofConnection = and(eq(events.project_id, project_id), eq(events.connection_id, connection_id))
   return db
     .select({ vendor_event_id: events.vendor_event_id, event_type: events.event_type, summary: events.summary })
     .from(events)
-    .where(
-      and(
-        eq(events.project_id, project_id),
-        eq(events.connection_id, connection_id),
-        gte(events.id, above),
-        lt(events.id, below),
-      ),
-    )
+    .where(and(ofConnection, gte(events.id, idFloor('evt', since)), isDelivered(events.id)))
     .orderBy(desc(events.id))
     .limit(SIGHTS)
 }

@@ -287,4 +287,16 @@ describe('the account of a key', () => {
     await changeAccount(key, { refused: ['subscriptions'] })
     expect((await put(world, key)).body).toMatchObject({ account: null })
   })
+
+  it('is told by deliveries, not by what was fetched', async () => {
+    const event = stripeEvent()
+    const world = await received(event)
+    await rows(
+      `INSERT INTO events (project_id, id, connection_id, vendor_event_id, event_type, payload_id, status, last_delivered_at)
+       SELECT project_id, replace(id, 'evt_', 'ftc_' || n), connection_id, 'ftc_' || n, 'fetch.customer', 'pay_1', 'processed', 1
+       FROM events, (SELECT value AS n FROM json_each('[1,2,3,4]')) WHERE project_id = ?`,
+      world.project,
+    )
+    expect((await put(world, await newStripeAccount({ objects: [event] }))).body).toMatchObject({ account: 'same' })
+  })
 })
