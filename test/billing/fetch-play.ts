@@ -1,8 +1,8 @@
 import { type FetchedAnswer, winnersRank } from '../../src/billing/fetched'
 import { type Candidate, nanoseconds, type ResolvedState } from '../../src/billing/reduce'
-import { SECOND } from '../../src/lib/time'
+import { iso, SECOND } from '../../src/lib/time'
 import { EVENT_STEPS, type Read } from '../../src/vendors/snapshot'
-import { between, type History, named, type Random, rankOf, stateAt } from './fetch-world'
+import { between, type Change, changeAt, type History, named, type Random, rankOf } from './fetch-world'
 import { shuffled } from './lives'
 
 /** How fetches take part in the order: the product's rules, or some that lack a part. */
@@ -112,34 +112,37 @@ class Course {
     this.fetches += 1
     const known = this.row.candidates
     const read = start + (random() < 0.05 ? between(random, 0.3, 3) : between(random, 0.03, 0.3))
-    const shown = stateAt(history.changes, read - (random() < history.stale ? between(random, 0, 1.5) : 0))
+    const change = changeAt(history.changes, read - (random() < history.stale ? between(random, 0, 1.5) : 0))
     const end = read + 0.02 + (random() < 0.05 ? between(random, 0.1, 2) : between(random, 0.03, 0.15))
     this.free = end
     if (start > (history.changes.at(-1)?.at ?? 0) + history.stale * 75) this.isSeen = true
-    if (shown === undefined) return // the vendor says 404
+    if (!change) return // the vendor says 404
     // The vendor's API has a clock of its own, and says whole seconds.
     const date = Math.floor(read + 0.02 + between(random, -0.3, 0.3))
-    this.at(end, (now) => this.receive(now, { known, shown, date, start, rounds }))
+    this.at(end, (now) => this.receive(now, { known, change, date, start, rounds }))
   }
 
-  private receive(now: number, { known, shown, date, start, rounds }: Answer): void {
+  private receive(now: number, { known, change, date, start, rounds }: Answer): void {
     const { history, rules, random } = this
+    const { state: shown, at } = change
+    const version = history.versions ? at : undefined
     const answer = {
       date: new Date(date * SECOND).toUTCString(),
       tookMs: Math.round((now - start) * SECOND),
       startedAt: Math.round((start + this.skew) * SECOND),
       over: winnersRank({ candidates: known }),
+      ...(version !== undefined && { version: iso(version * SECOND) }),
     }
     const id = `ftc_${Math.floor(random() * 2 ** 40).toString(36)}`
     const end = Math.round((now + this.skew) * SECOND)
     const read = rules.read?.(answer, end) as Read
-    const rank = rankOf(shown, { step: EVENT_STEPS.updated, read })
+    const rank = rankOf(shown, { step: EVENT_STEPS.updated, read, ...(version !== undefined && { version }) })
     const candidate = { ...named(id), rank, before: null, after: shown, body: null, until: nanoseconds(read.until) }
     // A fetch that shows what is known already says nothing new: it leaves no record.
     if (this.row.ambiguous || known[0]?.after !== shown) this.record(now, candidate)
     if (rounds === 0) return
     const after = this.row.candidates[0]?.after
-    const isNewer = after === shown || after === stateAt(history.changes, now)
+    const isNewer = after === shown || after === changeAt(history.changes, now)?.state
     if (!isNewer && rounds > 1) {
       this.fetch(now, rounds - 1)
       return
@@ -149,4 +152,4 @@ class Course {
   }
 }
 
-type Answer = { known: Candidate[]; shown: string; date: number; start: number; rounds: number }
+type Answer = { known: Candidate[]; change: Change; date: number; start: number; rounds: number }

@@ -1,5 +1,5 @@
 import { readOf } from '../../src/billing/fetched'
-import { type Candidate, mergedState, type ResolvedState } from '../../src/billing/reduce'
+import { type Candidate, mergedState, nanoseconds, type ResolvedState } from '../../src/billing/reduce'
 import { iso, SECOND } from '../../src/lib/time'
 import type { Rules } from './fetch-play'
 
@@ -29,6 +29,15 @@ const belowEvents: Reads = (answer) => ({ ...readOf(answer), at: iso(SECOND) })
 const notOver =
   (reads: Reads): Reads =>
   (answer, end) => ({ ...reads(answer, end), over: null })
+
+/** Over any winner, even if the answer is of an older version. */
+const overAny: Reads = (answer) => ({ ...readOf(answer), over: answer.over })
+/** Over no winner whose event occurred after the version was made. */
+const overOlder: Reads = (answer) => {
+  const read = readOf(answer)
+  const occurred = answer.over?.split('|')[1] ?? ''
+  return { ...read, over: occurred > nanoseconds(answer.version ?? null) ? null : read.over }
+}
 
 /** Fetches as if they were events: without rules 3 and 4. */
 const asEvents: Merge = (known, { until: _, ...added }) => mergedState(known, added)
@@ -94,6 +103,8 @@ export const WITHOUT = {
   '1: no margin': { ...PRODUCT, read: later(5) },
   '1: no time': { ...PRODUCT, read: belowEvents },
   '2': { ...PRODUCT, read: notOver(readOf) },
+  '2: an answer of an older version is over the winner': { ...PRODUCT, read: overAny },
+  '2: an event that occurred after its version is not below': { ...PRODUCT, read: overOlder },
   '3': { ...PRODUCT, merge: noDoubt },
   '3: where a fetch lost': { ...PRODUCT, merge: noDoubtOfLoser },
   '3: where a fetch won': { ...PRODUCT, merge: noDoubtOfWinner },

@@ -24,6 +24,11 @@ export type World = {
   skew?: number
   /** Whether each event has a clock of its own, so that even their times may have the wrong order. */
   apart?: boolean
+  /**
+   * Whether objects have versions, as those of Paddle do: the time of the last change, to the millisecond. Events have it too. They occur
+   * up to 3 s after it, and do not say what was before.
+   */
+  versions?: boolean
   /** How often somebody asks for a refresh at most: each time in 70 % of histories. */
   refreshes?: number
   /** `thin`: an event only has the object fetched. `both`: each event comes with its object, and has it fetched too. */
@@ -32,7 +37,7 @@ export type World = {
 
 export type Change = { at: number; state: string }
 export type Delivery = { candidate: Candidate; arrives: number; isRepeated: boolean; isLost: boolean }
-export type History = Required<Pick<World, 'stale' | 'sends'>> & {
+export type History = Required<Pick<World, 'stale' | 'versions' | 'sends'>> & {
   changes: Change[]
   deliveries: Delivery[]
   /** When somebody asks for a refresh. */
@@ -44,19 +49,19 @@ export const between = (random: Random, low: number, high: number) => low + rand
 export const END = 'END'
 
 export function historyOf(world: World, random: Random): History {
-  const { stale = 0, refreshes = 2, sends = 'objects' } = world
+  const { stale = 0, versions = false, refreshes = 2, sends = 'objects' } = world
   const changes = changesOf(world, random)
   const deliveries = deliveriesOf(changes, world, random)
   // Around a change: before, amid or after its deliveries.
   const asked = Array.from({ length: refreshes })
     .filter(() => random() < 0.7)
     .map(() => pick(changes, random).at + between(random, -1, 4))
-  return { changes, deliveries, refreshes: asked, stale, sends }
+  return { changes, deliveries, refreshes: asked, stale, versions, sends }
 }
 
-/** The object's state at a time; undefined before its first one. */
-export function stateAt(changes: readonly Change[], time: number): string | undefined {
-  return changes.findLast(({ at }) => at <= time)?.state
+/** The last change before a time; undefined if there is none. */
+export function changeAt(changes: readonly Change[], time: number): Change | undefined {
+  return changes.findLast(({ at }) => at <= time)
 }
 
 /** One object in five ends. */
@@ -75,14 +80,18 @@ function changesOf({ ties, returns = 1 / 6 }: World, random: Random): Change[] {
 }
 
 function deliveriesOf(changes: readonly Change[], world: World, random: Random): Delivery[] {
-  const { lost, skew = 0.4, apart = false, fast = false } = world
+  const { lost, skew = 0.4, apart = false, fast = false, versions = false } = world
   const off = between(random, -skew, skew)
+  let latest = 0
   return changes.map(({ at, state }, i) => {
-    const time = Math.floor(at + (apart ? between(random, -skew, skew) : off))
+    const second = Math.floor(at + (apart ? between(random, -skew, skew) : off))
+    latest = Math.max(latest + 0.001, at + (versions ? between(random, 0.1, 3) : 0))
+    const time = versions ? latest : second
     const step = i === 0 ? EVENT_STEPS.created : EVENT_STEPS.updated
     const id = `evt_${Math.floor(random() * 2 ** 40).toString(36)}`
-    const before = changes[i - 1]?.state ?? null
-    const candidate = { ...named(id), rank: rankOf(state, { time, step }), before, after: state, body: null }
+    const before = versions ? null : (changes[i - 1]?.state ?? null)
+    const rank = rankOf(state, { time, step, ...(versions && { version: at }) })
+    const candidate = { ...named(id), rank, before, after: state, body: null }
     return { candidate, arrives: at + latency(fast, random), isRepeated: random() < 0.1, isLost: random() < lost }
   })
 }
@@ -90,10 +99,12 @@ function deliveriesOf(changes: readonly Change[], world: World, random: Random):
 export const named = (id: string) => ({ vendor_event_id: id, event_id: id })
 
 /** The rank of an event, or of a fetch, that shows this state. */
-export function rankOf(state: string, { time, step, read }: { time?: number; step: EventStep; read?: Read }): string {
-  const occurred_at = time === undefined ? null : iso(time * SECOND)
-  const times = { occurred_at, updated_at: null, step, ...(read && { read }) }
-  return eventRank({ terminal: state === END, ...times } as Snapshot)
+export function rankOf(
+  state: string,
+  { time, version, step, read }: { time?: number; version?: number; step: EventStep; read?: Read },
+): string {
+  const [occurred_at, updated_at] = [time, version].map((one) => (one === undefined ? null : iso(one * SECOND)))
+  return eventRank({ terminal: state === END, occurred_at, updated_at, step, ...(read && { read }) } as Snapshot)
 }
 
 function latency(fast: boolean, random: Random): number {

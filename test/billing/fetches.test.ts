@@ -99,6 +99,9 @@ it.each<[string, World]>([
   ['a clock for each event', { ties: 0.4, lost: 0.01, apart: true }],
   ['thin events', { ties: 0.7, lost: 0, fast: true, sends: 'thin' }],
   ['thin events, 1 % lost', { ties: 0.4, lost: 0.01, sends: 'thin' }],
+  ['versions', { ties: 0.7, lost: 0, fast: true, versions: true }],
+  ['versions, a fifth of reads stale', { ties: 0.7, lost: 0, stale: 0.2, versions: true }],
+  ['versions, 5 % lost', { ties: 0.7, lost: 0.05, versions: true }],
   ['both forms of each event, 1 % lost', { ties: 0.4, lost: 0.01, sends: 'both' }],
 ])('the same holds with %s', (_, world) => {
   const counts = countsOf(world, PRODUCT, HISTORIES)
@@ -115,6 +118,9 @@ it('what is fetched after its last change is right, or flagged, where no state c
 /** Changes in one second that go back and forth, and are delivered at once: the hardest to put in order. */
 const HARD: World = { ties: 0.9, lost: 0, fast: true, returns: 0.5 }
 
+/** Versions show which reads are stale. */
+const STALE: World = { ties: 0.9, lost: 0, fast: true, stale: 0.5, versions: true }
+
 /** What the fixed histories of a world count under all rules. */
 const WHOLE = new Map<World, Counts>()
 
@@ -124,6 +130,8 @@ it.each<[keyof typeof WITHOUT, keyof Counts, World]>([
   ['1: no margin', 'worse', HARD],
   ['1: no time', 'flagged', COLUMNS['nothing lost']],
   ['2', 'old', COLUMNS['nothing lost']],
+  ['2: an answer of an older version is over the winner', 'worse', STALE],
+  ['2: an event that occurred after its version is not below', 'old', { ...COLUMNS['nothing lost'], versions: true }],
   ['3', 'worse', HARD],
   ['3: where a fetch lost', 'wrongThoughSeen', FORWARD],
   ['3: where a fetch won', 'worse', HARD],
