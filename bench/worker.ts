@@ -19,6 +19,7 @@ const LIMITS = [
   'LIMIT_PROJECT_COSTLY',
   'LIMIT_CALLER_COSTLY',
   'LIMIT_USER_COSTLY',
+  'LIMIT_REFRESH',
 ]
 
 /** Indexes that only a previous version uses. */

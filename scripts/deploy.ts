@@ -17,12 +17,12 @@ import { ensureDatabases, ensureNamespace, ensureQueue, requireLogin } from './l
 import { uploadWorker } from './lib/deploy/upload.ts'
 import { DEPLOY_CONFIG, tracked, trackedText, writeDeployConfig } from './lib/deploy-config.ts'
 import { readFlags } from './lib/flags.ts'
-import { storesIn } from './lib/stores-config.ts'
+import { queueOf, storesIn } from './lib/stores-config.ts'
 import { fail, run } from './lib/terminal.ts'
 
 const NAME = tracked('name')
 const STORES = storesIn(trackedText())
-const QUEUES = [...STORES.map(({ queue }) => queue), tracked('dead_letter_queue')]
+const QUEUES = [...STORES.map(({ queue }) => queue), tracked('dead_letter_queue'), queueOf(trackedText(), 'FETCHES')]
 const { values: flags } = readFlags({
   usage: 'npm run deploy -- --public-origin ORIGIN --email-from ADDRESS [--dry-run]',
   about:

@@ -16,6 +16,7 @@ import { domainRoutes } from './domains/routes'
 import { hostRouting } from './domains/surface'
 import { grantRoutes } from './entitlements/grant-routes'
 import { previewRoutes } from './entitlements/preview-routes'
+import { consumerRefreshRoutes } from './entitlements/refresh-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
@@ -35,6 +36,7 @@ import { eventRoutes } from './inbox/events/routes'
 import { customerRoutes } from './inbox/objects/customer-routes'
 import { invoiceRoute, paymentMethodRoute, subscriptionRoute } from './inbox/objects/routes'
 import { ingestRoutes } from './inbox/receive/routes'
+import { customerRefreshRoutes } from './inbox/refresh/routes'
 import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
 import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
@@ -90,6 +92,7 @@ const app = base
   .route('/platform/v1/consumers', deviceRoutes)
   .route('/platform/v1/devices', verifyRoutes)
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
+  .route('/platform/v1/consumers', consumerRefreshRoutes)
   .route('/platform/v1/domains', domainRoutes)
   .route('/platform/v1/consumers', tokenRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
@@ -117,6 +120,7 @@ const app = base
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
   .route('/platform/v1/billing/customers', customerLinkRoutes)
   .route('/platform/v1/billing/customers', customerRoutes)
+  .route('/platform/v1/billing/customers', customerRefreshRoutes)
   // What anybody may read of a project.
   .route('/p', jwksRoutes)
   .route('/platform/v1/sso/connections', ssoConnectionRoutes)

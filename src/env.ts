@@ -8,6 +8,8 @@ export interface Env {
   /** The directory, and store 0. */
   DB: D1Database
   EVENTS: Queue<unknown>
+  /** What vendors' APIs are to be asked for, of all stores. */
+  FETCHES: Queue<unknown>
   KV: KVNamespace
   EMAIL?: SendEmail
   LIMIT_CREDENTIAL: RateLimit
@@ -21,6 +23,7 @@ export interface Env {
   LIMIT_PROJECT_COSTLY: RateLimit
   LIMIT_CALLER_COSTLY: RateLimit
   LIMIT_USER_COSTLY: RateLimit
+  LIMIT_REFRESH: RateLimit
   METRICS?: AnalyticsEngineDataset
   BACKUPS?: R2Bucket
   CF_VERSION_METADATA?: WorkerVersionMetadata
@@ -54,6 +57,8 @@ export type Runtime = {
    */
   readonly db: Db
   readonly events: Queue<unknown>
+  /** The queue of what vendors' APIs are to be asked for, of all stores. */
+  fetches: Queue<unknown>
   /** The number of that store. Before `at`, it is 0, the number of the directory. */
   store: number
   /** The numbers of the stores that are bound, in their order. */
@@ -77,6 +82,7 @@ export type Runtime = {
     project_costly: RateLimit
     caller_costly: RateLimit
     user_costly: RateLimit
+    refresh: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -105,6 +111,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
     directory: open(0, env.DB) as Directory,
     stores: [...bound.keys()],
     cost: () => sumOf([...opened.values()].map(({ meter }) => meter)),
+    fetches: env.FETCHES,
     kv: env.KV,
     email: env.EMAIL ?? null,
     limits: {
@@ -119,6 +126,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       project_costly: env.LIMIT_PROJECT_COSTLY,
       caller_costly: env.LIMIT_CALLER_COSTLY,
       user_costly: env.LIMIT_USER_COSTLY,
+      refresh: env.LIMIT_REFRESH,
     },
     metrics: env.METRICS ?? null,
     backups: env.BACKUPS ?? null,

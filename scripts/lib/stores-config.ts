@@ -30,7 +30,7 @@ export function storesIn(config: string): StoreConfig[] {
   return boundStores(config).map((number) => {
     const binding = databaseBinding(number)
     const database = blockOf(config, 'd1_databases', binding)
-    const queue = settingOf(blockOf(config, 'queues.producers', queueBinding(number)), 'queue')
+    const queue = queueOf(config, queueBinding(number))
     // The Worker knows from the name of a queue which store its messages belong to.
     const isNamedSo = number === 0 ? !/-\d+$/.test(queue) : queue.endsWith(`-${number}`)
     if (!isNamedSo) throw new Error(`the queue of store ${number} is called ${queue}: it must end with that number`)
@@ -96,6 +96,11 @@ export function closedBesideDomain(config: string, publicOrigin: string): string
   const hosts = [new URL(publicOrigin).hostname, ...others.split(',').map((host) => host.trim())]
   if (hosts.some((host) => host.endsWith('.workers.dev'))) return config
   return config.replace(/^workers_dev = true$/m, 'workers_dev = false')
+}
+
+/** The queue that a binding sends to. */
+export function queueOf(config: string, binding: string): string {
+  return settingOf(blockOf(config, 'queues.producers', binding), 'queue')
 }
 
 /** A configuration from one heading to the next. The comment above a heading belongs to the previous block. */

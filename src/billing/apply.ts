@@ -118,7 +118,11 @@ function keyOf({ project_id, vendor }: EffectSource, { kind, id }: Snapshot): St
   return { project_id, kind, vendor_id: id, vendor }
 }
 
-async function candidateOf({ vendor_event_id, event_id }: EffectSource, snapshot: Snapshot): Promise<Candidate> {
+/** What a row would keep of an event or a fetch. */
+export async function candidateOf(
+  { vendor_event_id, event_id }: Pick<EffectSource, 'vendor_event_id' | 'event_id'>,
+  snapshot: Snapshot,
+): Promise<Candidate> {
   const { before, after, body, incomplete, reports, read } = snapshot
   return {
     rank: eventRank(snapshot),

@@ -55,6 +55,8 @@ export const RATE_LIMITS = {
   caller_costly: { requests: 30, window: 60 },
   // Of all keys that one user minted: as much as five projects have, however many the user owns.
   user_costly: { requests: 300, window: 60 },
+  // Of a project: each is up to three calls of the vendor's, which allows an account some 25 to 100 a second for everything.
+  refresh: { requests: 60, window: 60 },
 } as const
 /** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */
 export const COSTLY_ROWS = 5_000

@@ -1,7 +1,8 @@
 import type { Kind } from '../lib/billing-kinds'
+import type { FetchedKind } from '../vendors/kinds'
 import { parseObject } from '../vendors/lib/read'
 import type { Read } from '../vendors/snapshot'
-import { type StateKind, Undecodable, type Vendor } from '../vendors/vendor'
+import { Undecodable, type Vendor } from '../vendors/vendor'
 
 /**
  * What is kept with a fetched object, in place of the headers of a delivery. Times are ISO 8601 UTC.
@@ -27,7 +28,7 @@ export function fetchedIn(
 ): { event: string; readOf: (kind: Kind) => Read } {
   if (!asEvent) throw new Undecodable('this version does not fetch from the vendor')
   const { kind, at = '', until = '', over, cause } = headers as FetchHeaders
-  const event = asEvent(id, { kind: kind as StateKind, object: parseObject(text), at })
+  const event = asEvent(id, { kind: kind as FetchedKind, object: parseObject(text), at })
   // A transaction tells of cards too: what was known of those before is not kept.
   const readOf = (of: Kind) => ({ at, until, over: of === kind ? over || null : null, cause: cause || null })
   return { event: JSON.stringify(event), readOf }

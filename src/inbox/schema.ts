@@ -8,6 +8,7 @@ import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { connections } from './connections/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import { CHUNK_PAYLOADS } from './limits'
+import { vendorAsks } from './refresh/schema'
 import { vendorKeys } from './vendor-api/schema'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
@@ -245,5 +246,10 @@ export const INBOX_PARTS: Parts = {
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
   totals: partOf(totals, [totals.project_id, totals.status], CHUNK_ROWS),
   vendor_keys: partOf(vendorKeys, [vendorKeys.project_id, vendorKeys.connection_id], CHUNK_ROWS),
+  vendor_asks: partOf(
+    vendorAsks,
+    [vendorAsks.project_id, vendorAsks.vendor, vendorAsks.kind, vendorAsks.object_id],
+    CHUNK_ROWS,
+  ),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
 }

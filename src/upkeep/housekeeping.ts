@@ -12,6 +12,7 @@ import { dropFormerIndexes } from '../inbox/fewer-rows'
 import { foldMinutes } from '../inbox/fold-minutes'
 import { movePayloads } from '../inbox/move-payloads'
 import { packBodies } from '../inbox/pack-bodies'
+import { purgeAsks } from '../inbox/refresh/flight'
 import { purgeEvents, purgeMinutes, purgePacked, purgePayloads, purgeReplays } from '../inbox/retention'
 import { bodies, payloads } from '../inbox/schema'
 import { DAY, HOUR } from '../lib/time'
@@ -57,6 +58,7 @@ const TASKS: Record<string, Task> = {
   former_indexes: ({ db, now }) => dropFormerIndexes(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'delivery'),
   fetched_records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'fetch'),
+  vendor_asks: (rt, progress) => purgeAsks(rt.db, startOf(rt, progress), rt.now),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
   grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   customer_moves: (rt, progress) => purgeMoves(rt.db, startOf(rt, progress), recordsBefore(rt)),

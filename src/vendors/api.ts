@@ -1,3 +1,4 @@
+import type { ApiPattern, VendorCalls } from './calls'
 import type { Json } from './lib/json'
 
 /** What is wrong with a key, before anybody is asked. `why` is a sentence for people; it never has the key. */
@@ -29,9 +30,6 @@ export type KnownEvent = {
   object: { type: string | null; id: string | null }
 }
 
-/** A path of a vendor's API, with ids as `{name}`. Always one of ours, never one that a payload has. */
-export type ApiPattern = `/${string}`
-
 /**
  * The API of a vendor, as far as it is read with a customer's key: facts and pure functions. The requests themselves are
  * made by `fetchVendor` of the inbox.
@@ -47,6 +45,8 @@ export type VendorApi = {
   checkKey: (key: string) => KeyProblem | null
   /** Whether a key that passed `checkKey` is of the live mode. */
   livemodeOf: (key: string) => boolean
+  /** What is asked for with a key, and what the answers mean. */
+  calls: VendorCalls
   /** What a key must be able to read. */
   reads: readonly ApiRead[]
   /** Where the vendor tells what a key may, and how that reads; null where the answer has another form. */

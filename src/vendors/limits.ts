@@ -37,3 +37,7 @@ export const MAX_OBJECT_METADATA_VALUE = 500
 export const MAX_OBJECT_BYTES = 40_000
 /** Levels of an XML payload. */
 export const MAX_XML_DEPTH = 32
+/** Subscriptions of a customer that a refresh reads: as many as Stripe lists on one page. */
+export const REFRESHED_SUBSCRIPTIONS = 100
+/** Its newest invoices that a refresh reads. */
+export const REFRESHED_INVOICES = 10

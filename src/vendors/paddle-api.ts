@@ -1,5 +1,7 @@
-import type { ApiPattern, ApiRead, KeyFacts, VendorApi } from './api'
+import type { ApiRead, KeyFacts, VendorApi } from './api'
+import type { ApiPattern } from './calls'
 import { at, type Json, text } from './lib/json'
+import { paddleCalls } from './paddle-calls'
 
 /** Codes of a 403 that are about the key, in contrast to `forbidden`, which is about a permission. */
 const OF_THE_KEY = ['invalid_token', 'authentication_malformed', 'authentication_missing']
@@ -32,6 +34,7 @@ export const paddleApi: VendorApi = {
   },
   livemodeOf: isLive,
 
+  calls: paddleCalls,
   reads: [
     read('customers', 'customer.read'),
     read('subscriptions', 'subscription.read'),

@@ -1,3 +1,4 @@
+import type { StateKind } from './kinds'
 import { boundedMetadata, type Cut, fittedBody, prose, word } from './lib/bounded'
 import type { Json } from './lib/json'
 import { required } from './lib/read'
@@ -8,7 +9,6 @@ import type { Paddle } from './paddle-shared'
 import { subscription } from './paddle-subscription'
 import { transaction } from './paddle-transaction'
 import { canonical, EVENT_STEPS, type EventStep, type Made, type Snapshot } from './snapshot'
-import type { StateKind } from './vendor'
 
 /** Paddle Billing's entities as billing state. Paddle does not send what an entity was before. */
 export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snapshot[] {

@@ -1,5 +1,6 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { type CustomerClaim, claimedValues, claimsOf } from './claim'
+import type { FetchedKind, StateKind } from './kinds'
 import { at, before, isObject, type Json, objects, text, without } from './lib/json'
 import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
@@ -7,7 +8,7 @@ import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleApi } from './paddle-api'
 import { paddleSnapshots } from './paddle-objects'
-import type { StateKind, Vendor } from './vendor'
+import type { Vendor } from './vendor'
 
 /**
  * Paddle Billing. `Paddle-Signature: ts=<seconds>;h1=<hex>[;h1=<hex>…]`: HMAC-SHA256 of `ts:body` under the whole key;
@@ -126,7 +127,8 @@ function totalOf(data: Record<string, unknown>) {
 }
 
 /** The types of events that say what fetched objects say. */
-const TYPES: Readonly<Record<StateKind, string>> = {
+const TYPES: Readonly<Record<FetchedKind, string>> = {
+  checkout: 'transaction.updated', // a checkout is a transaction
   subscription: 'subscription.updated',
   invoice: 'transaction.updated',
   customer: 'customer.updated',

@@ -1,5 +1,7 @@
-import type { ApiPattern, ApiRead, VendorApi } from './api'
+import type { ApiRead, VendorApi } from './api'
+import type { ApiPattern } from './calls'
 import { at, text } from './lib/json'
+import { stripeCalls } from './stripe-calls'
 
 /**
  * The version of Stripe's API that is asked for: the one of the SDK that the tests compare with. Without it, the answer would have
@@ -29,6 +31,7 @@ export const stripeApi: VendorApi = {
   },
   livemodeOf: (key) => key.startsWith('rk_live_'),
 
+  calls: stripeCalls,
   reads: [
     read('customers', 'Customers', '/v1/customers'),
     read('subscriptions', 'Subscriptions', '/v1/subscriptions'),

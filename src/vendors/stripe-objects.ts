@@ -1,3 +1,4 @@
+import type { StateKind } from './kinds'
 import { boundedMetadata, type Cut, fittedBody, word, wordOf } from './lib/bounded'
 import { at, flag, isObject, type Json, without } from './lib/json'
 import { required } from './lib/read'
@@ -7,7 +8,6 @@ import { customer, paymentMethod } from './stripe-customer'
 import { invoice } from './stripe-invoice'
 import type { Stripe } from './stripe-shared'
 import { subscription } from './stripe-subscription'
-import type { StateKind } from './vendor'
 
 /** Stripe's objects as billing state, for API versions before and after 2025-03-31 (basil). */
 export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snapshot {

@@ -1,5 +1,6 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
 import { SECOND } from '../lib/time'
+import type { FetchedKind, StateKind } from './kinds'
 import { at, flag, idOf, isObject, type Json, text, without } from './lib/json'
 import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
@@ -8,7 +9,7 @@ import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
 import { stripeSnapshot } from './stripe-objects'
-import { type DecodedEvent, type StateKind, Undecodable, type Vendor } from './vendor'
+import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
 
 /**
  * Stripe. `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`: HMAC-SHA256 of `t.body` under the whole `whsec_…`
@@ -148,7 +149,8 @@ function thinEvent(event: Record<string, unknown>, event_type: string): DecodedE
 }
 
 /** The type of event that says what a fetched object says. Its end is told by the object, or by what it lacks. */
-function typeOf(kind: StateKind, object: Json): string {
+function typeOf(kind: FetchedKind, object: Json): string {
+  if (kind === 'checkout') return `checkout.session.${object.status === 'complete' ? 'completed' : 'expired'}`
   if (kind === 'subscription') return 'customer.subscription.updated'
   if (kind === 'customer') return object.deleted === true ? 'customer.deleted' : 'customer.updated'
   if (kind === 'payment_method') return object.customer ? 'payment_method.updated' : 'payment_method.detached'

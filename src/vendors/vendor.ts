@@ -1,5 +1,6 @@
 import type { VendorApi } from './api'
 import type { CustomerClaim } from './claim'
+import type { FetchedKind, StateKind } from './kinds'
 import type { Json } from './lib/json'
 import type { Snapshot } from './snapshot'
 
@@ -28,9 +29,6 @@ export type SignatureCause =
 export type SignatureVerification =
   | { ok: true; secret: number }
   | { ok: false; cause: SignatureCause; skew_ms?: number }
-
-/** The kinds of objects whose events become billing state. */
-export type StateKind = 'subscription' | 'invoice' | 'payment_method' | 'customer'
 
 /** One event of a delivery, in our terms. A value that the payload lacks is null. */
 export type DecodedEvent = {
@@ -61,7 +59,7 @@ export type DecodedEvent = {
 
 /** An object as the vendor's API answered. */
 export type FetchedObject = {
-  kind: StateKind
+  kind: FetchedKind
   object: Json
   /** The earliest time of the vendor's at which it can have been so: ISO 8601 UTC. */
   at: string

@@ -19,6 +19,7 @@ const PUBLIC = [
   'connections.secrets_used', // ids, and when
   'domains.token', // a DNS record
   'events.lease_token', // of a worker
+  'vendor_asks.lease_token', // of a worker
 ]
 
 it('an export leaves out every column with a secret', async () => {

@@ -131,6 +131,16 @@ export const CUSTOMER_ROWS: Rows = {
     },
   },
   'GET /platform/v1/billing/customers/:vendor/:id': { who: read('billing:read'), console: { [`GET ${CUSTOMER}`]: {} } },
+  'POST /platform/v1/billing/customers/:vendor/:id/refresh': {
+    who: may('developer', 'billing:write'),
+    audit: null,
+    faults: {
+      api_key_missing: async () => {
+        const { send } = await byKey()
+        return send('POST', '/platform/v1/billing/customers/stripe/cus_1/refresh')
+      },
+    },
+  },
   'PUT /platform/v1/billing/customers/:vendor/:id': {
     who: WRITE,
     json: { consumer: 'ext:sample' },

@@ -16,6 +16,11 @@ export const ENTITLEMENTS: Rows = {
     who: read('entitlements:read'),
     console: { [`GET ${PAGES}/entitlements`]: {} },
   },
+  'POST /platform/v1/consumers/:consumer/refresh': {
+    who: may('developer', 'billing:write'),
+    json: { checkout: { vendor: 'stripe', id: 'cs_1' }, features: ['sso'] },
+    audit: null,
+  },
   'POST /platform/v1/consumers/:consumer/entitlements/token': {
     who: read('entitlements:read'),
     json: { ttl_s: 60, features: ['sso'] },

@@ -106,7 +106,7 @@ export function worldsByRoute() {
 async function keptVendorKey(project: string, connection: string, user: string): Promise<void> {
   await STORE.prepare(
     `INSERT INTO vendor_keys (project_id, connection_id, key, box, hint, livemode, permissions, state, added_by, checked_at, created_at)
-     VALUES (?, ?, 1, '', 'test', 1, '{}', 'ok', ?, 1, 1)`,
+     VALUES (?, ?, 1, '', 'test', 1, '{}', 'refused', ?, 1, 1)`,
   )
     .bind(project, connection, user)
     .run()

@@ -7,7 +7,10 @@ import type { Task } from './read-message'
 import { judge, type Verdict } from './verdict'
 import { writeVerdicts } from './write-verdicts'
 
-type Tasks = ReadonlyMap<string, Task>
+/** An event to be processed, and what sent its message. */
+type Asked = Pick<Task, 'key' | 'via'>
+/** What a batch is about, by the ids of its events, and what becomes of it. `seen` is told how each attempt ended. */
+type Work = { tasks: ReadonlyMap<string, Asked>; outcome: BatchOutcome; seen: (verdict: Verdict) => void }
 
 /**
  * What became of a batch. `waits`: event id → how long its message should wait (ms) before the next attempt; others need no
@@ -22,15 +25,21 @@ export type BatchOutcome = { waits: Map<string, number>; finished: number; lags:
  * payloads takes several such passes, each over as many as fit into memory together: a worker holds only what its pass
  * has claimed. A failure of one event does not affect the others.
  *
+ * @param seen is told how each attempt ended, once that is written
  * @throws {Fault} `database_unavailable`
  */
-export async function processEvents(db: Db, list: readonly Task[]): Promise<BatchOutcome> {
-  const tasks: Tasks = new Map(list.map((task) => [task.key.event_id, task]))
+export async function processEvents(
+  db: Db,
+  list: readonly Asked[],
+  seen: (verdict: Verdict) => void = () => {},
+): Promise<BatchOutcome> {
+  const tasks = new Map(list.map((task) => [task.key.event_id, task]))
   const keys = [...tasks.values()].map(({ key }) => key)
   const outcome: BatchOutcome = { waits: new Map(), finished: 0, lags: [], dropped: 0 }
+  const work: Work = { tasks, outcome, seen }
   const left: EventKey[][] = []
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
-    left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), tasks, outcome))
+    left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), work))
   }
   // An event that a dead worker left may be what killed it, so it is claimed alone, once the others are safe.
   for (const rest of left) {
@@ -41,22 +50,17 @@ export async function processEvents(db: Db, list: readonly Task[]): Promise<Batc
     })
     outcome.dropped += dropped[0]?.n ?? 0
     for (const key of expired) {
-      await pass(db, { tasks, outcome }, (lease) => claimExpired(db, key, lease, Date.now()))
+      await pass(db, work, (lease) => claimExpired(db, key, lease, Date.now()))
     }
   }
   return outcome
 }
 
 /** Processes the events that are ready. @returns the others */
-async function processReady(
-  db: Db,
-  keys: readonly EventKey[],
-  tasks: Tasks,
-  outcome: BatchOutcome,
-): Promise<EventKey[]> {
+async function processReady(db: Db, keys: readonly EventKey[], work: Work): Promise<EventKey[]> {
   let rest = [...keys]
   while (rest.length > 0) {
-    const done = await pass(db, { tasks, outcome }, (lease) => claim(db, rest, lease, Date.now()))
+    const done = await pass(db, work, (lease) => claim(db, rest, lease, Date.now()))
     if (done.size === 0) break
     rest = rest.filter(({ event_id }) => !done.has(event_id))
     // There is more to do if payloads are large. Without a pause, an isolate that has one pass after another answers nobody
@@ -73,13 +77,16 @@ async function processReady(
  */
 async function pass(
   db: Db,
-  { tasks, outcome }: { tasks: Tasks; outcome: BatchOutcome },
+  { tasks, outcome, seen }: Work,
   take: (lease: string) => Promise<ClaimedBatch>,
 ): Promise<Set<string>> {
   const lease = newId('lse', Date.now())
   const verdicts = await judgeAll(await take(lease), tasks)
   if (verdicts.length === 0) return new Set()
-  for (const verdict of await writeVerdicts(db, verdicts, lease)) note(outcome, verdict)
+  for (const verdict of await writeVerdicts(db, verdicts, lease)) {
+    note(outcome, verdict)
+    seen(verdict)
+  }
   return new Set(verdicts.map(({ event }) => event.id))
 }
 
@@ -95,7 +102,7 @@ function note(outcome: BatchOutcome, { event, status, due_at }: Verdict): void {
 }
 
 /** Decides on claimed events, delivery by delivery: each payload is unpacked and decoded once, and released afterwards. */
-async function judgeAll({ events, payloads }: ClaimedBatch, tasks: Tasks): Promise<Verdict[]> {
+async function judgeAll({ events, payloads }: ClaimedBatch, tasks: Work['tasks']): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   for (const [id, ofDelivery] of Map.groupBy(events, ({ payload_id }) => payload_id)) {
     verdicts.push(...(await judge(ofDelivery, payloads.get(id), (event) => tasks.get(event.id)?.via)))

@@ -1,7 +1,8 @@
 import { writeLog } from '../../http/log'
 import { type BoundRule, type Bounds, boundedFetch, OutOfBounds } from '../../lib/bounded-fetch'
 import { SECOND } from '../../lib/time'
-import { type ApiOutcome, type ApiPattern, outcomeOf, type VendorApi } from '../../vendors/api'
+import { type ApiOutcome, outcomeOf, type VendorApi } from '../../vendors/api'
+import type { ApiPattern } from '../../vendors/calls'
 import { isObject, type Json } from '../../vendors/lib/json'
 import { CALL_BYTES, CALL_WITHIN } from './limits'
 

@@ -1,0 +1,113 @@
+import { candidateOf } from '../../billing/apply'
+import { readOf } from '../../billing/fetched'
+import type { Known } from '../../billing/read/known'
+import { settingsOf } from '../../tenancy/settings'
+import type { ObjectsCall } from '../../vendors/calls'
+import type { FetchedKind } from '../../vendors/kinds'
+import type { Json } from '../../vendors/lib/json'
+import { contentsOf } from '../process/decide'
+import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
+import type { SourceKey } from './keys'
+import { ASKED_WITHIN_MS, MAX_COMPLETED } from './limits'
+import { type FetchedRecord, recordOf } from './record'
+
+/** What a vendor's answers hold. `missing`: of how many calls there is no answer, or not a whole one. */
+export type Asked = { objects: Fetched[]; answered: number; missing: number; outcome: VendorAnswer['outcome'] | null }
+/** An object of an answer, with its lists completed. */
+export type Fetched = { kind: FetchedKind; object: Json; answer: VendorAnswer }
+
+/**
+ * Makes calls at once, and reads what the objects in the answers lack of their lists.
+ *
+ * @param until the time (ms) by which all must be answered
+ * @returns `outcome`: that of the first call; null if it has no answer
+ */
+export async function ask(key: SourceKey, calls: readonly ObjectsCall[], until: number): Promise<Asked> {
+  const answers = await Promise.all(calls.map((call) => answerOf(key, call, until)))
+  const objects: Fetched[] = []
+  let missing = 0
+  for (const [i, call] of calls.entries()) {
+    const answer = answers[i]
+    const found = answer?.outcome === 'ok' && answer.body ? call.objects(answer.body) : null
+    if (!answer || !found || found.more) missing += 1
+    for (const object of found?.objects ?? []) objects.push({ kind: call.kind, object, answer: answer as VendorAnswer })
+  }
+  const outcome = answers[0]?.outcome ?? null
+  return { objects: await completed(key, objects, until), answered: calls.length - missing, missing, outcome }
+}
+
+/** @returns null if there is no answer in time */
+async function answerOf(key: SourceKey, call: Omit<ObjectsCall, 'kind'>, until: number): Promise<VendorAnswer | null> {
+  const { pattern, ids, query } = call
+  const within = Math.min(ASKED_WITHIN_MS, until - Date.now())
+  if (within <= 0) return null
+  const asked = {
+    pattern,
+    headers: key.api.calls.headers(key.connection.api_version),
+    ...(ids && { ids }),
+    ...(query && { query }),
+  }
+  try {
+    return await fetchVendor(key.api, key.secret, asked, { within })
+  } catch (error) {
+    if (error instanceof VendorCallError) return null // It is in the log. The caller answers from what is known.
+    throw error
+  }
+}
+
+/** The objects with whole lists. An object whose list cannot be completed stays as it is, and is marked as incomplete when it is decoded. */
+async function completed(key: SourceKey, objects: Fetched[], until: number): Promise<Fetched[]> {
+  let left = MAX_COMPLETED
+  return Promise.all(
+    objects.map(async (fetched) => {
+      let { object } = fetched
+      for (const { call, add } of key.api.calls.rest(fetched.kind, object)) {
+        if (left-- <= 0) break
+        const answer = await answerOf(key, call, until)
+        if (answer?.outcome !== 'ok' || !answer.body) continue
+        const { objects: rest, more } = call.objects(answer.body)
+        object = add(rest, more)
+      }
+      return { ...fetched, object }
+    }),
+  )
+}
+
+/**
+ * The records of fetched objects that say something new.
+ *
+ * @param known what decided the state of the objects before the vendor was asked
+ */
+export async function news(
+  key: SourceKey,
+  fetched: readonly Fetched[],
+  known: readonly Known[],
+): Promise<FetchedRecord[]> {
+  const records: FetchedRecord[] = []
+  for (const { kind, object, answer } of fetched) {
+    const winner = known.find((one) => one.kind === kind && one.id === object.id)
+    const { date, took_ms, started_at } = answer
+    const version = key.api.calls.versionOf(object)
+    const read = readOf({ date, tookMs: took_ms, startedAt: started_at, version, over: winner?.rank ?? null })
+    const record = recordOf(kind, object, read, answer)
+    if (!winner || !(await saysTheSame(key.vendor, record, winner))) records.push(record)
+  }
+  return records
+}
+
+/** Whether a fetched object is as it is known: as the vendor renders it, or at least in all that we keep of it. */
+async function saysTheSame(vendor: string, { id, object, headers }: FetchedRecord, winner: Known): Promise<boolean> {
+  if (winner.ambiguous) return false
+  const { snapshots } = contentsOf({ id, vendor }, { text: JSON.stringify(object), headers }, settingsOf(null))
+  const snapshot = snapshots.find(({ kind, id }) => kind === winner.kind && id === winner.id)
+  if (!snapshot) return false
+  const { after, body } = await candidateOf({ event_id: id, vendor_event_id: id }, snapshot)
+  return after === winner.after || JSON.stringify(lasting(body)) === JSON.stringify(lasting(winner.body))
+}
+
+/** A body without the time of its event. */
+function lasting(body: Known['body']) {
+  if (body === null) return null
+  const { updated_at: _, ...rest } = body
+  return Object.fromEntries(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

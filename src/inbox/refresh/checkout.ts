@@ -1,0 +1,59 @@
+import type { CustomerKey } from '../../billing/customers/read'
+import { findLink } from '../../consumers/links'
+import { run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { Fault } from '../../lib/fault'
+import { ask, type Fetched, news } from './ask'
+import { findSourceKeys, openSourceKey, type SourceKey } from './keys'
+import { CHECKOUT_WITHIN_MS } from './limits'
+import { recordAndProcess } from './process'
+import { keyMissing } from './refresh'
+
+/**
+ * Asks the vendor whose checkout this is. If nothing has linked the customer to a consumer yet, a checkout that is paid does so, as its
+ * own event would.
+ *
+ * @returns the customer; null if the vendor gave no answer, or the checkout has no customer yet
+ * @throws {Fault} `validation_failed` if the vendor has no such ids; `api_key_missing`; `not_found` if no account has the checkout
+ */
+export async function customerOfCheckout(
+  rt: Runtime,
+  projectId: string,
+  { vendor, id }: { vendor: string; id: string },
+): Promise<CustomerKey | null> {
+  const until = Date.now() + CHECKOUT_WITHIN_MS
+  const rows = await run(rt.db, findSourceKeys(rt.db, projectId, vendor))
+  if (rows.length === 0) throw keyMissing(vendor)
+  let unknown = false
+  for (const row of rows) {
+    const key = await openSourceKey(rt, row)
+    if (!key) continue
+    const call = key.api.calls.ofCheckout(id)
+    if (!call) throw malformed(key.api.vendor)
+    const asked = await ask(key, [call], until)
+    const [found] = asked.objects
+    if (found) return customerIn(rt, key, found)
+    unknown ||= asked.outcome === 'gone'
+  }
+  if (unknown) throw new Fault('not_found', 'No account of the connections with API keys has this checkout.')
+  return null
+}
+
+async function customerIn(rt: Runtime, key: SourceKey, found: Fetched): Promise<CustomerKey | null> {
+  const id = key.api.calls.customerIn(found.object)
+  if (id === null) return null
+  const customer = { vendor: key.vendor, id }
+  // Another kind of object is read with its customer.
+  if (found.kind !== 'checkout') return customer
+  const [link] = await run(rt.db, findLink(rt.db, key.project_id, customer))
+  const isLinked = link?.external_id != null || link?.consumer_id != null
+  if (!isLinked && !link?.erased) await recordAndProcess(rt, key, await news(key, [found], []))
+  return customer
+}
+
+function malformed(vendor: string): Fault {
+  const message = `is not the id of a checkout of ${vendor}`
+  return new Fault('validation_failed', `\`checkout.id\` ${message}.`, {
+    errors: [{ pointer: '/checkout/id', code: 'malformed', message }],
+  })
+}

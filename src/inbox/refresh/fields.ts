@@ -1,0 +1,40 @@
+import * as z from 'zod'
+import { named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
+import { isoOrNull } from '../../lib/time'
+import { REFRESH_STATES, type Refreshed } from './refresh'
+
+export const RefreshState = named('RefreshState', z.enum(REFRESH_STATES)).describe(
+  '`fresh`: as the vendor just answered. `partial`: some of it is, and the rest is as it was known. `stale`: the vendor gave no answer in time, so everything is as it was known.',
+)
+
+export const RefreshedCustomer = named(
+  'RefreshedCustomer',
+  z.object({
+    vendor: z.string(),
+    id: z.string().describe("The vendor's id of the customer."),
+    state: RefreshState,
+    fetched_at: timestamp.nullable().describe('When the answer of the vendor was applied. Null if there was none.'),
+    changed: z.boolean().describe('Whether this call changed billing state.'),
+  }),
+  { vendor: 'stripe', id: SAMPLE.customer, state: 'fresh', fetched_at: SAMPLE.time, changed: true },
+)
+
+export function presentRefreshed({
+  vendor,
+  id,
+  state,
+  fetched_at,
+  changed,
+}: Refreshed): z.infer<typeof RefreshedCustomer> {
+  return { vendor, id, state, fetched_at: isoOrNull(fetched_at), changed }
+}
+
+export const RefreshedAt = named('CustomerRefresh', z.object({ as_of: timestamp, ...RefreshedCustomer.shape }), {
+  as_of: SAMPLE.time,
+  vendor: 'stripe',
+  id: SAMPLE.customer,
+  state: 'fresh',
+  fetched_at: SAMPLE.time,
+  changed: true,
+})

@@ -1,0 +1,71 @@
+import { and, eq, exists, lte, sql } from 'drizzle-orm'
+import type { CustomerKey } from '../../billing/customers/read'
+import { type Db, raw } from '../../db/client'
+import { CHUNK_ROWS } from '../../db/limits'
+import { bare } from '../../db/sql'
+import { type PassStart, type PassStep, passStep } from '../../tenancy/pass'
+import { findSourceKeys } from './keys'
+import { ASKS_KEPT_MS, FLIGHT_LEASE_MS, FRESH_FOR_MS } from './limits'
+import { vendorAsks } from './schema'
+
+/*
+ * One flight a customer: of several refreshes at once, one asks the vendor, and the others wait for it. Otherwise twenty open pages
+ * of one customer would cost the vendor's limit sixty calls, and their answers could overtake each other.
+ */
+
+export type AskKey = CustomerKey & { project_id: string }
+
+function isOf({ project_id, vendor, id }: AskKey) {
+  const { kind, object_id } = vendorAsks
+  return and(
+    eq(vendorAsks.project_id, project_id),
+    eq(vendorAsks.vendor, vendor),
+    eq(kind, 'customer'),
+    eq(object_id, id),
+  )
+}
+
+/** Takes the flight of a customer, unless another worker has it, one has just ended, or no connection of the vendor has a key. A row if it was taken. */
+export function takeFlight(db: Db, { project_id, vendor, id }: AskKey, token: string, now: number) {
+  const { kind, object_id, lease_token, lease_until, done_at, used_at } = vendorAsks
+  const keys = findSourceKeys(db, project_id, vendor)
+  return raw(
+    db,
+    { lease_token },
+    (
+      fields,
+    ) => sql`INSERT INTO ${vendorAsks} (${bare(vendorAsks.project_id, vendorAsks.vendor, kind, object_id, lease_token, lease_until, used_at)})
+      SELECT ${project_id}, ${vendor}, 'customer', ${id}, ${token}, ${now + FLIGHT_LEASE_MS}, ${now} WHERE ${exists(keys)}
+      ON CONFLICT DO UPDATE SET ${bare(lease_token)} = ${token}, ${bare(lease_until)} = ${now + FLIGHT_LEASE_MS}, ${bare(used_at)} = ${now}
+        WHERE ${lease_until} <= ${now} AND coalesce(${done_at}, 0) <= ${now - FRESH_FOR_MS}
+      RETURNING ${fields}`,
+  )
+}
+
+/** Ends the flight. @param done whether all of the vendor's answer was applied */
+export function endFlight(db: Db, key: AskKey, { token, done }: { token: string; done: boolean }, now: number) {
+  return db
+    .update(vendorAsks)
+    .set({ lease_token: null, lease_until: 0, ...(done && { done_at: now }) })
+    .where(and(isOf(key), eq(vendorAsks.lease_token, token)))
+}
+
+/** Reads who asks for a customer, and when the last answer was applied. */
+export function findFlight(db: Db, key: AskKey) {
+  return db
+    .select({ lease_until: vendorAsks.lease_until, done_at: vendorAsks.done_at })
+    .from(vendorAsks)
+    .where(isOf(key))
+}
+
+/** Deletes rows that were last used long ago. One step of a pass over all projects. */
+export function purgeAsks(db: Db, from: PassStart, now: number): Promise<PassStep> {
+  const key = sql`${vendorAsks.project_id}, ${vendorAsks.vendor}, ${vendorAsks.kind}, ${vendorAsks.object_id}`
+  return passStep(db, from, CHUNK_ROWS, (slice) => {
+    const chunk = sql`SELECT ${key} FROM ${slice} CROSS JOIN ${vendorAsks}
+      WHERE ${vendorAsks.project_id} = p.id AND ${lte(vendorAsks.used_at, now - ASKS_KEPT_MS)} LIMIT ${CHUNK_ROWS}`
+    return {
+      gone: db.delete(vendorAsks).where(sql`(${key}) IN (${chunk})`).returning({ project_id: vendorAsks.project_id }),
+    }
+  })
+}

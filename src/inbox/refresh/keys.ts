@@ -1,0 +1,57 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { Db } from '../../db/client'
+import type { Runtime } from '../../env'
+import { connections } from '../connections/schema'
+import { packedFrom } from '../packed-from'
+import { events } from '../schema'
+import { isDelivered } from '../sources'
+import { openVendorKey, type VendorKey } from '../vendor-api/keys'
+import { vendorKeys } from '../vendor-api/schema'
+import { VERSION_LOOKED_FOR } from './limits'
+
+const e = alias(events, 'e')
+
+/**
+ * Reads the API keys of a project's connections of a vendor, the oldest connection first, with what recording an answer needs. One that the vendor
+ * has refused is among them.
+ */
+export function findSourceKeys(db: Db, projectId: string, vendor: string) {
+  // The version of the newest event that has one: answers are asked for in the same.
+  const newest = sql`SELECT ${e.summary} AS summary FROM ${events} ${e} INDEXED BY events_connection
+    WHERE ${and(eq(e.connection_id, connections.id), isDelivered(e.id))} ORDER BY ${e.id} DESC LIMIT ${VERSION_LOOKED_FOR}`
+  const version = sql`(SELECT summary->>'$.api_version' FROM (${newest}) WHERE summary->>'$.api_version' IS NOT NULL LIMIT 1)`
+  return db
+    .select({
+      key: vendorKeys,
+      vendor: connections.vendor,
+      connection: {
+        version: sql<number>`${connections.version}`.as('connection_version'),
+        packed_from: packedFrom.as('packed_from'),
+        api_version: sql<string | null>`${version}`.as('api_version'),
+      },
+    })
+    .from(vendorKeys)
+    .innerJoin(
+      connections,
+      and(eq(connections.id, vendorKeys.connection_id), eq(connections.project_id, vendorKeys.project_id)),
+    )
+    .where(and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor), isNull(connections.deleted_at)))
+    .orderBy(vendorKeys.connection_id)
+}
+export type SourceKeyRow = Awaited<ReturnType<typeof findSourceKeys>>[number]
+
+/** A key that is ready to be used, with what recording an answer needs of its connection. Never log it. */
+export type SourceKey = VendorKey & { connection: SourceKeyRow['connection'] }
+
+/**
+ * Unseals a key.
+ *
+ * @returns null for a key that the vendor has refused
+ * @throws {Fault} `encryption_key_unavailable`
+ */
+export async function openSourceKey(rt: Runtime, row: SourceKeyRow): Promise<SourceKey | null> {
+  if (row.key.state !== 'ok') return null
+  const key = await openVendorKey(rt, row)
+  return key && { ...key, connection: row.connection }
+}

@@ -1,0 +1,31 @@
+import { DAY, SECOND } from '../../lib/time'
+
+/** How long a call of the vendor's may take in a refresh (ms). Somebody waits for it: often a person who has just paid. */
+export const ASKED_WITHIN_MS = 2 * SECOND
+/** How long a refresh may take in all before it answers with what is known (ms). */
+export const REFRESH_WITHIN_MS = 4.5 * SECOND
+/** How often a refresh asks again because an event came in between. */
+export const MAX_ROUNDS = 3
+/** A customer that was refreshed this recently (ms) is not asked for again. */
+export const FRESH_FOR_MS = 2 * SECOND
+/** How long a refresh holds its customer before another may take over (ms): longer than any takes. */
+export const FLIGHT_LEASE_MS = 15 * SECOND
+/** How often a refresh that waits for another one looks whether it is done (ms). */
+export const POLL_MS = 250
+/** Objects of a customer whose state is read before the vendor is asked. */
+export const MAX_KNOWN = 300
+/** Customers of one consumer that one call refreshes: those beyond are answered from what is known. */
+export const MAX_REFRESHED_CUSTOMERS = 5
+/** Rows that say when a customer was last refreshed are deleted after this long (ms). */
+export const ASKS_KEPT_MS = DAY
+/** Fetched objects that are recorded in one round trip, and the bytes of them. */
+export const MAX_RECORDED = 30
+export const MAX_RECORDED_BYTES = 1024 * 1024
+/** Lists inside fetched objects that one refresh completes, each with a call of its own. */
+export const MAX_COMPLETED = 5
+/** Newest events of a connection that are looked at for the version of the vendor's API. */
+export const VERSION_LOOKED_FOR = 20
+/** How long the question whose checkout it is may take (ms), before the customer is asked for. */
+export const CHECKOUT_WITHIN_MS = 2 * SECOND
+/** Characters of the id of a checkout. Stripe's have some 70. */
+export const MAX_CHECKOUT_ID = 200

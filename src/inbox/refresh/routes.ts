@@ -1,0 +1,37 @@
+import { Hono } from 'hono'
+import { noObject } from '../../billing/names'
+import { answer } from '../../http/answer'
+import { projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { limit } from '../../http/rate-limit'
+import { route } from '../../http/route'
+import { iso } from '../../lib/time'
+import { vendorOf } from '../../vendors'
+import { isVendorId } from '../vendor-api/fetch-vendor'
+import { presentRefreshed, RefreshedAt } from './fields'
+import { REFRESH_WITHIN_MS } from './limits'
+import { refreshCustomer } from './refresh'
+
+/** `POST /:vendor/:id/refresh`: mounted beside the route that reads the customer. */
+export const customerRefreshRoutes = new Hono<HttpEnv>().post(
+  '/:vendor/:id/refresh',
+  route({
+    id: 'refreshCustomer',
+    summary: 'Ask the vendor for a customer now',
+    description: `Reads the customer, its subscriptions and its newest invoices from the vendor's API, with the key of the connection, and applies what is new. It answers within ${REFRESH_WITHIN_MS / 1000} s, also if the vendor does not: see \`state\`. Of several calls at once for one customer, one asks the vendor.`,
+    tag: 'Billing state',
+    policy: { actors: ['session', 'api_key'], scope: 'billing:write', project: true },
+    responses: { 200: { description: 'How current the customer is.', schema: RefreshedAt } },
+    faults: ['not_found', 'api_key_missing', 'encryption_key_unavailable', 'rate_limited'],
+  }),
+  async (c) => {
+    const rt = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const { vendor, id } = c.req.param()
+    // No vendor of ours has such an id, so nobody need be asked.
+    if (!vendorOf(vendor) || !isVendorId(id)) throw noObject('customer')
+    await limit(rt.limits, 'refresh', project, 'This project has asked vendors for too many refreshes.')
+    const refreshed = await refreshCustomer(rt, project, { vendor, id })
+    return answer(c, { as_of: iso(Date.now()), ...presentRefreshed(refreshed) }, 200)
+  },
+)

@@ -1,0 +1,42 @@
+import type { FetchedKind } from './kinds'
+import type { Json } from './lib/json'
+
+/** A path of a vendor's API, with ids as `{name}`. Always one of ours, never one that a payload has. */
+export type ApiPattern = `/${string}`
+
+/** A call of a vendor's API that reads objects of one kind. */
+export type ObjectsCall = {
+  kind: FetchedKind
+  pattern: ApiPattern
+  ids?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+  /** The objects of an answer, as the vendor sent them, and whether it has more of them. */
+  objects: (body: Json) => { objects: Json[]; more: boolean }
+}
+
+/** What is asked of a vendor's API, and what the answers mean: pure functions, without a request. */
+export type VendorCalls = {
+  /** A customer, then what the customer has, of each kind. */
+  ofCustomer: (id: string) => [ObjectsCall, ...ObjectsCall[]]
+  /** A checkout that the vendor's page has ended, by the id that the vendor gave it; null if it is no such id. */
+  ofCheckout: (id: string) => ObjectsCall | null
+  /** The customer that an object belongs to, or is. */
+  customerIn: (object: Json) => string | null
+  /** What an object lacks of its lists. Each answer is added with `add`. */
+  rest: (
+    kind: FetchedKind,
+    object: Json,
+  ) => { call: Omit<ObjectsCall, 'kind'>; add: (rest: Json[], more: boolean) => Json }[]
+  /** The time of an object's version, where the vendor gives it one: ISO 8601 UTC. */
+  versionOf: (object: Json) => string | null
+  /**
+   * The headers with which objects are rendered as the events of an account are. Without them, an object would look different
+   * though nothing has changed.
+   *
+   * @param version of the newest event; null if there is none
+   */
+  headers: (version: string | null) => Readonly<Record<string, string>>
+}
+
+/** The answer is the object. */
+export const one = (body: Json) => ({ objects: [body], more: false })

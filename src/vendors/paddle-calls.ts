@@ -1,0 +1,45 @@
+import type { VendorCalls } from './calls'
+import { at, flag, isObject, type Json, objects, text } from './lib/json'
+import { isId } from './lib/read'
+import { isoTime } from './lib/time'
+import { REFRESHED_INVOICES, REFRESHED_SUBSCRIPTIONS } from './limits'
+
+/** Every answer has its entity, or a page of them, in `data`. */
+const entity = ({ data }: Json) => ({ objects: isObject(data) ? [data] : [], more: false })
+const list = (body: Json) => ({
+  objects: objects(body.data),
+  more: flag(at(body, 'meta', 'pagination', 'has_more')) ?? false,
+})
+
+/** https://developer.paddle.com/api-reference/about/pagination */
+export const paddleCalls: VendorCalls = {
+  ofCustomer: (id) => [
+    { kind: 'customer', pattern: '/customers/{id}', ids: { id }, objects: entity },
+    {
+      kind: 'subscription',
+      pattern: '/subscriptions',
+      query: { customer_id: id, per_page: String(REFRESHED_SUBSCRIPTIONS), order_by: 'id[DESC]' },
+      objects: list,
+    },
+    {
+      kind: 'invoice',
+      pattern: '/transactions',
+      query: { customer_id: id, per_page: String(REFRESHED_INVOICES), order_by: 'id[DESC]' },
+      objects: (body) => ({ ...list(body), more: false }),
+    },
+  ],
+
+  // A checkout of Paddle's is a transaction.
+  ofCheckout: (id) =>
+    /^txn_/.test(id) && isId(id)
+      ? { kind: 'invoice', pattern: '/transactions/{id}', ids: { id }, objects: entity }
+      : null,
+
+  customerIn: (object) => text(object.customer_id),
+
+  rest: () => [], // Paddle cuts no lists
+
+  versionOf: ({ updated_at }) => isoTime(updated_at),
+
+  headers: () => ({}),
+}

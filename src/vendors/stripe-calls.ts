@@ -1,0 +1,74 @@
+import { type ObjectsCall, one, type VendorCalls } from './calls'
+import type { FetchedKind } from './kinds'
+import { at, flag, idOf, type Json, objects, text } from './lib/json'
+import { isId } from './lib/read'
+import { MAX_LINES, MAX_SUBSCRIPTION_ITEMS_KEPT, REFRESHED_INVOICES, REFRESHED_SUBSCRIPTIONS } from './limits'
+
+const list = (body: Json) => ({ objects: objects(body.data), more: flag(body.has_more) ?? false })
+
+/** https://docs.stripe.com/api */
+export const stripeCalls: VendorCalls = {
+  ofCustomer: (id) => [
+    { kind: 'customer', pattern: '/v1/customers/{id}', ids: { id }, objects: one },
+    {
+      kind: 'subscription',
+      pattern: '/v1/subscriptions',
+      // Without `status=all`, canceled ones are left out.
+      query: { customer: id, status: 'all', limit: String(REFRESHED_SUBSCRIPTIONS) },
+      objects: list,
+    },
+    // The newest first.
+    {
+      kind: 'invoice',
+      pattern: '/v1/invoices',
+      query: { customer: id, limit: String(REFRESHED_INVOICES) },
+      objects: (body) => ({ ...list(body), more: false }),
+    },
+  ],
+
+  ofCheckout: (id) =>
+    /^cs_/.test(id) && isId(id)
+      ? { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}', ids: { id }, objects: one }
+      : null,
+
+  customerIn: (object) => (object.object === 'customer' ? text(object.id) : idOf(object.customer)),
+
+  rest: (kind, object) => REST[kind]?.(object) ?? [],
+
+  versionOf: () => null,
+
+  headers: (version) => (version === null ? {} : { 'Stripe-Version': version }),
+}
+
+/**
+ * Lists in an object have its first ten or twenty entries. Of a longer one, its own address has a hundred, which is as many as are kept.
+ * https://docs.stripe.com/api/pagination
+ */
+const REST: Partial<Record<FetchedKind, (object: Json) => ReturnType<VendorCalls['rest']>>> = {
+  subscription: (object) =>
+    restOf(object, 'items', {
+      pattern: '/v1/subscription_items',
+      query: { subscription: String(object.id), limit: String(MAX_SUBSCRIPTION_ITEMS_KEPT) },
+      objects: list,
+    }),
+  invoice: (object) =>
+    restOf(object, 'lines', {
+      pattern: '/v1/invoices/{id}/lines',
+      ids: { id: String(object.id) },
+      query: { limit: String(MAX_LINES) },
+      objects: list,
+    }),
+}
+
+function restOf(
+  object: Json,
+  field: 'items' | 'lines',
+  call: Omit<ObjectsCall, 'kind'>,
+): ReturnType<VendorCalls['rest']> {
+  if (at(object, field, 'has_more') !== true) return []
+  const add = (rest: Json[], more: boolean) => ({
+    ...object,
+    [field]: { ...(object[field] as Json), data: rest, has_more: more },
+  })
+  return [{ call, add }]
+}
