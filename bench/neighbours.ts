@@ -1,7 +1,7 @@
 /*
- * npm run bench:neighbours [-- --plans N]: what one project costs the others, in its store and in another one, with calls that
+ * npm run bench:neighbours [-- --plans N --only TEXT]: what one project costs the others, in its store and in another one, with calls that
  * it repeats without a pause and without limits of requests, with 20 clients that do not read their answers, and with bulk
- * replays. It has 200 features, N plans whose configs are as long as a body allows, and 1,000 consumers with a grant each. See
+ * replays; `only` those whose names contain the text. It has 200 features, N plans whose configs are as long as a body allows, and 1,000 consumers with a grant each. See
  * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { cpuOf } from './cpu.ts'
 import { openHeap } from './heap.ts'
-import { eventsBeside, type Party } from './replays.ts'
+import { deliverEvents, eventsBeside, type Party } from './replays.ts'
 import { type Database, seedAccess } from './seed.ts'
 import { insertConsumers } from './seed-consumers.ts'
 import { openUnread } from './unread.ts'
@@ -27,8 +27,12 @@ type Ask = {
 }
 
 const FEATURES = 200
+const { values: asks } = parseArgs({
+  options: { plans: { type: 'string', default: '100' }, only: { type: 'string', default: '' } },
+})
 /** 16 of them take 1 MiB, which is all that a project can have; 100 were possible before there was this limit. */
-const PLANS = Number(parseArgs({ options: { plans: { type: 'string', default: '100' } } }).values.plans)
+const PLANS = Number(asks.plans)
+const isAsked = (what: string) => what.includes(asks.only)
 const CONSUMERS = 1_000
 /** How long the neighbour asks beside each kind of call (ms). */
 const BESIDE_MS = 5_000
@@ -108,10 +112,10 @@ const ATTACKS: [what: string, at_once: number, ask: Ask][] = [
 
 /** The largest answers that there are. */
 const UNREAD_ANSWERS: [what: string, path: string][] = [
-  ['a page of plans', '/platform/v1/billing/plans?limit=100'],
-  ['an explanation', `/platform/v1/consumers/${GREEDY}/entitlements?explain=true`],
-  ['a page of payloads', '/platform/v1/billing/webhooks?limit=100&view=full'],
-  ['/openapi.json', '/openapi.json'],
+  ['a page of plans, not read', '/platform/v1/billing/plans?limit=100'],
+  ['an explanation, not read', `/platform/v1/consumers/${GREEDY}/entitlements?explain=true`],
+  ['a page of payloads, not read', '/platform/v1/billing/webhooks?limit=100&view=full'],
+  ['/openapi.json, not read', '/openapi.json'],
 ]
 
 await run(async () => {
@@ -131,7 +135,7 @@ await run(async () => {
     const heap = await openHeap(miniflare)
     const check = await medianOf(9, () => cpuOf(() => send(neighbours.same, CHECK)))
     const rows: string[][] = []
-    for (const [what, atOnce, first] of ATTACKS) {
+    for (const [what, atOnce, first] of ATTACKS.filter(([what]) => isAsked(what))) {
       const { bytes, etag } = await send(attacker, first)
       // Where the answer has an entity tag, the one that says "unchanged".
       const ask = first.headers && etag ? { ...first, headers: { 'If-None-Match': etag } } : first
@@ -140,10 +144,11 @@ await run(async () => {
       const answers = `${beside.answers}`
       rows.push([what, beside.statuses, kib(bytes), `${cpu} ms`, `${atOnce}`, ...waitsOf(beside), answers, mib(peak)])
     }
-    const [events, held] = await heap.withPeak(() => eventsBeside(attacker, neighbours))
-    for (const [what, path] of UNREAD_ANSWERS) {
+    await deliverEvents(attacker)
+    const replays = isAsked('bulk replays') && (await heap.withPeak(() => eventsBeside(attacker, neighbours)))
+    for (const [what, path] of UNREAD_ANSWERS.filter(([what]) => isAsked(what))) {
       const [beside, peak] = await heap.withPeak(() => waitsBesideUnread(neighbours, attacker, path))
-      rows.push([`${what}, not read`, '', '', '', `${UNREAD}`, ...waitsOf(beside), '', mib(peak)])
+      rows.push([what, '', '', '', `${UNREAD}`, ...waitsOf(beside), '', mib(peak)])
     }
     const alone = await waitsBeside(neighbours, attacker, CHECK, 0)
     await heap.close()
@@ -151,6 +156,8 @@ await run(async () => {
     console.log(
       `Alone, the neighbours wait ${alone.same} and ${alone.other} ms at most. The CPU of a check: ${check} ms.`,
     )
+    if (!replays) return
+    const [events, held] = replays
     const [beside, before] = [events.beside, events.alone].map(({ same, other }) => `${same} and ${other} ms`)
     console.log(
       `Until their events are processed: ${beside} at most beside ${events.replays} bulk replays, ${before} alone. Heap, peak: ${mib(held)}.`,

@@ -23,13 +23,8 @@ async function newSender({ url, headers }: Party): Promise<Recipe> {
   return { url: `${url}/ingest/${id}`, method: 'POST', headers: {}, stripe: secret }
 }
 
-/**
- * How long events of neighbours take from their delivery until they are processed, at most (ms), while a project asks for bulk
- * replays without a pause, and without that.
- *
- * @returns `replays`: how many of the attacker's were accepted
- */
-export async function eventsBeside(attacker: Party, neighbours: Record<'same' | 'other', Party>) {
+/** Delivers as many events to a project as one bulk replay may have. Their payloads fill pages of events too. */
+export async function deliverEvents(attacker: Party): Promise<void> {
   const sender = await newSender(attacker)
   const generator = openGenerator()
   for (let taken = 0; taken < REPLAYED; ) {
@@ -39,6 +34,15 @@ export async function eventsBeside(attacker: Party, neighbours: Record<'same' | 
   }
   await generator.close()
   await processed(attacker)
+}
+
+/**
+ * How long events of neighbours take from their delivery until they are processed, at most (ms), while a project asks for bulk
+ * replays of its events without a pause, and without that.
+ *
+ * @returns `replays`: how many of the attacker's were accepted
+ */
+export async function eventsBeside(attacker: Party, neighbours: Record<'same' | 'other', Party>) {
   const senders = { same: await newSender(neighbours.same), other: await newSender(neighbours.other) }
   const both = async (ms: number) => {
     const until = performance.now() + ms

@@ -28,7 +28,7 @@ export async function packBodies(db: Db, after: string, now: number): Promise<Pa
   let room = PACKED_LIST_BYTES
   const moved: Moved[] = []
   for (const { project_id, id, text } of rows) {
-    const { body } = text === null ? { body: null } : await packed(text)
+    const { body } = text === null ? { body: null } : packed(text)
     const hex = body instanceof Uint8Array ? body.toHex() : null
     const fits = hex !== null && hex.length <= room
     if (fits) room -= hex.length

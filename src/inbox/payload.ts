@@ -3,7 +3,7 @@ import type { SQLiteSelect } from 'drizzle-orm/sqlite-core'
 import { type ObjectKey, sourceOf } from '../billing/read/store'
 import type { Db } from '../db/client'
 import { json } from '../db/sql'
-import { concat, utf8 } from '../lib/crypto'
+import { utf8 } from '../lib/crypto'
 import { inflated } from './packing'
 import { MAX_DELIVERY_BYTES } from './receive/limits'
 import { bodies, events, packedBodies, packedKeyOf, payloads } from './schema'
@@ -26,16 +26,10 @@ export function asText(bytes: Uint8Array): string | null {
 export type Body = { text: string | null; hex: string | null; more_hex: string | null; encoding: 'deflate' | null }
 
 /** A row with the text of its payload, if that was packed. @throws what `inflated` throws */
-export async function unpacked<B extends Body>(row: B): Promise<B> {
+export function unpacked<B extends Body>(row: B): B {
   if (row.encoding === null) return row
-  return { ...row, text: await inflated(bytesOf(row)), hex: null, more_hex: null, encoding: null }
-}
-
-/** Rows as {@link unpacked} gives them. */
-export async function allUnpacked<B extends Body>(rows: readonly B[]): Promise<B[]> {
-  const list: B[] = []
-  for (const row of rows) list.push(await unpacked(row))
-  return list
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(row))
+  return { ...row, text, hex: null, more_hex: null, encoding: null }
 }
 
 /** Whether the payload is there: it may be past its retention, or may not have been asked for. */
@@ -43,10 +37,11 @@ export function isKept({ text, hex }: Body): boolean {
   return text !== null || hex !== null
 }
 
-/** The bytes of a payload that is there, and that is not packed. */
-export function bytesOf({ text, hex, more_hex }: Body): Uint8Array<ArrayBuffer> {
+/** The bytes of a payload that is there, as the vendor sent them. @throws what `inflated` throws */
+export function bytesOf({ text, hex, more_hex, encoding }: Body): Uint8Array<ArrayBuffer> {
   if (text !== null) return utf8(text)
-  return concat([hex, more_hex].map((part) => Uint8Array.fromHex(part ?? '')))
+  const bytes = Uint8Array.fromHex((hex ?? '') + (more_hex ?? '')) as Uint8Array<ArrayBuffer>
+  return encoding === null ? bytes : inflated(bytes)
 }
 
 /*

@@ -31,7 +31,7 @@ export async function happen(project: string, connection: string, stories: reado
       fence: { id: connection, version: 1 },
       delivery: {
         key: newKey(received_at),
-        packed: await packed('{}'),
+        packed: packed('{}'),
         headers: {},
         received_at,
         events: [{ id, vendor_event_id: `evt_${names}`, event_type: 'a', occurred_at: null, content_digest: null }],

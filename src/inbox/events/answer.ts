@@ -3,7 +3,6 @@ import { inRoom, sendInRoom } from '../../http/answering'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { MAX_SMALL_BYTES } from '../../http/limits'
-import { allUnpacked } from '../payload'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 import { type EventRow, sizeOf, type View } from './events'
 
@@ -23,10 +22,10 @@ export async function answerEvents<R extends Response>(
   const small = await inRoom(c.get('rt'), projectOf(c.get('actor')), MAX_SMALL_BYTES, async () => {
     const rows = await read({ most: MAX_SMALL_BYTES })
     const bytes = sizeOf(rows)
-    return bytes <= MAX_SMALL_BYTES ? present(await allUnpacked(rows)) : bytes
+    return bytes <= MAX_SMALL_BYTES ? present(rows) : bytes
   })
   if (typeof small !== 'number') return small
   // New events may have come meanwhile: there is room for one of them at least.
   const most = Math.max(small, MAX_DELIVERY_BYTES)
-  return sendInRoom(c, most, async () => present(await allUnpacked(await read({ most }))))
+  return sendInRoom(c, most, async () => present(await read({ most })))
 }

@@ -22,10 +22,10 @@ export function including(db: Db, projectId: string, key: ObjectKey, include: As
 }
 
 /** The field that `include` adds. `source`: the rows of the statement. */
-export async function included(vendor: string, include: Asked, source: unknown) {
+export function included(vendor: string, include: Asked, source: unknown) {
   if (include === undefined) return {}
   const [row] = source as readonly (Body & { id: string })[]
-  const { text = null } = row ? await unpacked(row) : {}
+  const { text = null } = row ? unpacked(row) : {}
   if (!row || !text) return { vendor_object: null }
   const object = sourceOfId(row.id) === 'fetch' ? parseObject(text) : vendorOf(vendor)?.object?.(text)
   return { vendor_object: object ?? null }

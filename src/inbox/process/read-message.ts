@@ -45,7 +45,7 @@ async function recordSpooled(rt: Runtime, message: Message<unknown>, spooled: Sp
     const [from] = await run(home.db, readState(home.db, 'packed_from'))
     const delivery = { payload_id, body: asText(bytes) ?? bytes, headers, events, received_at }
     const fence = { id: connection_id, secret_id }
-    const rows = await recordDelivery(home.db, { fence, delivery: await asRecorded(delivery, from?.value ?? 0) })
+    const rows = await recordDelivery(home.db, { fence, delivery: asRecorded(delivery, from?.value ?? 0) })
     if (rows.length === 0) {
       // Its secret or its connection was removed in the meantime, so its signature no longer counts.
       writeLog('warn', 'spooled_refused', { connection_id, secret_id, event_ids: events.map(({ id }) => id) })

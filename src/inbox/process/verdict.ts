@@ -41,7 +41,7 @@ export async function judge(
   const [first] = events
   if (!first) return []
   try {
-    const contents = contentsOf(first, payload && (await unpacked(payload)), settingsOf(first.settings))
+    const contents = contentsOf(first, payload && unpacked(payload), settingsOf(first.settings))
     return attempts.map((attempt) => ({ ...attempt, ...decide(attempt.event, contents), due_at: null }))
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined }

@@ -49,7 +49,7 @@ async function recordOrSpool(
 ): Promise<RecordedEvent[] | null> {
   const { id, version, packed_from } = verified.connection
   try {
-    const delivery = await asRecorded(contents, packed_from)
+    const delivery = asRecorded(contents, packed_from)
     return await commit(rt, { fence: { id, version }, delivery }, bytes.byteLength)
   } catch (error) {
     if (!(error instanceof Fault) || error.fault !== 'database_unavailable') throw error

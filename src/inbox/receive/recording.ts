@@ -32,10 +32,10 @@ export type Fence = { id: string; version: number } | { id: string; secret_id: s
 export type Recording = { fence: Fence; delivery: NewDelivery | PackedDelivery }
 
 /** The delivery as it is to be recorded: packed, if it came when the previous version no longer ran. @param packedFrom milliseconds */
-export async function asRecorded(delivery: NewDelivery, packedFrom: number): Promise<NewDelivery | PackedDelivery> {
+export function asRecorded(delivery: NewDelivery, packedFrom: number): NewDelivery | PackedDelivery {
   const { payload_id: _, body, ...received } = delivery
   if (delivery.received_at < packedFrom) return delivery
-  return { ...received, key: newKey(delivery.received_at), packed: await packed(body) }
+  return { ...received, key: newKey(delivery.received_at), packed: packed(body) }
 }
 
 /** The same recording with a new key, for when another body has its key. */

@@ -28,7 +28,7 @@ async function preview(db: Db, projectId: string, eventId: string): Promise<Prev
   const [row] = await run(db, findRecorded(db, projectId, eventId))
   if (!row) return null
   const { vendor, vendor_event_id, kept, headers, settings } = row
-  const { text } = await unpacked(row)
+  const { text } = unpacked(row)
   const contents = contentsOf(row, kept ? { text, headers } : undefined, settingsOf(settings))
   const { status, summary, snapshots, claims, error } = decide(row, contents)
   // Earlier effects are left out: the question is what the event would change in the rows as they are.

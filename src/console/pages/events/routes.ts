@@ -6,7 +6,7 @@ import type { HttpEnv } from '../../../http/context'
 import { listAttempts } from '../../../inbox/attempts'
 import { listConnectionNames } from '../../../inbox/connections/connection'
 import { findEvent, findKept, type View } from '../../../inbox/events/events'
-import { allUnpacked, bytesOf, isKept, unpacked } from '../../../inbox/payload'
+import { bytesOf, isKept, unpacked } from '../../../inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { findPage } from '../../../inbox/search/search'
@@ -56,7 +56,7 @@ export const eventPages = new Hono<HttpEnv>()
     const id = c.req.param('event') ?? ''
     const { db } = c.get('rt')
     return sendInRoom(c, MAX_DELIVERY_BYTES, async () => {
-      const [row] = await allUnpacked(await run(db, findEvent(db, projectOf(c.get('actor')), WHOLE, id)))
+      const [row] = await run(db, findEvent(db, projectOf(c.get('actor')), WHOLE, id))
       if (!row || !isKept(row)) throw new Fault('not_found', 'The payload is no longer stored.')
       c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
       return c.body(bytesOf(row), 200, { 'Content-Type': 'application/octet-stream' })
@@ -74,7 +74,7 @@ async function readShown(c: Visit, view: View): Promise<ShownEvent> {
     kept: findKept(db, project, id),
     attempts: listAttempts(db, project, id, { order: 'desc', limit: ATTEMPTS }),
   })
-  const row = await unpacked(requireFound(event, 'Event'))
+  const row = unpacked(requireFound(event, 'Event'))
   const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
   const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), eventLinks(db, row)])
   const { bytes = null, headers = null } = kept[0] ?? {}
