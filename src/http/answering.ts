@@ -14,6 +14,7 @@ import {
   MAX_SMALL_BYTES,
   SLOW_ANSWER_MS,
 } from './limits'
+import { writeLog } from './log'
 
 /*
  * Room for payloads that are being read and answered in this isolate. A request that reads payloads asks for room first,
@@ -60,15 +61,45 @@ export function inRoom<T>(
  * answer turns out to be small, like the answers of other calls, its room becomes free at once.
  */
 export function sendInRoom<R extends Response>(c: Context<HttpEnv>, bytes: number, make: () => Promise<R>): Promise<R> {
+  return sendMade(c, bytes, async (answer) => {
+    const made = await make()
+    const isEmpty = made.body === null // a 304 may not have a body
+    const body = new Uint8Array(await made.arrayBuffer())
+    const small = body.byteLength <= MAX_SMALL_BYTES || c.req.method === 'HEAD'
+    if (small) release(answer)
+    return new Response(isEmpty ? null : small ? body : sending(chunksOf(body), answer), made) as R
+  })
+}
+
+/**
+ * As {@link sendInRoom}, for a large answer that is never in memory as a whole: each part of its text is made when its turn to be
+ * sent comes. If a part cannot be made, the answer is cut off.
+ *
+ * @param make makes the answer, whose own body does not count, and the parts of its text
+ */
+export function sendPartsInRoom<R extends Response>(
+  c: Context<HttpEnv>,
+  bytes: number,
+  make: () => Promise<{ made: R; parts: Iterable<string> }>,
+): Promise<R> {
+  return sendMade(c, bytes, async (answer) => {
+    const { made, parts } = await make()
+    const isWanted = c.req.method !== 'HEAD'
+    if (!isWanted) release(answer)
+    return new Response(isWanted ? sending(encoded(parts), answer) : null, made) as R
+  })
+}
+
+/** @param make releases the answer if it is not to be sent piece by piece */
+function sendMade<R extends Response>(
+  c: Context<HttpEnv>,
+  bytes: number,
+  make: (answer: Answer) => Promise<R>,
+): Promise<R> {
   return toItsEnd(c.get('rt'), async () => {
     const answer = await enter(projectOf(c.get('actor')), bytes)
     try {
-      const made = await make()
-      const isEmpty = made.body === null // a 304 may not have a body
-      const body = new Uint8Array(await made.arrayBuffer())
-      const small = body.byteLength <= MAX_SMALL_BYTES || c.req.method === 'HEAD'
-      if (small) release(answer)
-      return new Response(isEmpty ? null : small ? body : sending(body, answer), made) as R
+      return await make(answer)
     } catch (error) {
       release(answer)
       throw error
@@ -83,27 +114,55 @@ function toItsEnd<T>(rt: Pick<Runtime, 'waitUntil'>, work: () => Promise<T>): Pr
   return done
 }
 
-/** The bytes of an answer, piece by piece as the caller reads them. */
-function sending(body: Uint8Array, answer: Answer): ReadableStream<Uint8Array> {
-  let left: Uint8Array | null = body
+function* chunksOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < body.byteLength; from += ANSWER_CHUNK) yield body.subarray(from, from + ANSWER_CHUNK)
+}
+
+/** A text in UTF-8, in full chunks. */
+function* encoded(parts: Iterable<string>): Generator<Uint8Array> {
+  const encoder = new TextEncoder()
+  let chunk = new Uint8Array(ANSWER_CHUNK)
+  let filled = 0
+  for (const part of parts) {
+    for (let from = 0; from < part.length; ) {
+      const { read, written } = encoder.encodeInto(part.slice(from), chunk.subarray(filled))
+      from += read
+      filled += written
+      if (from === part.length) break
+      yield chunk.subarray(0, filled)
+      chunk = new Uint8Array(ANSWER_CHUNK)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield chunk.subarray(0, filled)
+}
+
+/** An answer, chunk by chunk as the caller reads it. */
+function sending(chunks: Iterator<Uint8Array>, answer: Answer): ReadableStream<Uint8Array> {
+  let left: Iterator<Uint8Array> | null = chunks
   answer.since = Date.now()
   answer.cut = () => {
     left = null
+  }
+  const end = () => {
+    left = null
+    release(answer)
   }
   return new ReadableStream<Uint8Array>(
     {
       pull: (controller) => {
         if (left === null) return controller.error(new Error('the answer was read too slowly'))
-        controller.enqueue(left.subarray(0, ANSWER_CHUNK))
-        left = left.subarray(ANSWER_CHUNK)
-        if (left.byteLength > 0) return
-        controller.close()
-        release(answer)
+        try {
+          const { done, value } = left.next()
+          if (!done) return controller.enqueue(value)
+          controller.close()
+        } catch (error) {
+          writeLog('error', 'answer_cut_off', { error: String(error) })
+          controller.error(error)
+        }
+        end()
       },
-      cancel: () => {
-        left = null
-        release(answer)
-      },
+      cancel: end,
     },
     { highWaterMark: 0 },
   )

@@ -5,13 +5,16 @@ import {
   MAKING_DEADLINE,
   MAX_ANSWERING_BYTES,
   MAX_PROJECT_ANSWERING_BYTES,
+  MAX_SMALL_BYTES,
   SLOW_ANSWER_MS,
 } from '../../src/http/limits'
 import { MAX_PAGE_BYTES } from '../../src/inbox/events/limits'
+import { newKey, packed } from '../../src/inbox/packing'
 import { MAX_DELIVERY_BYTES } from '../../src/inbox/receive/limits'
+import { SECOND } from '../../src/lib/time'
 import { advance, startClock, stopClock, stopTimers } from '../clock'
 import { visit } from '../console/visit'
-import { type Answer, begin, call, head, tamperedD1 } from '../harness'
+import { type Answer, begin, call, head, STORE, tamperedD1 } from '../harness'
 import { until } from '../inbox/receive/until'
 import { freshReader, insertConnection, insertEvents, insertPayload, seedEvent } from '../inbox/seeding'
 
@@ -211,6 +214,58 @@ describe('pages of large payloads', () => {
       expect((await fill(one)).map(({ status }) => status)).toEqual(Array(AT_ONCE).fill(200))
     }
     await letGo()
+  })
+})
+
+describe('a page that is made as it is sent', () => {
+  /** A project with a page of so many packed payloads, whose events have errors of these texts. */
+  async function packedPage(texts: readonly string[]) {
+    const { project, secret } = await freshReader()
+    const connection = await insertConnection(project, 'stripe')
+    const now = Date.now()
+    const events = texts.map((last_error, i) => seedEvent({ connection, received_at: now - i, last_error }))
+    await insertEvents(project, events)
+    for (const [i, { id }] of events.entries()) {
+      const { bytes, body } = packed(`{"n":${i},"of":"${'é🙂x'.repeat(2_000 + i)}"}`)
+      const key = newKey(now + i * SECOND)
+      await STORE.batch([
+        STORE.prepare(
+          "INSERT INTO packed_bodies (key, project_id, headers, encoding, bytes, body) VALUES (?, ?, '{}', 'deflate', ?, unhex(?))",
+        ).bind(key, project, bytes, (body as Uint8Array).toHex()),
+        STORE.prepare('UPDATE events SET payload_id = ? WHERE id = ?').bind(String(key), id),
+      ])
+    }
+    return { project, events, options: { token: secret, project, bindings: { LIMIT_CREDENTIAL } } }
+  }
+
+  it('is byte for byte as one that is made whole', async () => {
+    // Characters of one to four bytes lie across the ends of chunks.
+    const { options, events } = await packedPage(
+      Array.from({ length: 40 }, (_, i) => '🙂'.repeat(4_000) + 'é'.repeat(i)),
+    )
+    for (const limit of [39, 40]) {
+      const { text, body, headers } = await call(`${LIST}?limit=${limit}`, options)
+      expect(text.length).toBeGreaterThan(MAX_SMALL_BYTES)
+      expect(headers.get('Content-Type')).toBe('application/json')
+      const one = async ({ id }: { id: string }) => (await call(`${LIST}/${id}`, options)).body
+      const data = await Promise.all(events.slice(0, limit).map(one))
+      expect(text).toBe(JSON.stringify({ data, has_more: limit < 40, next_cursor: body.next_cursor }))
+    }
+  })
+
+  it('is cut off where a payload cannot be read, and leaves its room', async () => {
+    const { options, project } = await packedPage(Array(40).fill('x'))
+    await STORE.prepare(
+      'UPDATE packed_bodies SET body = substr(body, 9) WHERE key = (SELECT min(key) FROM packed_bodies WHERE project_id = ?)',
+    )
+      .bind(project)
+      .run()
+    for (let i = 0; i < 3; i++) {
+      const { response } = await begin(PAGE, options)
+      expect(response.status).toBe(200)
+      await expect(response.text()).rejects.toThrow()
+    }
+    expect((await call(`${LIST}?limit=100&view=summary`, options)).status).toBe(200)
   })
 })
 

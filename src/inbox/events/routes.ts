@@ -9,8 +9,8 @@ import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { notFound } from '../../lib/fault'
 import { type AttemptRow, listAttempts } from '../attempts'
-import { answerEvents } from './answer'
-import { eventExists, findEvent, fitting, listEvents, type View } from './events'
+import { answerEvent, answerPage } from './answer'
+import { type EventRow, eventExists, findEvent, fitting, listEvents, type View } from './events'
 import { MAX_PAGE_BYTES } from './limits'
 import { Attempt, BillingEvent, presentAttempt, presentEvent, view } from './present'
 
@@ -36,8 +36,12 @@ export const eventRoutes = new Hono<HttpEnv>()
       const position = { before: list.before, limit: list.take }
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
-      const rows = async (view: View) => (await read(c, { rows: listEvents(db, project, view, position) })).rows
-      return answerEvents(c, asked.view, rows, (rows) => answer(c, list.page(rows, presentEvent, fitting(rows)), 200))
+      const page = {
+        view: asked.view,
+        read: async (view: View) => (await read(c, { rows: listEvents(db, project, view, position) })).rows,
+        pageOf: (rows: EventRow[]) => list.page(rows, (row) => row, fitting(rows)),
+      }
+      return answerPage(c, page, (page) => answer(c, page, 200))
     },
   )
   .get(
@@ -57,7 +61,7 @@ export const eventRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const id = c.req.param('event_id')
       const event = async (view: View) => (await read(c, { event: findEvent(db, project, view, id) })).event
-      return answerEvents(c, 'full', event, ([row]) => {
+      return answerEvent(c, event, (row) => {
         if (!row) throw notFound('Event')
         return answer(c, presentEvent(row), 200)
       })

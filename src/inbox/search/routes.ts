@@ -6,8 +6,8 @@ import type { HttpEnv } from '../../http/context'
 import { boundedListOf, pageFields } from '../../http/page'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
-import { answerEvents } from '../events/answer'
-import { BillingEvent, presentEvent, view } from '../events/present'
+import { answerPage } from '../events/answer'
+import { BillingEvent, view } from '../events/present'
 import { searchFields } from './filters'
 import { findPage } from './search'
 
@@ -32,6 +32,6 @@ export const searchRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     const { limit, cursor, view, ...fields } = c.req.valid('query')
     const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit })
-    return answerEvents(c, view, page.read, (rows) => answer(c, page.present(rows, presentEvent), 200))
+    return answerPage(c, { view, ...page }, (page) => answer(c, page, 200))
   },
 )

@@ -76,7 +76,7 @@ type Asked = { cursor: string | undefined; limit: number }
 /**
  * Finds a page of the events that match.
  *
- * @returns `read` reads them, and `present` makes the page. `truncated`: the search met its bound before the page was
+ * @returns `read` reads them, and `pageOf` makes the page. `truncated`: the search met its bound before the page was
  *   full.
  * @throws {Fault} `validation_failed`, `invalid_cursor`
  */
@@ -85,7 +85,10 @@ export async function findPage(db: Db, projectId: string, fields: SearchFields, 
   const { ids, resume } = await search(db, projectId, toFilters(fields), { after: list.before, limit: list.take })
   return {
     read: (view: View) => run(db, readEvents(db, projectId, view, { ids, order: fields.order })),
-    present: <T>(rows: readonly EventRow[], present: (row: EventRow) => T): Page<T> & { truncated: boolean } =>
-      list.stopped(list.page(rows, present, fitting(rows)), resume),
+    pageOf: (rows: EventRow[]): Page<EventRow> & { truncated: boolean } =>
+      list.stopped(
+        list.page(rows, (row) => row, fitting(rows)),
+        resume,
+      ),
   }
 }

@@ -100,7 +100,7 @@ async function find(c: Visit, fields: SearchFields | null): Promise<Found & { mi
   if (fields === null) return nothing
   try {
     const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, pageAsked(c))
-    return { ...page.present(await page.read('summary'), (row) => row), mistakes: {} }
+    return { ...page.pageOf(await page.read('summary')), mistakes: {} }
   } catch (error) {
     return { ...nothing, mistakes: refusalOf(error).mistakes }
   }
