@@ -57,7 +57,7 @@ export async function recordFetches(
   const now = Date.now()
   const recordings: Recording[] = []
   for (const one of records)
-    recordings.push({ fence: { id, version }, delivery: await asRecorded(deliveryOf(one, now), packed_from) })
+    recordings.push({ fence: { id, version }, delivery: asRecorded(deliveryOf(one, now), packed_from) })
   const ids: string[] = []
   for (const some of batches(recordings)) ids.push(...(await recordSome(db, some)))
   return ids
