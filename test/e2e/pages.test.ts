@@ -8,6 +8,7 @@ import { launch, picture, sendStripe, sessionCookie, URL_OF_CONSOLE, violations,
 import { catalogPaths } from './catalog-paths.ts'
 import { consumerPaths } from './consumer-paths.ts'
 import { memberPaths } from './member-paths.ts'
+import { setOutside } from './outside.ts'
 import { ssoPaths } from './sso-paths.ts'
 
 const SECRET = 'whsec_a_secret_of_the_page_tests'
@@ -39,6 +40,7 @@ const NARROW_TOO = [
   'plans',
   'edit-plan',
   'overview',
+  'connection',
   'connection-begun',
   'domain',
   'sso-team',
@@ -68,6 +70,10 @@ beforeAll(async () => {
     livemode: false,
     signing_secret: SECRET,
   })
+  const api_key = `rk_test_51${'Pages'.repeat(8)}`
+  await setOutside(api_key, { objects: {}, refused: ['checkout/sessions'] })
+  const path = `${URL_OF_CONSOLE}/platform/v1/billing/connections/${connection.id}/api-key`
+  await must(path, { method: 'PUT', token, project, json: { api_key } })
   const names = ['Production server', 'Nightly import', 'x'.repeat(100), 'CI']
   const more = { vendor: 'chargebee', name: 'A connection with quite a long name, for a second site', livemode: true }
   const begun = await api<{ id: string }>('billing/connections', more)
@@ -129,6 +135,7 @@ beforeAll(async () => {
     'disable-connection': `${base}/billing/connections/${connection.id}/disable`,
     connection: `${base}/billing/connections/${connection.id}`,
     'delete-connection': `${base}/billing/connections/${connection.id}/delete`,
+    'remove-vendor-key': `${base}/billing/connections/${connection.id}/api-key/remove`,
     'remove-secret': `${base}/billing/connections/${connection.id}/secrets/${connection.secrets[0]?.id}/remove`,
     'events-empty': `/console/p/${empty}/platform/billing/webhooks`,
     events: `${base}/billing/webhooks`,

@@ -49,6 +49,7 @@ export const CONNECTION_ROWS: Rows = {
     console: {
       [`GET ${PAGES}/:id`]: {},
       [`GET ${PAGES}/:id/first`]: {},
+      [`GET ${PAGES}/:id/api-key`]: { policy: 'user' },
       [`GET ${PAGES}/:id/secrets`]: { policy: 'user' },
       [`GET ${PAGES}/:id/secrets/:secret`]: { policy: 'user' },
     },
@@ -108,9 +109,14 @@ export const CONNECTION_ROWS: Rows = {
       },
       vendor_failed: async () => setKey(await freshConnection(), await newStripeAccount({ fail: { status: 500 } })),
     },
+    console: { [`POST ${PAGES}/:id/api-key`]: { fields: { api_key: WORLDS_KEY } } },
   },
   'GET /platform/v1/billing/connections/:id/api-key': { who: read('connections:read') },
-  'DELETE /platform/v1/billing/connections/:id/api-key': { who: WRITE, audit: onConnection('api_key_removed') },
+  'DELETE /platform/v1/billing/connections/:id/api-key': {
+    who: WRITE,
+    audit: onConnection('api_key_removed'),
+    console: asks(`${PAGES}/:id/api-key/remove`),
+  },
 }
 
 type Connected = { project: string; secret: string; connection: { id: string } }

@@ -23,6 +23,7 @@ const TONES: Record<string, string> = {
   enforced: 'good',
   'break-glass': 'warn',
   'no secret': 'bad',
+  refused: 'bad',
   past_due: 'warn',
   unpaid: 'bad',
   ambiguous: 'warn',

@@ -63,6 +63,8 @@ const NOTICES = {
   connection_deleted: 'The connection was deleted. Its events were kept.',
   secret_added: 'The signing secret was added.',
   secret_removed: 'The signing secret was removed.',
+  api_key_set: 'The API key was tried and stored.',
+  api_key_removed: 'The API key was removed.',
   sso_created:
     'The connection was created as a draft. Enter its redirect URI at your provider, test it, and activate it.',
   sso_updated: 'The connection was changed.',

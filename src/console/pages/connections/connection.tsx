@@ -1,10 +1,11 @@
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
-import { Post } from '../../ui/controls'
+import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { ApiKey } from './api-key'
 import { CHANGED_CONNECTION, ModeField } from './connect'
 import { connectionPath } from './describe'
 import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
@@ -18,7 +19,9 @@ import { Guidance, IngestUrl, Setup } from './setup'
  * @param suggested a secret for vendors that sign with one that you choose
  */
 export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested: string }, sent: Sent) {
-  const { mistakes, status } = sent
+  const { status, entered } = sent
+  // Each form of the page shows what was wrong with itself.
+  const mistakesOf = (field: string) => (entered?.has(field) ? sent.mistakes : {})
   const { row, names, suggested } = of
   const { connections, events } = pathsOf(c)
   const isNew = row.last_event_id === null
@@ -45,7 +48,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
         </p>
       )}
       {isNew || row.secrets.length === 0 ? (
-        <Setup c={c} of={of} mistakes={mistakes} suggested={suggested} />
+        <Setup c={c} of={of} mistakes={mistakesOf('signing_secret')} suggested={suggested} />
       ) : (
         <>
           <h2>Ingest URL</h2>
@@ -56,8 +59,9 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       <h2>Details</h2>
       <Facts c={c} of={of} />
       {!isNew && <ConnectionRefusals c={c} of={of} />}
-      {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakes} />}
-      {can(c, 'connections:write') && <Settings c={c} row={row} sent={sent} />}
+      {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
+      <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
+      {can(c, 'connections:write') && <Settings c={c} row={row} sent={{ ...sent, mistakes: mistakesOf('name') }} />}
     </>,
   )
 }
@@ -66,7 +70,7 @@ type SettingsProps = { c: Visit; row: ConnectionRow; sent: Sent }
 
 /** Changes, disables, enables or deletes a connection. */
 function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
-  // The form that adds a secret has no name.
+  // The forms that add a secret or set a key have no name.
   const filled = entered?.has('name') ? entered : CHANGED_CONNECTION.opened(row)
   const at = connectionPath(c, row)
   const active = row.status === 'active'
@@ -78,6 +82,7 @@ function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
         <ModeField title={vendorTitle(row.vendor)} value={String(row.livemode)} mistakes={mistakes}>
           <p class="hint">A change also applies to events and billing state that are already stored.</p>
         </ModeField>
+        <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Save</button>
       </Post>
       <h2>{active ? 'Disable or delete' : 'Enable or delete'}</h2>

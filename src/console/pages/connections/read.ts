@@ -4,6 +4,7 @@ import { type Traffic, trafficOf } from '../../../health/traffic'
 import { projectOf } from '../../../http/auth'
 import { type ConnectionRow, findConnection, listConnections } from '../../../inbox/connections/connection'
 import { type EventRow, lastEventOf } from '../../../inbox/events/events'
+import { findVendorKey, type VendorKeyRow } from '../../../inbox/vendor-api/keys'
 import { requireFound } from '../../../lib/fault'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
 import type { Visit } from '../../page'
@@ -16,9 +17,11 @@ export type ShownConnection = {
   event: EventRow | null
   hour: Traffic
   refusals: RefusedFor[]
+  /** The key of the vendor's API; null if there is none. */
+  key: VendorKeyRow | null
   /** See {@link localSecret}. */
   example: string | null
-  /** Of the users and API keys that added its secrets, by id. */
+  /** Of the users and API keys that added its secrets and its key, by id. */
   names: ReadonlyMap<string, string>
 }
 
@@ -32,20 +35,29 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const { db, now } = c.get('rt')
   const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
-  const { rows, events, minutes, refusals } = await batch(db, {
+  const { rows, events, minutes, refusals, keys } = await batch(db, {
     rows: findConnection(db, project_id, id),
     events: lastEventOf(db, project_id, id),
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
+    keys: findVendorKey(db, { project_id, connection_id: id }),
   })
   const row = requireFound(rows, 'Connection')
-  return { row, event: events[0] ?? null, hour: trafficOf(minutes), refusals, example: await localSecret(c, row) }
+  return {
+    row,
+    event: events[0] ?? null,
+    hour: trafficOf(minutes),
+    refusals,
+    key: keys[0] ?? null,
+    example: await localSecret(c, row),
+  }
 }
 
 /** Reads what the page of a connection shows: {@link readArrivals}, then the names of people and keys. */
 export async function readShownConnection(c: Visit): Promise<ShownConnection> {
   const arrivals = await readArrivals(c)
-  const added = arrivals.row.secrets.flatMap(({ added_by }) => added_by ?? [])
+  const { row, key } = arrivals
+  const added = [...row.secrets, ...(key ? [key] : [])].flatMap(({ added_by }) => added_by ?? [])
   return { ...arrivals, names: await namesOf(c.get('rt'), addressedConnection(c).project_id, added) }
 }
 

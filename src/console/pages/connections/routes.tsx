@@ -4,6 +4,8 @@ import type { HttpEnv } from '../../../http/context'
 import { addSigningSecret, changeConnection, connect } from '../../../inbox/connections/connect'
 import { type ConnectionRow, deleteConnection, readConnection } from '../../../inbox/connections/connection'
 import { removeSecret } from '../../../inbox/connections/secrets'
+import { removeVendorKey } from '../../../inbox/vendor-api/keys'
+import { setVendorKey } from '../../../inbox/vendor-api/set-key'
 import { notFound } from '../../../lib/fault'
 import { vendorOf } from '../../../vendors'
 import { type Ask, action, askPage } from '../../action'
@@ -13,6 +15,7 @@ import { type Sent, UNSENT } from '../../refusal'
 import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { API_KEY } from './api-key'
 import { CHANGED_CONNECTION, chooseVendorPage, connectPage, NEW_CONNECTION } from './connect'
 import { inboxConnectionPage } from './connection'
 import { connectionPath, lastOf, secretName } from './describe'
@@ -38,6 +41,9 @@ const change = action({
     changeConnection(c.get('rt'), addressedConnection(c), CHANGED_CONNECTION.body(c.get('form')), changeOf(c)),
   done: (c) => [connectionPath(c, addressedConnection(c)), 'connection_updated'],
   again: shown,
+  explains: {
+    api_key_other_mode: 'The API key of the connection is of the mode that it has now. Remove the key first.',
+  },
 })
 
 const remove = action({
@@ -103,6 +109,41 @@ const dropSecret = action({
   done: (c) => [connectionPath(c, addressedConnection(c)), 'secret_removed'],
 })
 
+const setKey = action({
+  posts: '/:id/api-key',
+  needs: 'connections:write',
+  counted: { costly: true },
+  run: (c) => setVendorKey(c.get('rt'), keyed(c), API_KEY.body(c.get('form')).api_key, changeOf(c)),
+  done: (c) => [connectionPath(c, addressedConnection(c)), 'api_key_set'],
+  again: shown,
+  explains: {
+    api_key_invalid: true,
+    api_key_too_powerful: true,
+    api_key_other_mode: true,
+    api_key_other_account: true,
+    vendor_failed: true,
+  },
+})
+
+const dropKey = action({
+  at: '/:id/api-key/remove',
+  needs: 'connections:write',
+  counted: { ends: true },
+  read: find,
+  ask: (c, row) => ({
+    ...placed(c, row, 'Remove key'),
+    question: `Remove the API key of ${vendorTitle(row.vendor)}?`,
+    says: (
+      <p>
+        The key is deleted here, and nothing more is fetched with it. What was fetched stays. Also revoke the key at{' '}
+        {vendorTitle(row.vendor)}.
+      </p>
+    ),
+  }),
+  run: (c) => removeVendorKey(c.get('rt').db, keyed(c), changeOf(c)),
+  done: (c) => [connectionPath(c, addressedConnection(c)), 'api_key_removed'],
+})
+
 /** Connections to billing vendors, with their signing secrets. */
 export const connectionPages = new Hono<HttpEnv>()
   .get('/', page('connections:read'), async (c) => {
@@ -126,6 +167,8 @@ export const connectionPages = new Hono<HttpEnv>()
   .route('/', remove)
   .route('/', addSecret)
   .route('/', dropSecret)
+  .route('/', setKey)
+  .route('/', dropKey)
 
 /** What is asked before a connection is disabled: a change of the connection. */
 function disabling(c: Visit, row: ConnectionRow): Ask {
@@ -153,6 +196,11 @@ function disabling(c: Visit, row: ConnectionRow): Ask {
 
 function placed(c: Visit, row: ConnectionRow, verb: string) {
   return { title: verb, section: 'connections', above: [row.name, connectionPath(c, row)], verb, danger: true } as const
+}
+
+function keyed(c: Visit) {
+  const { project_id, id } = addressedConnection(c)
+  return { project_id, connection_id: id }
 }
 
 function find(c: Visit) {

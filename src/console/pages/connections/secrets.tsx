@@ -51,7 +51,7 @@ export function Secrets({ c, row, names, mistakes }: Props) {
 function AddSecret({ c, row, mistakes }: Omit<Props, 'names'>) {
   const guide = guideOf(row.vendor)
   return (
-    <details class="more-form" open={Boolean(mistakes.signing_secret ?? (mistakes.name ? undefined : mistakes.form))}>
+    <details class="more-form" open={Boolean(mistakes.signing_secret ?? mistakes.form)}>
       <summary>Add a secret, or rotate one</summary>
       <p class="quiet">
         A delivery can be signed with any of the secrets. To rotate one without a gap: add the new one here, switch to

@@ -1,0 +1,112 @@
+import type { ConnectionRow } from '../../../inbox/connections/connection'
+import { ApiKeyBody } from '../../../inbox/vendor-api/fields'
+import type { VendorKeyRow } from '../../../inbox/vendor-api/keys'
+import { MAX_API_KEY_LENGTH } from '../../../inbox/vendor-api/limits'
+import { vendorOf } from '../../../vendors'
+import type { ApiRead, VendorApi } from '../../../vendors/api'
+import { form, text } from '../../form'
+import { can, type Visit } from '../../page'
+import type { Mistakes } from '../../refusal'
+import { Badge } from '../../ui/badge'
+import { Post, Wrong } from '../../ui/controls'
+import { sentence } from '../../ui/format'
+import { Fact, Time } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import { connectionPath, modeOf } from './describe'
+import { guideOf } from './guides'
+import type { ShownConnection } from './read'
+
+export const API_KEY = form(ApiKeyBody, {
+  api_key: text('API key', {
+    required: true,
+    type: 'password',
+    autocomplete: 'off',
+    maxlength: MAX_API_KEY_LENGTH,
+    hint: 'It is tried first, then stored encrypted and never shown again.',
+  }),
+})
+
+type Props = { c: Visit; of: ShownConnection; mistakes: Mistakes }
+
+/** The key of the vendor's API, with a form to set it. Nothing for a vendor of whose API the service takes no key. */
+export function ApiKey({ c, of: { row, key, names }, mistakes }: Props) {
+  const api = vendorOf(row.vendor)?.api
+  if (!api) return null
+  return (
+    <>
+      <h2 id="api-key">API key of {api.vendor}</h2>
+      <p class="quiet">
+        With a key that may only read, this service can fetch objects from {api.vendor}. It needs none to receive
+        events.
+      </p>
+      {key && <Shown c={c} api={api} stored={key} names={names} />}
+      {can(c, 'connections:write') && <SetKey c={c} api={api} row={row} isThere={key !== null} mistakes={mistakes} />}
+    </>
+  )
+}
+
+type ShownProps = { c: Visit; api: VendorApi; stored: VendorKeyRow; names: ReadonlyMap<string, string> }
+
+function Shown({ c, api, stored, names }: ShownProps) {
+  const { now } = c.get('rt')
+  const { hint, state, account, added_by, checked_at, permissions } = stored
+  return (
+    <>
+      {state === 'refused' && (
+        <p class="warning" role="note">
+          {api.vendor} does not accept this key any more. Set another one, or this one again once it works.
+        </p>
+      )}
+      <dl class="facts">
+        <Fact name="Key">
+          <code>…{hint}</code> <Badge of={state} />
+        </Fact>
+        <Fact name="Mode">{modeOf(stored)}</Fact>
+        <Fact name="Account">
+          {account === 'same' ? 'Has the events of this connection' : 'Not compared: there was no recent event'}
+        </Fact>
+        <Fact name="Set by">{names.get(added_by) ?? <code>{added_by}</code>}</Fact>
+        <Fact name="Tried">
+          <Time at={checked_at} now={now} />
+        </Fact>
+      </dl>
+      <Table
+        label="Permissions of the key"
+        rows={api.reads}
+        columns={[
+          ['What', ({ kind }: ApiRead) => sentence(kind.replaceAll('_', ' ')).replace(/\.$/, '')],
+          ['Permission', ({ permission }) => <code>{permission}</code>],
+          ['May read', ({ kind }) => <Badge of={permissions[kind] ?? 'refused'} />],
+        ]}
+      />
+    </>
+  )
+}
+
+type SetProps = { c: Visit; api: VendorApi; row: ConnectionRow; isThere: boolean; mistakes: Mistakes }
+
+function SetKey({ c, api, row, isThere, mistakes }: SetProps) {
+  const at = `${connectionPath(c, row)}/api-key`
+  return (
+    <>
+      <details class="more-form" open={Boolean(mistakes.api_key ?? mistakes.form)}>
+        <summary>{isThere ? 'Replace the key' : 'Set a key'}</summary>
+        <p>{guideOf(row.vendor)?.key}</p>
+        <p>
+          It should be able to read, and nothing else: {api.reads.map(({ permission }) => permission).join(', ')}. What
+          it lacks is left out.
+        </p>
+        <Post c={c} to={at} class="form">
+          {API_KEY.field('api_key', { mistakes })}
+          <Wrong>{mistakes.form}</Wrong>
+          <button type="submit">{isThere ? 'Replace key' : 'Set key'}</button>
+        </Post>
+      </details>
+      {isThere && (
+        <a class="button" href={`${at}/remove`} data-dialog>
+          Remove key
+        </a>
+      )}
+    </>
+  )
+}
