@@ -2,7 +2,7 @@ import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { ApiKeyBody } from '../../../inbox/vendor-api/fields'
 import type { VendorKeyRow } from '../../../inbox/vendor-api/keys'
 import { MAX_API_KEY_LENGTH } from '../../../inbox/vendor-api/limits'
-import { vendorOf } from '../../../vendors'
+import { type VendorName, vendorOf } from '../../../vendors'
 import type { ApiRead, VendorApi } from '../../../vendors/api'
 import { form, text } from '../../form'
 import { can, type Visit } from '../../page'
@@ -13,7 +13,7 @@ import { sentence } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { connectionPath, modeOf } from './describe'
-import { guideOf } from './guides'
+import { KEY_GUIDES } from './key-guides'
 import type { ShownConnection } from './read'
 
 export const API_KEY = form(ApiKeyBody, {
@@ -63,13 +63,14 @@ function Shown({ c, api, stored, names }: ShownProps) {
         </Fact>
         <Fact name="Mode">{modeOf(stored)}</Fact>
         <Fact name="Account">
-          {account === 'same' ? 'Has the events of this connection' : 'Not compared: there was no recent event'}
+          {account === 'same' ? 'Has the events of this connection' : 'Not compared with the events of this connection'}
         </Fact>
         <Fact name="Set by">{names.get(added_by) ?? <code>{added_by}</code>}</Fact>
         <Fact name="Tried">
           <Time at={checked_at} now={now} />
         </Fact>
       </dl>
+      <h3>Permissions of the key</h3>
       <Table
         label="Permissions of the key"
         rows={api.reads}
@@ -91,7 +92,7 @@ function SetKey({ c, api, row, isThere, mistakes }: SetProps) {
     <>
       <details class="more-form" open={Boolean(mistakes.api_key ?? mistakes.form)}>
         <summary>{isThere ? 'Replace the key' : 'Set a key'}</summary>
-        <p>{guideOf(row.vendor)?.key}</p>
+        <p>{KEY_GUIDES[row.vendor as VendorName]}</p>
         <p>
           It should be able to read, and nothing else: {api.reads.map(({ permission }) => permission).join(', ')}. What
           it lacks is left out.

@@ -13,8 +13,6 @@ export type Guide = {
   steps: readonly Child[]
   /** Where to find the secret, or where to enter the one that you choose. */
   where: Child
-  /** Where a key of the vendor's API is made, for vendors of which the service takes one. */
-  key?: Child
   /** How to make the vendor send a first event. */
   first: Child
   /** The vendor's own command that forwards its test events to a local URL, and prints their signing secret. */
@@ -154,12 +152,6 @@ export const GUIDES: Record<VendorName, Guide> = {
         key.
       </>
     ),
-    key: (
-      <>
-        In Paddle, open <strong>Developer tools → Authentication</strong>, and create an API key with the permissions
-        below. A key that may write is refused.
-      </>
-    ),
     first: <>Change a customer or subscription in the sandbox, or send a simulated event to the destination.</>,
     retries: null,
   },
@@ -290,13 +282,6 @@ export const GUIDES: Record<VendorName, Guide> = {
       </>,
     ],
     where: <>On the page of the new destination, reveal the signing secret and copy it.</>,
-    key: (
-      <>
-        On the <strong>API keys</strong> page of the Stripe Dashboard, click <strong>Create restricted key</strong>, and
-        choose <strong>Read</strong> for the resources below. Stripe does not tell this service what else a key may, so
-        choose <strong>None</strong> for all others.
-      </>
-    ),
     first: (
       <>
         Create a customer’s subscription in test mode, or run <code>stripe trigger customer.subscription.created</code>.
