@@ -1,5 +1,6 @@
 import { app } from './app'
 import { type Env, openRuntime } from './env'
+import { consumeFetches } from './inbox/fetches/queue'
 import { handleBatch } from './inbox/process/queue'
 import { upkeep } from './upkeep/upkeep'
 
@@ -7,7 +8,8 @@ export default {
   fetch: app.fetch,
 
   async queue(batch, env, ctx) {
-    await handleBatch(openRuntime(env, ctx), batch)
+    const rt = openRuntime(env, ctx)
+    await (batch.queue.endsWith('-fetches') ? consumeFetches(rt, batch) : handleBatch(rt, batch))
   },
 
   async scheduled(_controller, env, ctx) {
