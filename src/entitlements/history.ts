@@ -1,5 +1,6 @@
 import type { Effect } from '../billing/effect'
 import { nanoseconds } from '../billing/reduce'
+import { sourceOfId } from '../inbox/sources'
 import type { Item } from './facts'
 import type { SubscriptionRow } from './holders'
 
@@ -168,7 +169,10 @@ function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: Subsc
   if (state.status !== 'past_due') return { since: null, isKnown: true }
   const period = periodOf(state)
   const now = row.past_due_period === period ? row.past_due_since : null
-  const own = earlier.filter(({ effect, occurred_at }) => effect !== null && occurred_at !== null)
+  // A fetch does not say since when what it shows holds.
+  const own = earlier.filter(
+    ({ id, effect, occurred_at }) => effect !== null && occurred_at !== null && sourceOfId(id) === 'delivery',
+  )
   const { steps, left } = unwound(
     state,
     own.filter(({ effect }) => effect?.result !== 'superseded'),

@@ -32,12 +32,15 @@ export async function refreshConsumer(
   return { state: states.has('fresh') || states.has('partial') ? 'partial' : 'stale', customers }
 }
 
+/** What is wrong with one customer, and leaves the others as they are. */
+const ALONE: readonly string[] = ['api_key_missing', 'not_found', 'consumer_erased']
+
 /** @returns the fault if the customer cannot be asked for: no key, or nobody knows it. The others are asked all the same. */
 async function refreshOne(rt: Runtime, projectId: string, customer: CustomerKey): Promise<Refreshed | Fault> {
   try {
     return await refreshCustomer(rt, projectId, customer)
   } catch (error) {
-    if (error instanceof Fault && (error.fault === 'api_key_missing' || error.fault === 'not_found')) return error
+    if (error instanceof Fault && ALONE.includes(error.fault)) return error
     throw error
   }
 }

@@ -1,5 +1,6 @@
-import { and, eq, exists, lte, sql } from 'drizzle-orm'
+import { and, eq, exists, lte, not, sql } from 'drizzle-orm'
 import type { CustomerKey } from '../../billing/customers/read'
+import { isErased } from '../../consumers/links'
 import { type Db, raw } from '../../db/client'
 import { CHUNK_ROWS } from '../../db/limits'
 import { bare } from '../../db/sql'
@@ -25,17 +26,21 @@ function isOf({ project_id, vendor, id }: AskKey) {
   )
 }
 
-/** Takes the flight of a customer, unless another worker has it, one has just ended, or no connection of the vendor has a key. A row if it was taken. */
+/**
+ * Takes the flight of a customer: a row if it was taken. It is not if another worker has it, one has just ended, no connection of the
+ * vendor has a key, or the customer was erased.
+ */
 export function takeFlight(db: Db, { project_id, vendor, id }: AskKey, token: string, now: number) {
   const { kind, object_id, lease_token, lease_until, done_at, used_at } = vendorAsks
   const keys = findSourceKeys(db, project_id, vendor)
+  const isGone = isErased(sql`${project_id}`, { vendor: sql`${vendor}`, customer: sql`${id}` })
   return raw(
     db,
     { lease_token },
     (
       fields,
     ) => sql`INSERT INTO ${vendorAsks} (${bare(vendorAsks.project_id, vendorAsks.vendor, kind, object_id, lease_token, lease_until, used_at)})
-      SELECT ${project_id}, ${vendor}, 'customer', ${id}, ${token}, ${now + FLIGHT_LEASE_MS}, ${now} WHERE ${exists(keys)}
+      SELECT ${project_id}, ${vendor}, 'customer', ${id}, ${token}, ${now + FLIGHT_LEASE_MS}, ${now} WHERE ${and(exists(keys), not(isGone))}
       ON CONFLICT DO UPDATE SET ${bare(lease_token)} = ${token}, ${bare(lease_until)} = ${now + FLIGHT_LEASE_MS}, ${bare(used_at)} = ${now}
         WHERE ${lease_until} <= ${now} AND coalesce(${done_at}, 0) <= ${now - FRESH_FOR_MS}
       RETURNING ${fields}`,

@@ -1,5 +1,6 @@
 import type { CustomerKey } from '../../billing/customers/read'
 import { findKnown, type Known } from '../../billing/read/known'
+import { findLink } from '../../consumers/links'
 import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
@@ -23,7 +24,7 @@ export type Refreshed = CustomerKey & { state: RefreshState; fetched_at: number 
  * {@link REFRESH_WITHIN_MS} at the latest, whatever the vendor does.
  *
  * @throws {Fault} `api_key_missing` if no connection of the vendor has an API key; `not_found` if neither the vendor nor anybody
- *   here knows the customer
+ *   here knows the customer; `consumer_erased`
  */
 export async function refreshCustomer(rt: Runtime, projectId: string, { vendor, id }: CustomerKey): Promise<Refreshed> {
   const { db } = rt
@@ -31,12 +32,15 @@ export async function refreshCustomer(rt: Runtime, projectId: string, { vendor, 
   const now = Date.now()
   const until = now + REFRESH_WITHIN_MS
   const token = newId('lse', now)
-  const { taken, keys, known } = await batch(db, {
+  const { link, taken, keys, known } = await batch(db, {
+    link: findLink(db, projectId, key),
     taken: takeFlight(db, key, token, now),
     keys: findSourceKeys(db, projectId, vendor),
     known: findKnown(db, projectId, key, MAX_KNOWN),
   })
   if (keys.length === 0) throw keyMissing(vendor)
+  if (link[0]?.erased)
+    throw new Fault('consumer_erased', 'The consumer of this customer was erased. Nothing about it is fetched.')
   if (taken.length === 0) return waitForOther(rt, key, until)
   let ended: Ended = { state: 'stale', changed: false, unknown: false }
   try {

@@ -22,7 +22,7 @@ export const customerRefreshRoutes = new Hono<HttpEnv>().post(
     tag: 'Billing state',
     policy: { actors: ['session', 'api_key'], scope: 'billing:write', project: true },
     responses: { 200: { description: 'How current the customer is.', schema: RefreshedAt } },
-    faults: ['not_found', 'api_key_missing', 'encryption_key_unavailable', 'rate_limited'],
+    faults: ['not_found', 'consumer_erased', 'api_key_missing', 'encryption_key_unavailable', 'rate_limited'],
   }),
   async (c) => {
     const rt = c.get('rt')
