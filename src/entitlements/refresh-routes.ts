@@ -9,13 +9,13 @@ import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
 import { requireScopes } from '../http/policy'
-import { limit } from '../http/rate-limit'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body } from '../http/validate'
 import { refreshConsumer } from '../inbox/refresh/consumer'
 import { presentRefreshed, RefreshedCustomer, RefreshState } from '../inbox/refresh/fields'
 import { MAX_CHECKOUT_ID, MAX_REFRESHED_CUSTOMERS, REFRESH_WITHIN_MS } from '../inbox/refresh/limits'
+import { countRefresh } from '../inbox/refresh/rate'
 import { iso } from '../lib/time'
 import { VendorField } from '../vendors/field'
 import { answerFacts, bytesOfValues } from './answer'
@@ -87,7 +87,7 @@ export const consumerRefreshRoutes = new Hono<HttpEnv>().post(
     if (features) requireScopes(actor, ['entitlements:read'])
     const project = projectOf(actor)
     const ref = refToChange(c.req.param('consumer'))
-    await limit(rt.limits, 'refresh', project, 'This project has asked vendors for too many refreshes.')
+    await countRefresh(rt, project)
     const found = await batch(rt.db, {
       consumer: findConsumer(rt.db, project, ref),
       links: customersOf(rt.db, project, ref),

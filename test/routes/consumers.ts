@@ -134,6 +134,7 @@ export const CUSTOMER_ROWS: Rows = {
   'POST /platform/v1/billing/customers/:vendor/:id/refresh': {
     who: may('developer', 'billing:write'),
     audit: null,
+    console: { [`POST ${CUSTOMER}/refresh`]: {} },
     faults: {
       api_key_missing: async () => {
         const { send } = await byKey()

@@ -51,6 +51,11 @@ const NOTICES = {
   domain_deleted: 'The domain was deleted.',
   customer_linked: 'The customer is linked to this consumer.',
   customer_without_consumer: 'The customer is set to no consumer, whatever events say.',
+  customer_refreshed: 'The customer, its subscriptions and its newest invoices are as the vendor says now.',
+  customer_refreshed_partly:
+    'The vendor answered only in part, or something changed at the same moment. What it said is applied. You can refresh again.',
+  customer_not_refreshed:
+    'The vendor gave no usable answer, so nothing was changed. Look at the API key of the connection, or try again.',
   customer_unpinned: 'Events now say again which consumer the customer is.',
   feature_created: 'The feature was created. Plans and grants can give it now.',
   feature_changed: 'The feature was changed.',

@@ -3,13 +3,13 @@ import { noObject } from '../../billing/names'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { limit } from '../../http/rate-limit'
 import { route } from '../../http/route'
 import { iso } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import { isVendorId } from '../vendor-api/fetch-vendor'
 import { presentRefreshed, RefreshedAt } from './fields'
 import { REFRESH_WITHIN_MS } from './limits'
+import { countRefresh } from './rate'
 import { refreshCustomer } from './refresh'
 
 /** `POST /:vendor/:id/refresh`: mounted beside the route that reads the customer. */
@@ -30,7 +30,7 @@ export const customerRefreshRoutes = new Hono<HttpEnv>().post(
     const { vendor, id } = c.req.param()
     // No vendor of ours has such an id, so nobody need be asked.
     if (!vendorOf(vendor) || !isVendorId(id)) throw noObject('customer')
-    await limit(rt.limits, 'refresh', project, 'This project has asked vendors for too many refreshes.')
+    await countRefresh(rt, project)
     const refreshed = await refreshCustomer(rt, project, { vendor, id })
     return answer(c, { as_of: iso(Date.now()), ...presentRefreshed(refreshed) }, 200)
   },

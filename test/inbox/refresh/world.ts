@@ -1,6 +1,7 @@
 import { billingWorld } from '../../billing/world'
 import { type AccountSettings, call, newStripeAccount, newStripeKey, seenBy } from '../../harness'
 import type { Account, Item } from '../../outside/account'
+import { rows } from '../pipeline'
 
 export type RefreshWorld = Awaited<ReturnType<typeof refreshWorld>>
 /** The customer of the payloads that tests make. */
@@ -24,6 +25,8 @@ export async function refreshWorld(objects: readonly object[] = [], settings: Om
   return {
     ...world,
     apiKey,
+    /** Afterwards no refresh has just ended. */
+    letTimePass: () => rows('UPDATE vendor_asks SET done_at = 1 WHERE project_id = ?', world.project),
     /** Refreshes a customer of Stripe's. */
     refresh: (id = 'cus_1Tests') => world.api(`/customers/stripe/${id}/refresh`, { method: 'POST' }),
     /** The paths that the account was asked for since it was opened, without those that tried the key. */

@@ -3,6 +3,7 @@ import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { Link } from '../../../consumers/links'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { can, pathsOf, type Visit } from '../../page'
+import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
@@ -21,8 +22,12 @@ import { Value } from './value'
 
 type Customer = NonNullable<ReturnType<typeof customerOf>>
 
-/** A vendor's customer: which consumer it is, what its own events say about it, and its objects. */
-export function customerPage(c: Visit, customer: Customer, link: Link) {
+/**
+ * A vendor's customer: which consumer it is, what its own events say about it, and its objects.
+ *
+ * @param about `refreshes`: whether the vendor can be asked for it now
+ */
+export function customerPage(c: Visit, customer: Customer, { link, refreshes }: { link: Link; refreshes: boolean }) {
   const { billing, events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
   const { subscriptions: subs, invoices: bills, payment_methods, discounts, ...fields } = rest as typeof rest & Lists
@@ -38,6 +43,11 @@ export function customerPage(c: Visit, customer: Customer, link: Link) {
           </>
         }
       >
+        {refreshes && can(c, 'billing:write') && (
+          <Post c={c} to={`${customerPath(c, customer)}/refresh`} class="once">
+            <button type="submit">Refresh</button>
+          </Post>
+        )}
         <a class="button" href={`${events}?ref=${encodeURIComponent(id)}`}>
           All events
         </a>

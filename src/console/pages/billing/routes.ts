@@ -8,6 +8,7 @@ import { findLink, type Link } from '../../../consumers/links'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { findSourceKeys } from '../../../inbox/refresh/keys'
 import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pageAsked } from '../../list'
@@ -32,14 +33,15 @@ export const billingPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
     const project = projectOf(c.get('actor'))
-    const { links, ...found } = await batch(db, {
+    const { links, keys, ...found } = await batch(db, {
       ...ofCustomer(db, project, key),
       links: findLink(db, project, key),
+      keys: findSourceKeys(db, project, key.vendor),
     })
     const link = links[0] as Link
     const customer = customerOf(key, found, link.recorded)
     if (customer === null) throw noObject('customer')
-    return customerPage(c, customer, link)
+    return customerPage(c, customer, { link, refreshes: keys.length > 0 && !link.erased })
   })
 
 /** The pages of one kind: the list, and the page of one object. */

@@ -6,6 +6,8 @@ import { refOf } from '../../../consumers/ref'
 import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { countRefresh } from '../../../inbox/refresh/rate'
+import { refreshCustomer } from '../../../inbox/refresh/refresh'
 import { action, leadTo } from '../../action'
 import { page, pathsOf, type Visit } from '../../page'
 import { Refused, UNSENT } from '../../refusal'
@@ -103,12 +105,31 @@ const unpinPages = action({
   },
 })
 
-/** Which consumer a customer is: link it to one, create one, say that it is none, or let events say it. */
+/** What the page says after a refresh. */
+const REFRESHED = {
+  fresh: 'customer_refreshed',
+  partial: 'customer_refreshed_partly',
+  stale: 'customer_not_refreshed',
+} as const
+
+const refresh = action({
+  posts: '/:vendor/:customer/refresh',
+  needs: 'billing:write',
+  run: async (c) => {
+    const { project_id, customer } = named(c)
+    await countRefresh(c.get('rt'), project_id)
+    return refreshCustomer(c.get('rt'), project_id, customer)
+  },
+  done: (c, { state }) => [customerPath(c, customerIn(c)), REFRESHED[state]],
+})
+
+/** A customer: ask the vendor for it now; link it to a consumer, create one, say that it is none, or let events say it. */
 export const customerLinkPages = new Hono<HttpEnv>()
   .route('/', link)
   .route('/', create)
   .route('/', toNobody)
   .route('/', unpinPages)
+  .route('/', refresh)
 
 const consumerPath = (c: Visit, id: string) => `${pathsOf(c).consumers}/${id}`
 
