@@ -70,7 +70,7 @@ function Shown({ c, api, stored, names }: ShownProps) {
           <Time at={checked_at} now={now} />
         </Fact>
       </dl>
-      <h3>Permissions of the key</h3>
+      <p class="quiet">What it could read when it was tried:</p>
       <Table
         label="Permissions of the key"
         rows={api.reads}
