@@ -107,6 +107,7 @@ describe('an answer', () => {
       { fail: { status: 200, body: '[1]' } },
       { outcome: 'ok', body: null, text: '[1]' },
     ],
+    ['an object that speaks of an error', { fail: { status: 200, body: '{"error":{"code":"x"}}' } }, { code: null }],
     ['half of the JSON', { fail: { status: 200, body: '{"id":' } }, { outcome: 'ok', body: null }],
     [
       'a code that is no word',
@@ -138,8 +139,9 @@ describe('an answer', () => {
   })
 
   it('that never comes, because the host cannot be reached', async () => {
-    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Network connection lost.'))
+    const sent = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Network connection lost.'))
     expect(await ruleOf(fetchVendor(stripeApi, newStripeKey(), CUSTOMER))).toBe('unreachable')
+    expect(sent.mock.calls).toMatchObject([[expect.any(String), { cache: 'no-store', redirect: 'manual' }]])
   })
 
   it('has limits that nobody can raise', async () => {
