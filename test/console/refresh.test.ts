@@ -13,7 +13,7 @@ it('a customer can be refreshed from its page, which says what came of it', asyn
   const { token } = world.owner
   const shown = (await visit(path, token)).text
   expect(shown).toContain(`action="${path}/refresh"`)
-  expect(shown).toContain('/events/ftc_')
+  expect(shown).toContain('/platform/billing/webhooks/ftc_')
   const button = () => told(submit(`${path}/refresh`, token))
   expect(await button()).toMatchObject({ status: 303, location: `${path}?done=customer_refreshed` })
   await world.letTimePass()
