@@ -10,7 +10,7 @@ export const Effect = z
     ),
     id: z.string().describe("The vendor's id of the object."),
     result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous'])).describe(
-      '`applied`: the event determined the state of the object. `ambiguous`: it did so too, but other events with the same time disagree, and nothing shows which one is right. `superseded`: a later event determines the state.',
+      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did so too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state.',
     ),
     change: z
       .record(

@@ -79,14 +79,14 @@ export function shownObject<Body extends z.ZodRawShape>(body: Body) {
     ambiguous: z
       .boolean()
       .describe(
-        'Whether several events with the same time disagree about the state, and nothing in them shows which one is right.',
+        'Whether several events with the same time, or an event and a fetched object, disagree about the state, and nothing in them shows which one is right.',
       ),
     incomplete: z
       .boolean()
       .describe(
         'Whether a list in it, such as `items`, was cut off: by the vendor in the event, or because it is too long. The vendor has the whole list.',
       ),
-    source_event_id: z.string().describe('The recorded event that this state comes from.'),
+    source_event_id: z.string().describe('The recorded event, or the recorded fetch, that this state comes from.'),
     vendor_object: z
       .record(z.string(), z.unknown())
       .nullable()
