@@ -73,13 +73,17 @@ function answer({ pathname, searchParams: query }: URL, account: Account, key: s
 function ofType(account: Account, type: string, query: URLSearchParams): Item[] {
   const status = query.get('status')
   const types = [...query].filter(([name]) => /^types\[\d*\]$/.test(name)).map(([, value]) => value)
-  return held(account)
-    .filter((one) => one.object === type && one.deleted !== true)
-    .filter((one) => type !== 'subscription' || status !== null || !ENDED.includes(String(one.status)))
-    .filter((one) => FILTERS.every((name) => matches(one[name], query.get(name), name === 'status' && type)))
-    .filter((one) => types.length === 0 || types.includes(String(one.type)))
-    .filter((one) => isWithin(Number(one.created), query))
-    .sort((a, b) => Number(b.created ?? 0) - Number(a.created ?? 0))
+  return (
+    held(account)
+      .filter((one) => one.object === type && one.deleted !== true)
+      // Those of customers are listed by customer only.
+      .filter((one) => type !== 'payment_method' || query.has('customer') || !one.customer)
+      .filter((one) => type !== 'subscription' || status !== null || !ENDED.includes(String(one.status)))
+      .filter((one) => FILTERS.every((name) => matches(one[name], query.get(name), name === 'status' && type)))
+      .filter((one) => types.length === 0 || types.includes(String(one.type)))
+      .filter((one) => isWithin(Number(one.created), query))
+      .sort((a, b) => Number(b.created ?? 0) - Number(a.created ?? 0))
+  )
 }
 
 function matches(value: unknown, wanted: string | null, status: string | false): boolean {
