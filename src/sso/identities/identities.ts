@@ -17,42 +17,51 @@ type Asked = {
   take: number
 }
 
-/** Reads identities of a project's connections, newest first, starting after the identity `before`. */
+/**
+ * Reads identities of a project's connections, newest first, starting after the identity `before`. The connections are read once,
+ * because their rows are large, and one person can have thousands of identities.
+ */
 export function listIdentities(
   directory: Directory,
   projectId: string,
   { consumers, user_id, id, before, take }: Asked,
 ) {
   const live = directory
-    .select({ name: ssoConnections.name })
+    .select({ id: ssoConnections.id })
     .from(ssoConnections)
+    .where(and(eq(ssoConnections.project_id, projectId), isNull(ssoConnections.deleted_at)))
+  const own = eq(ssoIdentities.project_id, projectId)
+  const shown = directory
+    .select({ id: ssoIdentities.id })
+    .from(ssoIdentities)
     .where(
       and(
-        eq(ssoConnections.project_id, projectId),
-        eq(ssoConnections.id, ssoIdentities.connection_id),
-        isNull(ssoConnections.deleted_at),
+        own,
+        // IS NOT NULL as the partial index has it.
+        consumers && and(isNotNull(ssoIdentities.consumer_id), inArray(ssoIdentities.consumer_id, valuesOf(consumers))),
+        id === undefined ? undefined : eq(ssoIdentities.id, id),
+        user_id === undefined ? undefined : eq(ssoIdentities.user_id, user_id),
+        before === null ? undefined : lt(ssoIdentities.id, before),
+        // Without the plus, SQLite could look for all identities of these connections.
+        inArray(sql`+${ssoIdentities.connection_id}`, live),
       ),
     )
-  return (
-    directory
-      .select({ ...getTableColumns(ssoIdentities), connection: sql<string>`${live}`.as('connection') })
-      .from(ssoIdentities)
-      .where(
-        and(
-          eq(ssoIdentities.project_id, projectId),
-          // IS NOT NULL as the partial index has it.
-          consumers &&
-            and(isNotNull(ssoIdentities.consumer_id), inArray(ssoIdentities.consumer_id, valuesOf(consumers))),
-          id === undefined ? undefined : eq(ssoIdentities.id, id),
-          user_id === undefined ? undefined : eq(ssoIdentities.user_id, user_id),
-          before === null ? undefined : lt(ssoIdentities.id, before),
-          sql`EXISTS ${live}`,
-        ),
-      )
-      // One person has few identities. Without the plus, SQLite would look for them among all of the project, in order.
-      .orderBy(consumers || user_id !== undefined ? sql`+${ssoIdentities.id} DESC` : desc(ssoIdentities.id))
-      .limit(take)
-  )
+    // One person has few identities. Without the plus, SQLite would look for them among all of the project, in order.
+    .orderBy(consumers || user_id !== undefined ? sql`+${ssoIdentities.id} DESC` : desc(ssoIdentities.id))
+    .limit(take)
+  return directory
+    .select({ ...getTableColumns(ssoIdentities), connection: ssoConnections.name })
+    .from(ssoIdentities)
+    .crossJoin(ssoConnections)
+    .where(
+      and(
+        own,
+        inArray(ssoIdentities.id, shown),
+        eq(ssoConnections.project_id, projectId),
+        eq(ssoConnections.id, ssoIdentities.connection_id),
+      ),
+    )
+    .orderBy(desc(ssoIdentities.id))
 }
 
 /** Removes an identity, and ends the sessions of its user that its connection opened. @returns whether it was there */
