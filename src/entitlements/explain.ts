@@ -5,7 +5,7 @@ import type { Catalog, ConsumerFacts, FeatureFact, GrantFact, IndexedCatalog } f
 import type { EntitlementShown } from './fields'
 import { countSources } from './holders'
 import { MAX_EXPLAINED, MAX_EXPLANATION_BYTES } from './limits'
-import { type DecidedEntitlement, type Reason, resolve } from './resolve'
+import { type DecidedEntitlement, type Entitlement, type Reason, resolve, resolver } from './resolve'
 import { type EntitlementSource, whyOf } from './sources'
 
 /** Why a source gives nothing, in words. */
@@ -130,7 +130,7 @@ export function presentEntitlement({
   value,
   reason,
   valid_until,
-}: DecidedEntitlement): z.infer<typeof EntitlementShown> {
+}: Entitlement): z.infer<typeof EntitlementShown> {
   return { allowed, value, reason, valid_until: valid_until === null ? null : iso(valid_until) }
 }
 
@@ -141,5 +141,6 @@ export function presentAsked(
   catalog: IndexedCatalog,
   now: number,
 ): Record<string, z.infer<typeof EntitlementShown>> {
-  return Object.fromEntries(keys.map((key) => [key, presentEntitlement(resolve(key, holder, catalog, now))]))
+  const entitlementOf = resolver(holder, catalog, now)
+  return Object.fromEntries(keys.map((key) => [key, presentEntitlement(entitlementOf(key))]))
 }

@@ -10,8 +10,17 @@ export type FeatureFact = { key: string; type: FeatureType; combine: 'max' | 'su
 
 export type PlanFact = { id: string; key: string; rank: number; features: PlanFeatures }
 
-/** An item of a subscription. `plan_id`: of its price, or else of its product; null if neither is mapped. */
-export type Item = { price: string | null; product: string | null; quantity: number | null; plan_id: string | null }
+/**
+ * An item of a subscription. `plan_id`: of its price, or else of its product; null if neither is mapped. `times`: how many items it
+ * stands for, if it is not for itself alone.
+ */
+export type Item = {
+  price: string | null
+  product: string | null
+  quantity: number | null
+  plan_id: string | null
+  times?: number
+}
 
 export type SubscriptionFact = Timing & {
   vendor: string

@@ -15,7 +15,7 @@ import {
 } from './facts'
 import { type AskedConsumer, countSources } from './holders'
 import { MAX_CHANGES, MAX_PREVIEW_WORK, MAX_WALKED, PREVIEW_SLICE } from './limits'
-import { amountOf, resolve } from './resolve'
+import { amountOf, resolver } from './resolve'
 import { accessOf } from './window'
 
 type Mapped = Price & { plan_id: string }
@@ -80,11 +80,12 @@ function entitlementDifferences(
   after: State,
   now: number,
 ): EntitlementDifference[] {
+  const fromOf = resolver(before.holder, before.catalog, now)
+  const toOf = resolver(after.holder, after.catalog, now)
   return [...keys].flatMap((key) => {
     const type = before.catalog.byKey.get(key)?.type
     if (type === undefined) return []
-    const from = resolve(key, before.holder, before.catalog, now)
-    const to = resolve(key, after.holder, after.catalog, now)
+    const [from, to] = [fromOf(key), toOf(key)]
     if (from.value === to.value || JSON.stringify(from.value) === JSON.stringify(to.value)) return []
     const given = (one: typeof from) => (type === 'quantity' ? amountOf(one.value) : Number(one.allowed))
     const more = given(to) - given(from)

@@ -53,13 +53,14 @@ export function sourcesOf(
 }
 
 function itemSource(
-  { key, type }: FeatureFact,
+  { key, type, combine }: FeatureFact,
   { subscription, item, plan }: { subscription: SubscriptionFact; item: Item; plan: PlanFact | null },
   { until, why }: Access,
 ): EntitlementSource[] {
   const given = givenBy(plan, key)
   if (!given) return []
   const seats = item.quantity === null ? 1 : Math.max(0, item.quantity)
+  const value = type === 'quantity' && given.per_seat ? times(given.value, seats) : given.value
   const { vendor, id, event_id, ambiguous, period_start } = subscription
   return [
     {
@@ -72,7 +73,7 @@ function itemSource(
       from: period_start,
       until,
       event_id,
-      value: type === 'quantity' && given.per_seat ? times(given.value, seats) : given.value,
+      value: combine === 'sum' && item.times !== undefined ? times(value, item.times) : value,
       ambiguous,
       why,
     },

@@ -16,7 +16,7 @@ import { readFacts } from './answer'
 import { EntitlementToken, EntitlementTokenBody } from './fields'
 import { factsIn } from './holders'
 import { factsOf } from './read'
-import { resolve } from './resolve'
+import { resolver } from './resolve'
 import { makeFirstKey, signToken } from './token'
 import { earliest } from './window'
 
@@ -62,12 +62,13 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
     const { now, catalog, holders } = factsIn(found, 1)
     const [holder = { state: null, subscriptions: [], grants: [] }] = holders
     const keys = features ?? catalog.features.map(({ key }) => key)
+    const entitlementOf = resolver(holder, catalog, now)
     const said = {
       issuer: publicUrl(c, issuerPath(project)),
       project,
       consumer: { id: consumer.id, external_id: consumer.external_ids[0] ?? null },
       device: device ?? null,
-      features: keys.map((key) => [key, resolve(key, holder, catalog, now)] as const),
+      features: keys.map((key) => [key, entitlementOf(key)] as const),
     }
     // A grant that starts later can deny or replace what is allowed now.
     const starts = holder.grants.map(({ starts_at }) => starts_at).filter((at) => at !== null && at > now)

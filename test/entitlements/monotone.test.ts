@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { condensed } from '../../src/entitlements/alike'
 import {
   type Catalog,
   type ConsumerFacts,
@@ -7,10 +8,10 @@ import {
   indexed,
   type SubscriptionFact,
 } from '../../src/entitlements/facts'
-import { type Entitlement, resolve } from '../../src/entitlements/resolve'
+import { type Entitlement, resolve, resolver } from '../../src/entitlements/resolve'
 import { DAY } from '../../src/lib/time'
 
-/* An allow never takes anything away, and a deny never gives anything, whatever else a consumer has. */
+/* An allow never takes anything away, a deny never gives anything, and what is alike counts together, whatever else a consumer has. */
 
 const NOW = 1000 * DAY
 const KEYS = ['flag', 'most', 'sum', 'conf'] as const
@@ -92,6 +93,24 @@ const holder: fc.Arbitrary<ConsumerFacts> = fc.record({
 /** How much an answer gives. */
 const given = ({ allowed, value }: Entitlement): number =>
   value === 'unlimited' ? Number.POSITIVE_INFINITY : typeof value === 'number' ? value : Number(allowed)
+
+describe('items that are alike', () => {
+  it('are looked at once, and give what all of them give', () => {
+    fc.assert(
+      fc.property(catalog, holder, fc.integer({ min: 1, max: 4 }), (sold, one, times) => {
+        const has = { ...one, subscriptions: Array.from({ length: times }, () => one.subscriptions).flat() }
+        const entitlementOf = resolver(has, sold, NOW)
+        for (const key of [...KEYS, 'unknown']) {
+          const { sources: _, ...answer } = resolve(key, has, sold, NOW)
+          expect(entitlementOf(key)).toEqual(answer)
+        }
+        const different = one.subscriptions.reduce((sum, { items }) => sum + Math.max(1, items.length), 0)
+        expect(condensed(has, sold.rules, NOW).subscriptions.length).toBeLessThanOrEqual(different)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
 
 describe('one more grant', () => {
   const after = (has: ConsumerFacts, grant: GrantFact) => ({ ...has, grants: [...has.grants, grant] })
