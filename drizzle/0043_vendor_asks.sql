@@ -6,6 +6,7 @@ CREATE TABLE `vendor_asks` (
 	`lease_token` text,
 	`lease_until` integer DEFAULT 0 NOT NULL,
 	`done_at` integer,
+	`ended` text,
 	`used_at` integer NOT NULL,
 	PRIMARY KEY(`project_id`, `vendor`, `kind`, `object_id`)
 ) WITHOUT ROWID;

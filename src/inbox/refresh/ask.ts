@@ -8,7 +8,7 @@ import type { Json } from '../../vendors/lib/json'
 import { contentsOf } from '../process/decide'
 import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
 import type { SourceKey } from './keys'
-import { ASKED_WITHIN_MS, MAX_COMPLETED } from './limits'
+import { ASKED_BYTES, ASKED_WITHIN_MS, MAX_COMPLETED } from './limits'
 import { type FetchedRecord, recordOf } from './record'
 
 /** What a vendor's answers hold. `missing`: of how many calls there is no answer, or not a whole one. */
@@ -48,7 +48,7 @@ async function answerOf(key: SourceKey, call: Omit<ObjectsCall, 'kind'>, until: 
     ...(query && { query }),
   }
   try {
-    return await fetchVendor(key.api, key.secret, asked, { within })
+    return await fetchVendor(key.api, key.secret, asked, { within, most: ASKED_BYTES })
   } catch (error) {
     if (error instanceof VendorCallError) return null // It is in the log. The caller answers from what is known.
     throw error

@@ -4,7 +4,8 @@ import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { customerOfCheckout } from './checkout'
 import { MAX_REFRESHED_CUSTOMERS } from './limits'
-import { type Refreshed, type RefreshState, refreshCustomer } from './refresh'
+import { type Refreshed, refreshCustomer } from './refresh'
+import type { RefreshState } from './state'
 
 type Asked = { links: readonly Link[]; checkout: { vendor: string; id: string } | undefined }
 

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { isoOrNull } from '../../lib/time'
-import { REFRESH_STATES, type Refreshed } from './refresh'
+import type { Refreshed } from './refresh'
+import { REFRESH_STATES } from './state'
 
 export const RefreshState = named('RefreshState', z.enum(REFRESH_STATES)).describe(
   '`fresh`: as the vendor just answered. `partial`: some of it is, and the rest is as it was known. `stale`: the vendor gave no answer in time, so everything is as it was known.',

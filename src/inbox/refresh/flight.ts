@@ -1,13 +1,14 @@
 import { and, eq, exists, lte, not, sql } from 'drizzle-orm'
 import type { CustomerKey } from '../../billing/customers/read'
 import { isErased } from '../../consumers/links'
-import { type Db, raw } from '../../db/client'
+import { type Db, type Query, raw } from '../../db/client'
 import { CHUNK_ROWS } from '../../db/limits'
 import { bare } from '../../db/sql'
 import { type PassStart, type PassStep, passStep } from '../../tenancy/pass'
 import { findSourceKeys } from './keys'
 import { ASKS_KEPT_MS, FLIGHT_LEASE_MS, FRESH_FOR_MS } from './limits'
 import { vendorAsks } from './schema'
+import type { RefreshState } from './state'
 
 /*
  * One flight a customer: of several refreshes at once, one asks the vendor, and the others wait for it. Otherwise twenty open pages
@@ -47,18 +48,25 @@ export function takeFlight(db: Db, { project_id, vendor, id }: AskKey, token: st
   )
 }
 
-/** Ends the flight. @param done whether all of the vendor's answer was applied */
-export function endFlight(db: Db, key: AskKey, { token, done }: { token: string; done: boolean }, now: number) {
+/**
+ * Ends the flight. Of a customer that the vendor does not know, nothing is kept.
+ *
+ * @param ended `state`: unless it is `stale`, an answer of the vendor's was applied
+ */
+export function endFlight(db: Db, key: AskKey, token: string, ended: { state: RefreshState; unknown: boolean }): Query {
+  const held = and(isOf(key), eq(vendorAsks.lease_token, token))
+  if (ended.unknown) return db.delete(vendorAsks).where(held)
+  const done = ended.state !== 'stale' && { done_at: Date.now(), ended: ended.state }
   return db
     .update(vendorAsks)
-    .set({ lease_token: null, lease_until: 0, ...(done && { done_at: now }) })
-    .where(and(isOf(key), eq(vendorAsks.lease_token, token)))
+    .set({ lease_token: null, lease_until: 0, ...done })
+    .where(held)
 }
 
 /** Reads who asks for a customer, and when the last answer was applied. */
 export function findFlight(db: Db, key: AskKey) {
   return db
-    .select({ lease_until: vendorAsks.lease_until, done_at: vendorAsks.done_at })
+    .select({ lease_until: vendorAsks.lease_until, done_at: vendorAsks.done_at, ended: vendorAsks.ended })
     .from(vendorAsks)
     .where(isOf(key))
 }

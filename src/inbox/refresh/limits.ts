@@ -29,3 +29,13 @@ export const VERSION_LOOKED_FOR = 20
 export const CHECKOUT_WITHIN_MS = 2 * SECOND
 /** Characters of the id of a checkout. Stripe's have some 70. */
 export const MAX_CHECKOUT_ID = 200
+/** Bytes of one answer of the vendor's. A larger one is not used. */
+export const ASKED_BYTES = 1024 * 1024
+/** Refreshes that an isolate makes at once: each may hold some two megabytes of answers, and several times that once they are parsed. */
+export const MAX_FLIGHTS = 8
+/** How many of those one project may have. */
+export const MAX_PROJECT_FLIGHTS = 4
+/** How often a refresh looks whether there is room for it (ms). */
+export const BUSY_POLL_MS = 20
+/** Bytes of known objects that are read to compare the answers with. Those beyond are compared by their digests. */
+export const MAX_KNOWN_BYTES = 1024 * 1024

@@ -9,12 +9,10 @@ import { markRefused } from '../vendor-api/keys'
 import { type Asked, ask, news } from './ask'
 import { type AskKey, endFlight, findFlight, takeFlight } from './flight'
 import { findSourceKeys, openSourceKey, type SourceKey, type SourceKeyRow } from './keys'
-import { FRESH_FOR_MS, MAX_KNOWN, MAX_ROUNDS, POLL_MS, REFRESH_WITHIN_MS } from './limits'
+import { FRESH_FOR_MS, MAX_KNOWN, MAX_KNOWN_BYTES, MAX_ROUNDS, POLL_MS, REFRESH_WITHIN_MS } from './limits'
 import { recordAndProcess } from './process'
-
-/** `fresh`: all is as the vendor just said. `partial`: some of it is. `stale`: the vendor gave no answer, so nothing is new. */
-export const REFRESH_STATES = ['fresh', 'partial', 'stale'] as const
-export type RefreshState = (typeof REFRESH_STATES)[number]
+import { inFlight } from './room'
+import type { RefreshState } from './state'
 
 /** How the refresh of a customer ended. `fetched_at`: when the vendor's answer was applied (ms); null if there was none. */
 export type Refreshed = CustomerKey & { state: RefreshState; fetched_at: number | null; changed: boolean }
@@ -36,7 +34,7 @@ export async function refreshCustomer(rt: Runtime, projectId: string, { vendor, 
     link: findLink(db, projectId, key),
     taken: takeFlight(db, key, token, now),
     keys: findSourceKeys(db, projectId, vendor),
-    known: findKnown(db, projectId, key, MAX_KNOWN),
+    known: findKnown(db, projectId, key, KNOWN),
   })
   if (keys.length === 0) throw keyMissing(vendor)
   if (link[0]?.erased)
@@ -44,14 +42,16 @@ export async function refreshCustomer(rt: Runtime, projectId: string, { vendor, 
   if (taken.length === 0) return waitForOther(rt, key, until)
   let ended: Ended = { state: 'stale', changed: false, unknown: false }
   try {
-    ended = await askEach(rt, key, { keys, known, until })
+    ended = (await inFlight(projectId, until, () => askEach(rt, key, { keys, known, until }))) ?? ended
   } finally {
-    rt.waitUntil(run(db, endFlight(db, key, { token, done: ended.state !== 'stale' }, Date.now())))
+    rt.waitUntil(run(db, endFlight(db, key, token, ended)))
   }
   if (ended.unknown && known.length === 0) throw new Fault('not_found', `${vendor} has no customer with this id.`)
   const { state, changed } = ended
   return { vendor, id, state, changed, fetched_at: state === 'stale' ? null : Date.now() }
 }
+
+const KNOWN = { rows: MAX_KNOWN, bytes: MAX_KNOWN_BYTES }
 
 type Ended = { state: RefreshState; changed: boolean; unknown: boolean }
 type Context = { keys: readonly SourceKeyRow[]; known: readonly Known[]; until: number }
@@ -86,7 +86,7 @@ async function applyRounds(rt: Runtime, customer: AskKey, { key, until, ...first
     const overtaken = effects.some(({ result }) => result === 'superseded')
     const state = asked.missing > 0 || overtaken ? ('partial' as const) : ('fresh' as const)
     if (!overtaken || round === MAX_ROUNDS || Date.now() >= until) return { state, changed }
-    known = await run(rt.db, findKnown(rt.db, customer.project_id, customer, MAX_KNOWN))
+    known = await run(rt.db, findKnown(rt.db, customer.project_id, customer, KNOWN))
     asked = await ask(key, key.api.calls.ofCustomer(customer.id), until)
   }
 }
@@ -107,7 +107,7 @@ async function waitForOther({ db }: Runtime, key: AskKey, until: number): Promis
     const [flight] = await run(db, findFlight(db, key))
     const { vendor, id } = key
     const done_at = flight?.done_at ?? 0
-    if (done_at >= since) return { vendor, id, state: 'fresh', changed: false, fetched_at: done_at }
+    if (done_at >= since) return { vendor, id, state: flight?.ended ?? 'partial', changed: false, fetched_at: done_at }
     if (!flight || flight.lease_until <= now || now >= until)
       return { vendor, id, state: 'stale', changed: false, fetched_at: null }
     await scheduler.wait(POLL_MS)

@@ -11,8 +11,10 @@ export const vendorAsks = sqliteTable(
     lease_token: text(),
     /** Until when (ms) the worker with the token may ask; 0 if nobody does. */
     lease_until: integer().notNull().default(0),
-    /** When the vendor last answered, and all of the answer was applied (ms); null if it never was. */
+    /** When an answer of the vendor's was last applied (ms); null if none was. */
     done_at: integer(),
+    /** How that ended: whether it was the whole answer. */
+    ended: text({ enum: ['fresh', 'partial'] }),
     /** When the row was last used (ms). */
     used_at: integer().notNull(),
   },

@@ -129,6 +129,25 @@ describe('a refresh', () => {
     expect(await world.asked()).toHaveLength(3)
   })
 
+  it('tells those who waited how it ended, and keeps nothing of a customer that the vendor does not know', async () => {
+    const world = await refreshWorld([CUSTOMER], { latency_ms: 200, refused: ['invoices'] })
+    const answers = await Promise.all([1, 2, 3].map(() => world.refresh()))
+    expect(answers.map(({ body }) => body.state)).toEqual(['partial', 'partial', 'partial'])
+    expect(await world.asked()).toHaveLength(3)
+    await world.refresh('cus_of_another')
+    expect(await rows('SELECT object_id FROM vendor_asks WHERE project_id = ?', world.project)).toEqual([
+      { object_id: CUSTOMER.id },
+    ])
+  })
+
+  it('of several customers takes turns, and asks for each', async () => {
+    const customers = Array.from({ length: 12 }, (_, i) => ({ ...CUSTOMER, id: `cus_${i}` }))
+    const world = await refreshWorld(customers, { latency_ms: 100 })
+    const answers = await Promise.all(customers.map(({ id }) => world.refresh(id)))
+    expect(answers.map(({ body }) => body.state)).toEqual(customers.map(() => 'fresh'))
+    expect(await world.asked()).toHaveLength(36)
+  })
+
   it('takes over from a worker that died', async () => {
     stopClock()
     const world = await refreshWorld([CUSTOMER])
@@ -168,6 +187,7 @@ describe('a vendor that', () => {
       expect(body).toMatchObject({ changed: false, fetched_at: null })
       expect(kept).toMatchObject({ status: 'trialing', source_event_id: known })
     }
+    await world.letTimePass()
     // Once the trouble is over, the next call is good, unless the key must be set again.
     await changeAccount(world.apiKey, { hang: false, fail: { status: 500, path: '/nowhere' }, refused: [] })
     const next = (await world.refresh()).body.state
