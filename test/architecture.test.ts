@@ -131,6 +131,7 @@ describe('statements', () => {
       'inbox/pack-bodies.ts', // where its payload is, and nothing of its state
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
+      'inbox/process/hand-back.ts',
       'inbox/process/sweep.ts',
       'inbox/reopen.ts',
       'inbox/replay/replays.ts',

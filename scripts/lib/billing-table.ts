@@ -31,7 +31,7 @@ export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>):
     types.set(id, event_type)
     for (const { kind: named, id } of decoded_summary?.effects ?? []) {
       // The path of a customer names the vendor too: it is printed by the objects that name it.
-      if (named === 'customer' || named === 'customer_link') continue
+      if (named === 'customer' || named === 'customer_link' || named === 'checkout') continue
       const kind = named === 'payment_card' ? 'payment_method' : named
       objects.set(`${kind} ${id}`, { kind, id })
     }

@@ -5,12 +5,12 @@ import { KINDS } from '../lib/billing-kinds'
 /** What an event did to an object: recorded with the event, and shown. */
 export const Effect = z
   .object({
-    kind: named('EffectKind', z.enum([...KINDS, 'customer_link'])).describe(
-      '`payment_card`: the `card` of the payment method with this id, as a payment reports it. `customer_link`: the event says which consumer the customer with this id is.',
+    kind: named('EffectKind', z.enum([...KINDS, 'customer_link', 'checkout'])).describe(
+      '`payment_card`: the `card` of the payment method with this id, as a payment reports it. `customer_link`: the event says which consumer the customer with this id is. `checkout`: only with `fetched` or `gone`.',
     ),
     id: z.string().describe("The vendor's id of the object."),
-    result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous'])).describe(
-      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did so too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state.',
+    result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone'])).describe(
+      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did so too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state. `fetched`: the event only names the object, which was fetched from the vendor: see `event_id`. `gone`: the same, and the vendor has the object no more.',
     ),
     change: z
       .record(
@@ -32,6 +32,12 @@ export const Effect = z
       )
       .nullable()
       .describe('The fields of the object that the event changed; null if it changed none.'),
+    event_id: z
+      .string()
+      .optional()
+      .describe(
+        'Only with `fetched`: the record of what the vendor answered, and so of what it changed. If the answer was known already, the record or event that it was known from.',
+      ),
     incomplete: z
       .literal(true)
       .optional()

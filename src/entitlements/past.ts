@@ -137,7 +137,7 @@ export function subscriptionEventsOf(db: Db, projectId: string, ids: readonly st
   const walk = sql`SELECT s.value AS ref, ${f.event_id} AS event_id FROM json_each(${JSON.stringify(ids)}) s
     CROSS JOIN ${refs} ${f} ON ${f.project_id} = ${projectId} AND ${f.ref} = s.value LIMIT ${MAX_HISTORY + 1}`
   const effect = sql`(SELECT x.value FROM json_each(${e.summary}, '$.effects') x
-    WHERE x.value->>'kind' = 'subscription' AND x.value->>'id' = w.ref)`
+    WHERE x.value->>'kind' = 'subscription' AND x.value->>'id' = w.ref AND x.value->>'result' NOT IN ('fetched', 'gone'))`
   const last = sql`(SELECT ${t.finished_at} FROM ${attempts} ${t} WHERE ${t.event_id} = ${e.id} AND ${t.number} = ${e.attempts})`
   const shown = {
     ref: sql<string>`w.ref`,

@@ -8,10 +8,11 @@ export type Status = (typeof STATUSES)[number]
  * - `retry`: a worker takes it, but not before `next_attempt_at`
  * - `take_over`: a worker takes it from another one whose lease has expired
  * - `finish`: the worker that holds the lease writes how the attempt ended
+ * - `hand_back`: the worker that holds the lease undoes its claim
  * - `give_up`: the sweep fails it, because each of its tries ended with a dead worker
  * - `replay`: a user or an API key asks for it to be processed again
  */
-export type Move = 'claim' | 'retry' | 'take_over' | 'finish' | 'give_up' | 'replay'
+export type Move = 'claim' | 'retry' | 'take_over' | 'finish' | 'hand_back' | 'give_up' | 'replay'
 
 /**
  * The lifecycle of an event: which moves leave each status. Every statement that writes a status takes its condition
@@ -22,7 +23,7 @@ const LIFECYCLE = {
   /** Recorded, not tried yet. */
   received: ['claim'],
   /** Claimed by a worker whose lease is running, or has expired. */
-  processing: ['finish', 'take_over', 'give_up'],
+  processing: ['finish', 'hand_back', 'take_over', 'give_up'],
   /** An attempt failed. The next one is due at `next_attempt_at`. */
   retrying: ['retry'],
   /** A replay was requested. */

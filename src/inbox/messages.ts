@@ -10,6 +10,10 @@ export const EventMessage = z.object({
 })
 export type EventMessage = z.infer<typeof EventMessage>
 
+/** An event whose object is to be fetched, for the queue of fetches. */
+export const FetchEventMessage = z.object({ what: z.literal('event'), ...EventMessage.shape })
+export type FetchEventMessage = z.infer<typeof FetchEventMessage>
+
 /** A delivery that was verified while D1 was out. The consumer records it first, and only while its secret is live. */
 export const SpooledMessage = z.object({
   spooled: z.literal(1),
@@ -42,19 +46,19 @@ export async function sendSpooled(queue: Queue<unknown>, message: SpooledMessage
 const MESSAGES_AT_ONCE = 100
 
 /**
- * Sends events to the consumer.
+ * Sends events to a consumer.
  *
- * @param options `perSecond`: how many are sent a second; by default all at once
+ * @param options `perSecond`: how many are sent a second; by default all at once. `what`: for the queue of fetches
  * @throws where the Queue does not take them
  */
 export async function sendEvents(
   queue: Queue<unknown>,
   keys: readonly EventKey[],
-  { via, perSecond }: { via?: 'sweep'; perSecond?: number } = {},
+  { via, perSecond, what }: { via?: 'sweep'; perSecond?: number; what?: 'event' } = {},
 ): Promise<void> {
   for (let i = 0; i < keys.length; i += MESSAGES_AT_ONCE) {
     const messages = keys.slice(i, i + MESSAGES_AT_ONCE).map(({ project_id, event_id }) => ({
-      body: { project_id, event_id, ...(via && { via }) } satisfies EventMessage,
+      body: { ...(what && { what }), project_id, event_id, ...(via && { via }) } satisfies EventMessage,
       contentType: 'json' as const,
     }))
     await queue.sendBatch(messages, { delaySeconds: perSecond === undefined ? 0 : Math.floor(i / perSecond) })

@@ -87,7 +87,9 @@ async function eraseEvents(rt: Runtime, erasure: ErasureRow, at: ErasureCursor):
   const left = at.left + rows.length - ids.length
   if (isFirst) {
     const touched = rows.flatMap(({ vendor, effects }) =>
-      (effects ?? []).flatMap(({ kind, id }) => (kind === 'customer_link' ? [] : [keyOf(erasure, vendor, kind, id)])),
+      (effects ?? []).flatMap(({ kind, id }) =>
+        kind === 'customer_link' || kind === 'checkout' ? [] : [keyOf(erasure, vendor, kind, id)],
+      ),
     )
     await forgetObjects(db, touched)
   }

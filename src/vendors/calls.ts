@@ -10,8 +10,24 @@ export type ObjectsCall = {
   pattern: ApiPattern
   ids?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string>>
+  /** In addition to those of every call. */
+  headers?: Readonly<Record<string, string>>
   /** The objects of an answer, as the vendor sent them, and whether it has more of them. */
   objects: (body: Json) => { objects: Json[]; more: boolean }
+}
+
+/** The object that an event names without containing it, and the calls that read it. */
+export type NamedObject = {
+  id: string
+  call: ObjectsCall & { ids: Readonly<Record<string, string>> }
+  /** Where the vendor still has the event if the object is gone, and the event's own account of that object. */
+  event: {
+    call: Omit<ObjectsCall, 'kind' | 'objects'>
+    /** The call of the event that contains the object; null if there is none. */
+    full: (body: Json) => Omit<ObjectsCall, 'kind' | 'objects'> | null
+  }
+  /** What a gone object is, as the vendor would show it; null if nothing says what became of it. */
+  gone: (customer: string | null) => Json | null
 }
 
 /** What is asked of a vendor's API, and what the answers mean: pure functions, without a request. */
@@ -20,6 +36,8 @@ export type VendorCalls = {
   ofCustomer: (id: string) => [ObjectsCall, ...ObjectsCall[]]
   /** A checkout that the vendor's page has ended, by the id that the vendor gave it; null if it is no such id. */
   ofCheckout: (id: string) => ObjectsCall | null
+  /** What an event names without containing it; null for an event whose object becomes no state, or that contains it. */
+  ofEvent: (content: Json) => NamedObject | null
   /** The customer that an object belongs to, or is. */
   customerIn: (object: Json) => string | null
   /** What an object lacks of its lists. Each answer is added with `add`. */

@@ -47,6 +47,16 @@ const MEANINGS = {
     todo: 'Replay the event. If it fails in the same way, give its ID to the operator of this deployment.',
     mayPass: true,
   },
+  vendor_failed: {
+    what: 'The event only names an object, and {vendor} did not answer when it was asked for that object.',
+    todo: 'It is asked again by itself. If all attempts have failed, replay the event when {vendor} answers again.',
+    mayPass: true,
+  },
+  vendor_key_refused: {
+    what: 'The event only names an object, and {vendor} refuses to show it to the API key of the connection.',
+    todo: 'Set an API key that may read the object. The event is then processed by itself.',
+    mayPass: true,
+  },
   worker_died: {
     what: 'The workers that processed the event stopped before they had finished.',
     todo: 'Replay the event once. If it fails in the same way, the event itself may be what stops them: give its ID to the operator of this deployment.',

@@ -35,6 +35,9 @@ export const paddleCalls: VendorCalls = {
       ? { kind: 'invoice', pattern: '/transactions/{id}', ids: { id }, objects: entity }
       : null,
 
+  // Its events contain what they are about.
+  ofEvent: () => null,
+
   customerIn: (object) => text(object.customer_id),
 
   rest: () => [], // Paddle cuts no lists

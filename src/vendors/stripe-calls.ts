@@ -3,6 +3,7 @@ import type { FetchedKind } from './kinds'
 import { at, flag, idOf, type Json, objects, text } from './lib/json'
 import { isId } from './lib/read'
 import { MAX_LINES, MAX_SUBSCRIPTION_ITEMS_KEPT, REFRESHED_INVOICES, REFRESHED_SUBSCRIPTIONS } from './limits'
+import { namedByStripe } from './stripe-thin'
 
 const list = (body: Json) => ({ objects: objects(body.data), more: flag(body.has_more) ?? false })
 
@@ -30,6 +31,8 @@ export const stripeCalls: VendorCalls = {
     /^cs_/.test(id) && isId(id)
       ? { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}', ids: { id }, objects: one }
       : null,
+
+  ofEvent: namedByStripe,
 
   customerIn: (object) => (object.object === 'customer' ? text(object.id) : idOf(object.customer)),
 

@@ -9,6 +9,7 @@ import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
 import { stripeSnapshot } from './stripe-objects'
+import { THIN } from './stripe-thin'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
 
 /**
@@ -82,8 +83,6 @@ function parse(header: string): { timestamp: string | null; signatures: Uint8Arr
 /** `pending_webhooks`: how many deliveries of the event have not been answered yet. */
 const VARYING = ['pending_webhooks']
 
-/** What the newer API calls its events. They name an object without containing it. */
-const THIN = 'v2.core.event'
 const NO_EVENT = 'the payload is not a Stripe event: its object is not "event"'
 
 function decodeEvent(event: Record<string, unknown>): DecodedEvent {
@@ -132,7 +131,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
 }
 
 /**
- * A thin event. Its object is to be fetched from Stripe, so it changes no billing state here.
+ * A thin event. Its object is to be fetched from Stripe, so by itself it changes no billing state.
  * https://docs.stripe.com/api/v2/core/events/event-types
  */
 function thinEvent(event: Record<string, unknown>, event_type: string): DecodedEvent {

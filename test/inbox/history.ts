@@ -46,8 +46,7 @@ export async function happen(project: string, connection: string, stories: reado
     const { events: claimed } = await claim(
       db,
       list.map(({ id }) => ({ project_id: project, event_id: id })),
-      lease,
-      at,
+      { lease, now: at, apart: false },
     )
     expect(claimed).toHaveLength(list.length)
     const statuses = new Map(list.map(({ id, status }) => [id, status]))

@@ -3,6 +3,7 @@ import { type Db, openDb, run } from '../../src/db/client'
 import { FINAL_STATUSES, leftBy, type Move, OPEN_STATUSES, STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { claim, claimExpired, type EventKey, selectClaimed } from '../../src/inbox/process/claim'
 import { finish } from '../../src/inbox/process/finish'
+import { handBack } from '../../src/inbox/process/hand-back'
 import { MAX_TRIES } from '../../src/inbox/process/limits'
 import { takeDead } from '../../src/inbox/process/sweep'
 import { HOUR, MINUTE } from '../../src/lib/time'
@@ -18,6 +19,7 @@ const LEFT_BY: Record<Move, readonly Status[]> = {
   retry: ['retrying'],
   take_over: ['processing'],
   finish: ['processing'],
+  hand_back: ['processing'],
   give_up: ['processing'],
   replay: ['processed', 'ignored', 'failed'],
 }
@@ -50,7 +52,7 @@ async function oneOfEach({ tries = 1, next_attempt_at = now - MINUTE }: Same) {
 }
 type Events = Awaited<ReturnType<typeof oneOfEach>>
 
-const CLAIM = ({ keys }: Events) => claim(db, keys, 'lse_new', now)
+const CLAIM = ({ keys }: Events) => claim(db, keys, { lease: 'lse_new', now, apart: false })
 
 /** How each move is made, and the events' common state in which it may be made. */
 const MADE: Record<Move, { of?: (at: number) => Same; by: (events: Events) => Promise<unknown>; also?: Move }> = {
@@ -73,6 +75,7 @@ const MADE: Record<Move, { of?: (at: number) => Same; by: (events: Events) => Pr
       expect(await finish(db, { verdicts, projections: [], lease: HELD, now })).toBe('written')
     },
   },
+  hand_back: { by: ({ keys }) => handBack(db, keys, { lease: HELD, died: false }, now) },
   give_up: {
     of: () => ({ tries: MAX_TRIES }),
     by: () => takeDead(db, { lease: 'lse_new', leaseUntil: now + MINUTE, most: 100 }, now),

@@ -7,6 +7,8 @@ const RESULTS: Record<Effect['result'], string> = {
   applied: 'This event set the state of the object.',
   superseded: 'A later event sets the state of the object, so this one changed nothing.',
   ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
+  fetched: 'This event only names the object, which was fetched from the vendor.',
+  gone: 'This event only names the object, and the vendor has it no more.',
 }
 const LINKED = 'The event says which consumer the customer is.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */

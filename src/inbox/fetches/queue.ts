@@ -5,10 +5,12 @@ import { measureErrors } from '../../http/measure'
 import { storeOfProject } from '../../lib/ids'
 import { ImportMessage } from '../imports/message'
 import { runImport } from '../imports/run'
+import { FetchEventMessage } from '../messages'
+import { fetchForEvents } from '../thin/consume'
 import { FAILED_WAIT_S } from './limits'
 
 /** What the vendors' APIs are to be asked for: ids, never payloads or secrets. */
-const FetchMessage = z.discriminatedUnion('what', [ImportMessage])
+const FetchMessage = z.discriminatedUnion('what', [ImportMessage, FetchEventMessage])
 type FetchMessage = z.infer<typeof FetchMessage>
 type What = FetchMessage['what']
 
@@ -26,6 +28,7 @@ const HANDLERS: { [W in What]: Handler<Extract<FetchMessage, { what: W }>> } = {
     for (const message of messages) await runImport(rt, message)
     return messages.map(() => null)
   },
+  event: fetchForEvents,
 }
 
 /** Messages of one kind for one store. */

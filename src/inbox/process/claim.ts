@@ -6,6 +6,7 @@ import { json } from '../../db/sql'
 import { isDeleted, settingsFor } from '../../tenancy/project'
 import { projects } from '../../tenancy/schema'
 import { connections } from '../connections/schema'
+import { isFetchedApart } from '../fetched-apart'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
 import { LEASE_MS, MAX_TRIES } from './limits'
@@ -17,6 +18,9 @@ export type Claimed = Awaited<ReturnType<typeof selectClaimed>>[number]
 /** What one claim gives: events, and their payloads by id. A payload is missing where its retention has ended. */
 export type ClaimedBatch = { events: Claimed[]; payloads: ReadonlyMap<string, StoredPayload> }
 
+/** How events are claimed. `lease`: the token that fences what this worker writes. `apart`: whether those are claimed too whose object is fetched. */
+export type Claiming = { lease: string; now: number; apart: boolean }
+
 /** An event whose project is not deleted. The others wait until an owner restores the project. */
 const isOfLive = not(isDeleted(events.project_id))
 
@@ -26,13 +30,9 @@ const isOfLive = not(isDeleted(events.project_id))
  * claim: claim the rest until nothing is returned.
  *
  * An event whose last lease expired is left to {@link claimExpired}: it may be what killed its worker.
- *
- * @param lease the token that fences what this worker writes
  */
-export async function claim(db: Db, keys: readonly EventKey[], lease: string, now: number): Promise<ClaimedBatch> {
-  const due = and(inArray(events.status, leftBy('retry')), lte(events.next_attempt_at, now))
-  const isOpen = or(inArray(events.status, leftBy('claim')), due)
-  const isReady = and(isListed, lt(events.tries, MAX_TRIES), isOpen, isOfLive)
+export async function claim(db: Db, keys: readonly EventKey[], { lease, now, apart }: Claiming): Promise<ClaimedBatch> {
+  const isReady = and(isListed, isDue(now), apart ? undefined : not(isFetchedApart(events)))
   const fits = sql`(${events.project_id}, ${events.payload_id}) IN ${fittingPayloads(db, listed(keys), isReady)}`
   return claimOf(
     await batch(db, {
@@ -42,14 +42,35 @@ export async function claim(db: Db, keys: readonly EventKey[], lease: string, no
   )
 }
 
+/** Whether an event waits for a worker, and its time has come. */
+function isDue(now: number) {
+  const due = and(inArray(events.status, leftBy('retry')), lte(events.next_attempt_at, now))
+  return and(lt(events.tries, MAX_TRIES), or(inArray(events.status, leftBy('claim')), due), isOfLive)
+}
+
 /** Reads the listed events whose worker's lease expired and that have tries left, the most tried ones last. */
-export function findExpired(db: Db, keys: readonly EventKey[], now: number) {
+export function findExpired(db: Db, keys: readonly EventKey[], { now, apart }: Omit<Claiming, 'lease'>) {
+  const isOurs = apart ? undefined : not(isFetchedApart(events))
   return db
     .select({ project_id: events.project_id, event_id: events.id })
     .from(listed(keys))
     .crossJoin(events)
-    .where(and(isListed, isExpired(now), lt(events.tries, MAX_TRIES), isOfLive))
+    .where(and(isListed, isLeft(now), isOurs))
     .orderBy(events.tries)
+}
+
+/** Whether a worker may take the event over from one that died. */
+function isLeft(now: number) {
+  return and(isExpired(now), lt(events.tries, MAX_TRIES), isOfLive)
+}
+
+/** Reads the listed events that wait for a worker, and whose object is to be fetched: those belong to the other queue. */
+export function findApart(db: Db, keys: readonly EventKey[], now: number) {
+  return db
+    .select({ project_id: events.project_id, event_id: events.id })
+    .from(listed(keys))
+    .crossJoin(events)
+    .where(and(isListed, or(isDue(now), isLeft(now)), isFetchedApart(events)))
 }
 
 /** Counts the listed events whose project is deleted, or no longer there. */
@@ -86,6 +107,9 @@ function claimOf({ events, payloads }: Results<ReturnType<typeof claimedUnder>>)
   return { events, payloads: new Map(payloads.map(({ id, ...payload }) => [id, payload])) }
 }
 
+/** The error of an attempt whose worker's lease expired. */
+export const DIED = 'the worker did not finish within its lease'
+
 /** Records the attempt of a worker whose lease expired: it can no longer do so itself. */
 function recordDied(db: Db, isAbandoned: SQL) {
   const { tries, replay_id, lease_until } = events
@@ -102,7 +126,7 @@ function recordDied(db: Db, isAbandoned: SQL) {
       started_at: sql`${lease_until} - ${LEASE_MS}`,
       finished_at: lease_until,
       outcome: sql`'died'`,
-      error: sql`'the worker did not finish within its lease'`,
+      error: sql`${DIED}`,
     },
     sql`FROM ${events} WHERE ${isAbandoned} ON CONFLICT DO NOTHING`,
   )
@@ -135,10 +159,10 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
 const effectsOfReplayed = sql`CASE WHEN ${isNotNull(events.replay_id)} THEN ${events.summary}->'$.effects' END`
 
 /** A list of events as a table `m`: one parameter, however long the list is. */
-function listed(keys: readonly EventKey[]): SQL {
+export function listed(keys: readonly EventKey[]): SQL {
   return sql`json_each(${JSON.stringify(keys.map(({ project_id, event_id }) => [project_id, event_id]))}) m`
 }
-const isListed = and(eq(events.project_id, sql`m.value->>0`), eq(events.id, sql`m.value->>1`))
+export const isListed = and(eq(events.project_id, sql`m.value->>0`), eq(events.id, sql`m.value->>1`))
 
 function isExpired(now: number) {
   return and(inArray(events.status, leftBy('take_over')), lte(events.lease_until, now))

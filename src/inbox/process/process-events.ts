@@ -1,7 +1,7 @@
 import { batch, type Db } from '../../db/client'
 import { idTime, newId } from '../../lib/ids'
 import { sourceOfId } from '../sources'
-import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findExpired } from './claim'
+import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findApart, findExpired } from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
 import type { Task } from './read-message'
 import { judge, type Verdict } from './verdict'
@@ -16,9 +16,15 @@ type Work = { tasks: ReadonlyMap<string, Asked>; outcome: BatchOutcome; seen: (v
  * What became of a batch. `waits`: event id → how long its message should wait (ms) before the next attempt; others need no
  * further message. `finished`: how many events became final. `lags`: the time from receipt to completion (ms) of events that
  * were processed or ignored and never replayed, as in the lag series. `dropped`: how many events of deleted projects were not
- * processed.
+ * processed. `apart`: events whose object is to be fetched; none of them was claimed.
  */
-export type BatchOutcome = { waits: Map<string, number>; finished: number; lags: number[]; dropped: number }
+export type BatchOutcome = {
+  waits: Map<string, number>
+  finished: number
+  lags: number[]
+  dropped: number
+  apart: EventKey[]
+}
 
 /**
  * Processes the events of a batch: claim → decide → apply → finish, normally in three D1 round trips. A batch of large
@@ -35,7 +41,7 @@ export async function processEvents(
 ): Promise<BatchOutcome> {
   const tasks = new Map(list.map((task) => [task.key.event_id, task]))
   const keys = [...tasks.values()].map(({ key }) => key)
-  const outcome: BatchOutcome = { waits: new Map(), finished: 0, lags: [], dropped: 0 }
+  const outcome: BatchOutcome = { waits: new Map(), finished: 0, lags: [], dropped: 0, apart: [] }
   const work: Work = { tasks, outcome, seen }
   const left: EventKey[][] = []
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
@@ -44,10 +50,13 @@ export async function processEvents(
   // An event that a dead worker left may be what killed it, so it is claimed alone, once the others are safe.
   for (const rest of left) {
     if (rest.length === 0) continue
-    const { expired, dropped } = await batch(db, {
-      expired: findExpired(db, rest, Date.now()),
+    const now = Date.now()
+    const { expired, dropped, apart } = await batch(db, {
+      expired: findExpired(db, rest, { now, apart: false }),
       dropped: countDropped(db, rest),
+      apart: findApart(db, rest, now),
     })
+    outcome.apart.push(...apart)
     outcome.dropped += dropped[0]?.n ?? 0
     for (const key of expired) {
       await pass(db, work, (lease) => claimExpired(db, key, lease, Date.now()))
@@ -60,7 +69,7 @@ export async function processEvents(
 async function processReady(db: Db, keys: readonly EventKey[], work: Work): Promise<EventKey[]> {
   let rest = [...keys]
   while (rest.length > 0) {
-    const done = await pass(db, work, (lease) => claim(db, rest, lease, Date.now()))
+    const done = await pass(db, work, (lease) => claim(db, rest, { lease, now: Date.now(), apart: false }))
     if (done.size === 0) break
     rest = rest.filter(({ event_id }) => !done.has(event_id))
     // There is more to do if payloads are large. Without a pause, an isolate that has one pass after another answers nobody
@@ -102,7 +111,7 @@ function note(outcome: BatchOutcome, { event, status, due_at }: Verdict): void {
 }
 
 /** Decides on claimed events, delivery by delivery: each payload is unpacked and decoded once, and released afterwards. */
-async function judgeAll({ events, payloads }: ClaimedBatch, tasks: Work['tasks']): Promise<Verdict[]> {
+export async function judgeAll({ events, payloads }: ClaimedBatch, tasks: Work['tasks']): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   for (const [id, ofDelivery] of Map.groupBy(events, ({ payload_id }) => payload_id)) {
     verdicts.push(...(await judge(ofDelivery, payloads.get(id), (event) => tasks.get(event.id)?.via)))

@@ -3,9 +3,10 @@ import { notBound, type Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { measure, measureErrors } from '../../http/measure'
 import { storeOfProject } from '../../lib/ids'
+import { within } from '../../lib/within'
 import { addToState } from '../../stores/state'
-import { SpooledMessage, sendSpooled } from '../messages'
-import { DEAD_LETTER_WAIT_S, WAIT_AFTER_FAILURE_S } from './limits'
+import { SpooledMessage, sendEvents, sendSpooled } from '../messages'
+import { DEAD_LETTER_WAIT_S, SEND_WITHIN_MS, WAIT_AFTER_FAILURE_S } from './limits'
 import { type BatchOutcome, processEvents } from './process-events'
 import { readMessage, type Task } from './read-message'
 
@@ -19,6 +20,7 @@ export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promis
   for (const message of batch.messages) tasks.push(...(await readMessage(rt, batch.queue, message)))
   try {
     const outcome = await processEvents(rt.db, tasks)
+    if (outcome.apart.length > 0) await handOver(rt, outcome)
     for (const { message, key, carrier } of tasks) {
       const wait = carrier ? outcome.waits.get(key.event_id) : undefined
       if (wait === undefined) message.ack()
@@ -30,6 +32,15 @@ export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promis
     for (const { message } of tasks) message.retry({ delaySeconds: WAIT_AFTER_FAILURE_S })
     const failure = error instanceof Error ? error.message : String(error)
     report(rt, { messages: batch.messages.length, ms: Date.now() - startedAt, error: failure })
+  }
+}
+
+/** Sends events to the queue of fetches. If it does not take them, the sweep sends them. */
+async function handOver(rt: Runtime, { apart }: BatchOutcome): Promise<void> {
+  try {
+    await within(SEND_WITHIN_MS, sendEvents(rt.fetches, apart, { what: 'event' }))
+  } catch (error) {
+    writeLog('warn', 'queue_send_failed', { events: apart.length, error: String(error) })
   }
 }
 

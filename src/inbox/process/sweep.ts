@@ -7,6 +7,7 @@ import { newId } from '../../lib/ids'
 import { within } from '../../lib/within'
 import { writeState } from '../../stores/state'
 import { fail } from '../../vendors/event-errors'
+import { isFetchedApart } from '../fetched-apart'
 import { leftBy } from '../lifecycle'
 import { sendEvents } from '../messages'
 import { isOpenProject, openProjects } from '../open-projects'
@@ -32,7 +33,11 @@ import { writeVerdicts } from './write-verdicts'
  */
 export async function sweep(rt: Runtime, most: { statements: number }): Promise<void> {
   const due = await takeDue(rt.db, rt.now)
-  if (due.length > 0) await within(SEND_WITHIN_MS, sendEvents(rt.events, due, { via: 'sweep' }))
+  const [others, apart] = [due.filter((one) => !one.is_apart), due.filter((one) => one.is_apart)]
+  await Promise.all([
+    others.length > 0 && within(SEND_WITHIN_MS, sendEvents(rt.events, others, { via: 'sweep' })),
+    apart.length > 0 && within(SEND_WITHIN_MS, sendEvents(rt.fetches, apart, { via: 'sweep', what: 'event' })),
+  ])
   const given_up = await giveUp(rt, most.statements)
   await writeState(rt.db, 'last_sweep_at', rt.now)
   if (due.length + given_up > 0) {
@@ -81,14 +86,14 @@ const usedUp = and(inArray(i.status, leftBy('give_up')), gte(i.tries, MAX_TRIES)
  * Takes the events that are due and that no worker holds, fair over projects, and moves their `due_at` ahead: the sweep
  * looks at what it has sent only after the Queue has had time for it.
  */
-function takeDue(db: Db, now: number): Promise<EventKey[]> {
+function takeDue(db: Db, now: number): Promise<(EventKey & { is_apart: boolean })[]> {
   return run(
     db,
     db
       .update(events)
       .set({ due_at: now + RESEND_EVERY_MS })
       .where(isAmong(due(now, not(usedUp))))
-      .returning(key),
+      .returning({ ...key, is_apart: sql<boolean>`${isFetchedApart(events)}`.mapWith(Boolean) }),
   )
 }
 

@@ -1,3 +1,4 @@
+import type { Effect } from '../../billing/effect'
 import { writeLog } from '../../http/log'
 import { settingsOf } from '../../tenancy/settings'
 import type { CustomerClaim } from '../../vendors/claim'
@@ -24,6 +25,8 @@ export type Verdict = {
   summary: DecodedSummary | null
   snapshots: readonly Snapshot[]
   claims: readonly CustomerClaim[]
+  /** What became of the object that the event only names. */
+  fetched?: Effect
 }
 
 /**
@@ -50,16 +53,25 @@ export async function judge(
   }
 }
 
-/** The verdict on an attempt that failed: another one is due later, or the event has failed because its tries are used up. */
+/**
+ * The verdict on an attempt that failed: another one is due later, or the event has failed because its tries are used up.
+ *
+ * @param atLeast how long to wait (ms), if that is longer than after other failures; not longer than the longest of those waits
+ */
 export function retried(
   { event, trigger, started_at }: Pick<Verdict, 'event' | 'trigger' | 'started_at'>,
   error: EventError,
+  atLeast = 0,
 ): Verdict {
   const delay = retryDelay(event.tries, Math.random())
   const failed = { event, trigger, started_at, error, summary: null, snapshots: [], claims: [] }
   return delay === null
     ? { ...failed, status: 'failed', due_at: null }
-    : { ...failed, status: 'retrying', due_at: Date.now() + delay }
+    : {
+        ...failed,
+        status: 'retrying',
+        due_at: Date.now() + Math.max(delay, Math.min(atLeast, Math.max(...RETRY_DELAYS_MS))),
+      }
 }
 
 function triggerOf(event: Claimed, via: 'sweep' | undefined): Verdict['trigger'] {

@@ -61,6 +61,6 @@ function sourceOf({ event, summary, snapshots }: Verdict): EffectSource {
 
 /** A verdict with what its event did. */
 function withEffects(verdict: Verdict, onObjects: readonly Effect[] = []): Verdict {
-  const effects = [...onObjects, ...verdict.claims.map(effectOf)]
+  const effects = [...onObjects, ...verdict.claims.map(effectOf), ...(verdict.fetched ? [verdict.fetched] : [])]
   return verdict.summary ? { ...verdict, summary: { ...verdict.summary, effects } } : verdict
 }

@@ -11,39 +11,58 @@ import type { SourceKey } from './keys'
 import { ASKED_BYTES, ASKED_WITHIN_MS, MAX_COMPLETED } from './limits'
 import { type FetchedRecord, recordOf } from './record'
 
-/** What a vendor's answers hold. `missing`: of how many calls there is no answer, or not a whole one. */
-export type Asked = { objects: Fetched[]; answered: number; missing: number; outcome: VendorAnswer['outcome'] | null }
+/** What a vendor's answers hold. `missing`: of how many calls there is no answer, or not a whole one. `first`: the answer to the first one, if there is any. */
+export type Asked = { objects: Fetched[]; answered: number; missing: number; first: VendorAnswer | null }
 /** An object of an answer, with its lists completed. */
-export type Fetched = { kind: FetchedKind; object: Json; answer: VendorAnswer }
+export type Fetched = {
+  kind: FetchedKind
+  object: Json
+  answer: VendorAnswer
+  /** The headers of the call. */
+  headers?: Readonly<Record<string, string>> | undefined
+  /** As in {@link Read}. */
+  cause?: string | null
+}
 
 /**
  * Makes calls at once, and reads what the objects in the answers lack of their lists.
  *
  * @param until the time (ms) by which all must be answered
- * @returns `outcome`: that of the first call; null if it has no answer
+ * @param most how long one call may take (ms)
  */
-export async function ask(key: SourceKey, calls: readonly ObjectsCall[], until: number): Promise<Asked> {
-  const answers = await Promise.all(calls.map((call) => answerOf(key, call, until)))
+export async function ask(
+  key: SourceKey,
+  calls: readonly ObjectsCall[],
+  until: number,
+  most = ASKED_WITHIN_MS,
+): Promise<Asked> {
+  const answers = await Promise.all(calls.map((call) => answerOf(key, call, until, most)))
   const objects: Fetched[] = []
   let missing = 0
   for (const [i, call] of calls.entries()) {
     const answer = answers[i]
     const found = answer?.outcome === 'ok' && answer.body ? call.objects(answer.body) : null
     if (!answer || !found || found.more) missing += 1
-    for (const object of found?.objects ?? []) objects.push({ kind: call.kind, object, answer: answer as VendorAnswer })
+    for (const object of found?.objects ?? [])
+      objects.push({ kind: call.kind, object, answer: answer as VendorAnswer, headers: call.headers })
   }
-  const outcome = answers[0]?.outcome ?? null
-  return { objects: await completed(key, objects, until), answered: calls.length - missing, missing, outcome }
+  const first = answers[0] ?? null
+  return { objects: await completed(key, objects, until), answered: calls.length - missing, missing, first }
 }
 
-/** @returns null if there is no answer in time */
-async function answerOf(key: SourceKey, call: Omit<ObjectsCall, 'kind'>, until: number): Promise<VendorAnswer | null> {
+/** Makes one call. @returns null if there is no answer in time */
+export async function answerOf(
+  key: SourceKey,
+  call: Omit<ObjectsCall, 'kind' | 'objects'>,
+  until: number,
+  most = ASKED_WITHIN_MS,
+): Promise<VendorAnswer | null> {
   const { pattern, ids, query } = call
-  const within = Math.min(ASKED_WITHIN_MS, until - Date.now())
+  const within = Math.min(most, until - Date.now())
   if (within <= 0) return null
   const asked = {
     pattern,
-    headers: key.api.calls.headers(key.connection.api_version),
+    headers: { ...key.api.calls.headers(key.connection.api_version), ...call.headers },
     ...(ids && { ids }),
     ...(query && { query }),
   }
@@ -63,7 +82,7 @@ async function completed(key: SourceKey, objects: Fetched[], until: number): Pro
       let { object } = fetched
       for (const { call, add } of key.api.calls.rest(fetched.kind, object)) {
         if (left-- <= 0) break
-        const answer = await answerOf(key, call, until)
+        const answer = await answerOf(key, { ...call, ...(fetched.headers && { headers: fetched.headers }) }, until)
         if (answer?.outcome !== 'ok' || !answer.body) continue
         const { objects: rest, more } = call.objects(answer.body)
         object = add(rest, more)
@@ -84,11 +103,11 @@ export async function news(
   known: readonly Known[],
 ): Promise<FetchedRecord[]> {
   const records: FetchedRecord[] = []
-  for (const { kind, object, answer } of fetched) {
+  for (const { kind, object, answer, cause = null } of fetched) {
     const winner = known.find((one) => one.kind === kind && one.id === object.id)
     const { date, took_ms, started_at } = answer
     const version = key.api.calls.versionOf(object)
-    const read = readOf({ date, tookMs: took_ms, startedAt: started_at, version, over: winner?.rank ?? null })
+    const read = readOf({ date, tookMs: took_ms, startedAt: started_at, version, over: winner?.rank ?? null, cause })
     const record = recordOf(kind, object, read, answer)
     if (!winner || !(await saysTheSame(key.vendor, record, winner))) records.push(record)
   }

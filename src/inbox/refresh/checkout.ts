@@ -33,7 +33,7 @@ export async function customerOfCheckout(
     const asked = await ask(key, [call], until)
     const [found] = asked.objects
     if (found) return customerIn(rt, key, found)
-    unknown ||= asked.outcome === 'gone'
+    unknown ||= asked.first?.outcome === 'gone'
   }
   if (unknown) throw new Fault('not_found', 'No account of the connections with API keys has this checkout.')
   return null

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../db/client'
 import type { Runtime } from '../../env'
@@ -17,6 +17,17 @@ const e = alias(events, 'e')
  * has refused is among them.
  */
 export function findSourceKeys(db: Db, projectId: string, vendor: string) {
+  return selectSourceKeys(db, and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor)) as SQL)
+}
+
+/** Reads the API keys of connections. One that has none is not among them. */
+export function findKeysOf(db: Db, places: readonly Pick<SourceKey, 'project_id' | 'connection_id'>[]) {
+  const list = JSON.stringify(places.map(({ project_id, connection_id }) => [project_id, connection_id]))
+  const isOne = sql`(${vendorKeys.project_id}, ${vendorKeys.connection_id}) IN (SELECT value->>0, value->>1 FROM json_each(${list}))`
+  return selectSourceKeys(db, isOne)
+}
+
+function selectSourceKeys(db: Db, which: SQL) {
   // The version of the newest event that has one: answers are asked for in the same.
   const newest = sql`SELECT ${e.summary} AS summary FROM ${events} ${e} INDEXED BY events_connection
     WHERE ${and(eq(e.connection_id, connections.id), isDelivered(e.id))} ORDER BY ${e.id} DESC LIMIT ${VERSION_LOOKED_FOR}`
@@ -36,7 +47,7 @@ export function findSourceKeys(db: Db, projectId: string, vendor: string) {
       connections,
       and(eq(connections.id, vendorKeys.connection_id), eq(connections.project_id, vendorKeys.project_id)),
     )
-    .where(and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor), isNull(connections.deleted_at)))
+    .where(and(which, isNull(connections.deleted_at)))
     .orderBy(vendorKeys.connection_id)
 }
 export type SourceKeyRow = Awaited<ReturnType<typeof findSourceKeys>>[number]

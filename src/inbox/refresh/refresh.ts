@@ -63,9 +63,9 @@ async function askEach(rt: Runtime, customer: AskKey, { keys, known, until }: Co
     const key = await openSourceKey(rt, row)
     if (!key) continue
     const asked = await ask(key, key.api.calls.ofCustomer(customer.id), until)
-    if (asked.outcome === 'key_refused') await markRefused(rt.db, row.key)
-    unknown = asked.outcome === 'gone'
-    if (unknown || asked.outcome === 'key_refused') continue
+    if (asked.first?.outcome === 'key_refused') await markRefused(rt.db, row.key)
+    unknown = asked.first?.outcome === 'gone'
+    if (unknown || asked.first?.outcome === 'key_refused') continue
     return { ...(await applyRounds(rt, customer, { key, known, until, asked })), unknown: false }
   }
   return { state: 'stale', changed: false, unknown }

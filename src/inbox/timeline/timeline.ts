@@ -23,9 +23,11 @@ export const TimelineEntry = named(
     occurred_at: z.string().nullable(),
     received_at: timestamp,
     status: EventStatus.describe('The status of the event.'),
-    result: named('TimelineResult', z.enum(['applied', 'superseded', 'ambiguous', 'ignored']))
+    result: named('TimelineResult', z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone', 'ignored']))
       .nullable()
-      .describe('`ignored`: events of this type do not change billing state. Null until the event has been processed.'),
+      .describe(
+        '`fetched`: the event only names the object. What was fetched is an entry of its own. `ignored`: events of this type do not change billing state. Null until the event has been processed.',
+      ),
     change: Effect.shape.change,
     differing_deliveries: BillingEvent.shape.differing_deliveries,
     last_differing_at: BillingEvent.shape.last_differing_at,

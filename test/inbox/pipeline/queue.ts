@@ -4,6 +4,8 @@ import type { Env } from '../../../src/env'
 import type { EventMessage, SpooledMessage } from '../../../src/inbox/messages'
 import { bindingsWith, queueOf, STORE_NUMBER } from '../../harness'
 
+export const FETCH_QUEUE = 'platform-api-fetches'
+
 /** What became of a message: acked, or to be delivered again. */
 export type Settled = 'ack' | { delaySeconds: number }
 
@@ -44,8 +46,12 @@ export async function deliverBatch(
 type Body = Partial<EventMessage & SpooledMessage>
 export type Sent = { body: Body; delaySeconds: number; contentType: string | undefined; at: number }
 
-/** A Queue held in memory: delays are kept by the (moved) clock, bodies pass through their own encoding. */
-export function memoryQueue() {
+/**
+ * A Queue held in memory: delays are kept by the (moved) clock, bodies pass through their own encoding.
+ *
+ * @param most messages in a batch
+ */
+export function memoryQueue(name = queueOf(STORE_NUMBER), most = 100) {
   const sent: Sent[] = []
   let waiting: { body: Body; dueAt: number }[] = []
   const take = (body: unknown, options: QueueSendOptions | undefined) => {
@@ -79,12 +85,13 @@ export function memoryQueue() {
     async pump(bindings: Partial<Env> = {}, { batches = 100, killed = (): boolean => false } = {}): Promise<number> {
       let done = 0
       for (; done < batches; done++) {
-        const due = waiting.filter(({ dueAt }) => dueAt <= Date.now()).slice(0, 100)
+        const due = waiting.filter(({ dueAt }) => dueAt <= Date.now()).slice(0, most)
         if (due.length === 0) break
         waiting = waiting.filter((message) => !due.includes(message))
         const results = await deliverBatch(
           due.map(({ body }) => body),
-          { EVENTS, ...bindings },
+          name === FETCH_QUEUE ? bindings : { EVENTS, ...bindings },
+          name,
         )
         for (const [index, message] of due.entries()) {
           const result = killed() ? { delaySeconds: 0 } : results[index]

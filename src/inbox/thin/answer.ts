@@ -1,0 +1,62 @@
+import type { Known } from '../../billing/read/known'
+import type { Runtime } from '../../env'
+import { news } from '../refresh/ask'
+import type { SourceKey } from '../refresh/keys'
+import type { FetchedRecord } from '../refresh/record'
+import { askFor, askForFull, type Failed } from './ask-for'
+import type { Group } from './named'
+import { recordFull } from './record-full'
+
+/**
+ * What became of an event. `learned`: the state of its object is, or will be, that of the record or event `from`. `gone`: nobody has the
+ * object. `unreached`: the event is to be handed back.
+ */
+export type End = { as: 'learned'; from: string } | { as: 'gone' } | ({ as: 'failed' } & Failed) | { as: 'unreached' }
+
+/**
+ * What the vendor's answer means for the events of a group: how each of them ends, what is to be recorded before that, and which events of
+ * the vendor were recorded already.
+ */
+export type Answer = { group: Group; key: SourceKey | null; ends: End[]; records: FetchedRecord[]; full: string[] }
+
+/** @param known what decided the state of objects before. `until`: the time (ms) by which the vendor must have answered */
+export async function answerFor(
+  rt: Runtime,
+  group: Group,
+  { known, until }: { known: readonly Known[]; until: number },
+): Promise<Answer> {
+  const all = (end: End) => group.namings.map(() => end)
+  const asked = await askFor(rt, group, until)
+  if (asked.as === 'failed' || asked.as === 'unreached') {
+    return { group, key: null, ends: all(asked), records: [], full: [] }
+  }
+  const { kind } = group.named.call
+  const own = known.filter(({ project_id }) => project_id === asked.key.project_id)
+  const winner = own.find((one) => one.kind === kind && one.id === group.named.id)
+  if (asked.as === 'found') {
+    const records = await news(asked.key, asked.objects, own)
+    const from = records[0]?.id ?? winner?.event_id
+    return { group, key: asked.key, records, ends: all(from ? { as: 'learned', from } : { as: 'gone' }), full: [] }
+  }
+  const { key, answer } = asked
+  const ends: End[] = []
+  const full: string[] = []
+  for (const { named } of group.namings) {
+    const found = await askForFull(rt, { row: group.row, key }, named, until)
+    if (found === 'none') ends.push({ as: 'gone' })
+    else if (found === 'unreached') ends.push({ as: 'unreached' })
+    else if ('error' in found) ends.push({ as: 'failed', ...found })
+    else {
+      const from = await recordFull(rt, key, found)
+      if (from) full.push(from)
+      ends.push(from ? { as: 'learned', from } : { as: 'unreached' })
+    }
+  }
+  const isGone = ends.some(({ as }) => as === 'gone')
+  const object = isGone ? group.named.gone((winner?.body?.customer as string | undefined) ?? null) : null
+  if (!object) return { group, key, ends, records: [], full }
+  const records = await news(key, [{ kind, object, answer, cause: group.cause }], own)
+  const from = records[0]?.id ?? winner?.event_id
+  const known_as: End = from ? { as: 'learned', from } : { as: 'gone' }
+  return { group, key, records, full, ends: ends.map((end) => (end.as === 'gone' ? known_as : end)) }
+}

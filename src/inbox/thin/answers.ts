@@ -1,0 +1,81 @@
+import { findKnownOf } from '../../billing/read/known'
+import type { StoredObjectKey } from '../../billing/store'
+import { batch } from '../../db/client'
+import type { Runtime } from '../../env'
+import { pooled } from '../../lib/pooled'
+import { processEvents } from '../process/process-events'
+import { retried, type Verdict } from '../process/verdict'
+import { findKeysOf } from '../refresh/keys'
+import { recordFetches } from '../refresh/record'
+import { type Answer, answerFor, type End } from './answer'
+import { CALLS_AT_ONCE } from './limits'
+import { fetchedEffect, goneEffect, grouped, type Naming } from './named'
+
+/** How events end, and which of them were not reached. */
+export type Ended = { verdicts: Verdict[]; unreached: Verdict[] }
+
+/**
+ * Asks the vendors for what events name, several objects at once, and processes what is new. The events themselves are not written.
+ *
+ * @param until the time (ms) by which the vendors must have answered
+ */
+export async function endNamings(rt: Runtime, namings: readonly Naming[], until: number): Promise<Ended> {
+  if (namings.length === 0) return { verdicts: [], unreached: [] }
+  const { rows, known } = await batch(rt.db, {
+    rows: findKeysOf(
+      rt.db,
+      namings.map(({ verdict }) => verdict.event),
+    ),
+    known: findKnownOf(rt.db, namings.flatMap(keyOf)),
+  })
+  const groups = grouped(namings, rows)
+  const answers = await pooled(CALLS_AT_ONCE, groups, (group) => answerFor(rt, group, { known, until }))
+  const lost = await processNew(rt, answers)
+  const ended: Ended = { verdicts: [], unreached: [] }
+  for (const { group, ends } of answers) {
+    for (const [i, naming] of group.namings.entries()) {
+      const verdict = verdictOf(naming, ends[i] ?? { as: 'unreached' }, lost)
+      if (verdict) ended.verdicts.push(verdict)
+      else ended.unreached.push(naming.verdict)
+    }
+  }
+  // Of a connection without a key: they end as they would anyway.
+  const inGroup = new Set(groups.flatMap((group) => group.namings))
+  for (const naming of namings) if (!inGroup.has(naming)) ended.verdicts.push(naming.verdict)
+  return ended
+}
+
+function keyOf({ verdict: { event }, named: { call, id } }: Naming): StoredObjectKey[] {
+  return call.kind === 'checkout'
+    ? []
+    : [{ project_id: event.project_id, kind: call.kind, vendor_id: id, vendor: event.vendor }]
+}
+
+/** Records what is new, and processes it. @returns the ids of records that were not recorded, because their connections have changed */
+async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<ReadonlySet<string>> {
+  const lost = new Set<string>()
+  const keys: { project_id: string; event_id: string }[] = []
+  for (const [, some] of Map.groupBy(answers, ({ group }) => group.row.key.connection_id)) {
+    const { project_id } = some[0]?.group.row.key ?? { project_id: '' }
+    const key = some.find((one) => one.key !== null)?.key
+    const records = some.flatMap((one) => one.records)
+    const ids = key && records.length > 0 ? await recordFetches(rt.db, key, records) : []
+    for (const { id } of records) if (!ids.includes(id)) lost.add(id)
+    keys.push(...[...ids, ...some.flatMap(({ full }) => full)].map((event_id) => ({ project_id, event_id })))
+  }
+  if (keys.length > 0) {
+    await processEvents(
+      rt.db,
+      keys.map((key) => ({ key, via: undefined })),
+    )
+  }
+  return lost
+}
+
+/** @returns null if the event is to be handed back */
+function verdictOf({ verdict, named }: Naming, end: End, lost: ReadonlySet<string>): Verdict | null {
+  if (end.as === 'unreached' || (end.as === 'learned' && lost.has(end.from))) return null
+  if (end.as === 'failed') return retried(verdict, end.error, end.wait)
+  if (end.as === 'gone') return { ...verdict, fetched: goneEffect(named) }
+  return { ...verdict, status: 'processed', fetched: fetchedEffect(named, end.from) }
+}

@@ -1,0 +1,85 @@
+import { run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { newId } from '../../lib/ids'
+import type { FetchEventMessage } from '../messages'
+import { type ClaimedBatch, claim, claimExpired, type EventKey, findExpired } from '../process/claim'
+import { handBack } from '../process/hand-back'
+import { MAX_QUEUE_WAIT_MS } from '../process/limits'
+import { judgeAll } from '../process/process-events'
+import type { Verdict } from '../process/verdict'
+import { writeVerdicts } from '../process/write-verdicts'
+import { endNamings } from './answers'
+import { CALLS_WITHIN_MS, HANDED_BACK_WAIT_S } from './limits'
+import { fetchedBefore, type Naming, namedBy } from './named'
+
+/** What a batch is about, and after how long (s) the message of an event comes again, if it does. */
+type Work = {
+  tasks: ReadonlyMap<string, { key: EventKey; via: 'sweep' | undefined }>
+  waits: Map<string, number>
+  until: number
+}
+
+/**
+ * Processes events that name an object without containing it: claims them, asks the vendor for the objects, records what is new and
+ * processes it, and finishes the events. One call answers for all events of an object. What there is no time for is handed back, without
+ * a try.
+ *
+ * @returns for each message, after how many seconds it is to be delivered again; null if it is done
+ * @throws {Fault} `database_unavailable`
+ */
+export async function fetchForEvents(rt: Runtime, messages: readonly FetchEventMessage[]): Promise<(number | null)[]> {
+  const tasks = new Map(
+    messages.map(({ project_id, event_id, via }) => [event_id, { key: { project_id, event_id }, via }]),
+  )
+  const work: Work = { tasks, waits: new Map(), until: Date.now() + CALLS_WITHIN_MS }
+  let rest = [...tasks.values()].map(({ key }) => key)
+  while (rest.length > 0) {
+    const done = await pass(rt, work, false, (lease) => claim(rt.db, rest, { lease, now: Date.now(), apart: true }))
+    if (done.size === 0) break
+    rest = rest.filter(({ event_id }) => !done.has(event_id))
+  }
+  // An event that a dead worker left may be what killed it, so it is claimed alone, once the others are safe.
+  if (rest.length > 0) {
+    const expired = await run(rt.db, findExpired(rt.db, rest, { now: Date.now(), apart: true }))
+    for (const key of expired) await pass(rt, work, true, (lease) => claimExpired(rt.db, key, lease, Date.now()))
+  }
+  return messages.map(({ event_id }) => work.waits.get(event_id) ?? null)
+}
+
+/**
+ * One attempt at each event of a claim.
+ *
+ * @param died whether the claim takes over from a worker that died
+ * @returns the ids of the events
+ */
+async function pass(
+  rt: Runtime,
+  { tasks, waits, until }: Work,
+  died: boolean,
+  take: (lease: string) => Promise<ClaimedBatch>,
+): Promise<Set<string>> {
+  const lease = newId('lse', Date.now())
+  const claimed = await take(lease)
+  const judged = await judgeAll(claimed, tasks)
+  const namings: Naming[] = []
+  const others: Verdict[] = []
+  for (const verdict of judged) {
+    const named = namedBy(verdict, claimed.payloads.get(verdict.event.payload_id))
+    const before = named && fetchedBefore(verdict)
+    if (before) others.push({ ...verdict, status: 'processed', fetched: before })
+    else if (named) namings.push({ verdict, named })
+    else others.push(verdict)
+  }
+  const { verdicts, unreached } = await endNamings(rt, namings, until)
+  const ended = [...others, ...verdicts]
+  if (ended.length > 0) {
+    for (const { event, due_at } of await writeVerdicts(rt.db, ended, lease)) {
+      const wait = due_at === null ? null : Math.max(due_at - Date.now(), 0)
+      if (wait !== null && wait <= MAX_QUEUE_WAIT_MS) waits.set(event.id, Math.ceil(wait / 1000))
+    }
+  }
+  for (const { event } of unreached) waits.set(event.id, HANDED_BACK_WAIT_S)
+  const back = unreached.map(({ event }) => ({ project_id: event.project_id, event_id: event.id }))
+  await handBack(rt.db, back, { lease, died }, Date.now())
+  return new Set(judged.map(({ event }) => event.id))
+}

@@ -1,0 +1,12 @@
+import { SECOND } from '../../lib/time'
+
+/** How long one call of a vendor's API may take for an event (ms). Nobody waits for it, but other events do. */
+export const CALL_WITHIN_MS = 4 * SECOND
+/** Objects that are asked for at once. */
+export const CALLS_AT_ONCE = 4
+/** How long all calls of a batch may take (ms). What is not reached by then is handed back. It is well below the lease. */
+export const CALLS_WITHIN_MS = 20 * SECOND
+/** A call is only begun while this much time (ms) is left for it: less is no fair try. */
+export const LEAST_FOR_A_CALL_MS = SECOND
+/** After how long (s) the message of an event comes again that was handed back. */
+export const HANDED_BACK_WAIT_S = 1

@@ -1,0 +1,55 @@
+import { type NamedObject, one } from './calls'
+import type { FetchedKind } from './kinds'
+import { at, type Json, text } from './lib/json'
+
+/** What the newer API calls its events. They are thin: they name an object without containing it. */
+export const THIN = 'v2.core.event'
+
+/** The names of thin events begin with the version of the API that their object is of: as a pattern of SQLite's GLOB. */
+export const THIN_TYPES = 'v[0-9]*.*'
+
+/** The types of objects that become state, or say whose a customer is, and where they are. Many names of events point to each. */
+const OBJECTS: Readonly<Record<string, { kind: FetchedKind; pattern: `/v1/${string}` }>> = {
+  customer: { kind: 'customer', pattern: '/v1/customers/{id}' },
+  subscription: { kind: 'subscription', pattern: '/v1/subscriptions/{id}' },
+  invoice: { kind: 'invoice', pattern: '/v1/invoices/{id}' },
+  payment_method: { kind: 'payment_method', pattern: '/v1/payment_methods/{id}' },
+  'checkout.session': { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}' },
+}
+export const NAMED_TYPES = Object.keys(OBJECTS)
+
+/** What can be an id in a path. */
+const ID = /^[\w-]{1,200}$/
+/** Accounts, from the platform's to the one that the object is in: `acct_1/acct_2`. */
+const CONTEXT = /^[\w/-]{1,300}$/
+
+/**
+ * The object that a thin event names. Its `url` is not used: no address of a payload is asked.
+ * https://docs.stripe.com/event-destinations#thin-events
+ */
+export function namedByStripe(event: Json): NamedObject | null {
+  if (event.object !== THIN) return null
+  const found = OBJECTS[text(at(event, 'related_object', 'type')) ?? '']
+  const id = text(at(event, 'related_object', 'id'))
+  const eventId = text(event.id)
+  const context = text(event.context)
+  if (!found || id === null || !ID.test(id) || eventId === null) return null
+  if (context !== null && !CONTEXT.test(context)) return null
+  const headers = context === null ? undefined : { 'Stripe-Context': context }
+  const inContext = headers && { headers }
+  return {
+    id,
+    call: { ...found, ids: { id }, ...inContext, objects: one },
+    event: {
+      call: { pattern: '/v2/core/events/{id}', ids: { id: eventId }, ...inContext },
+      full: (body) => {
+        const snapshot = text(body.snapshot_event)
+        return snapshot !== null && ID.test(snapshot)
+          ? { pattern: '/v1/events/{id}', ids: { id: snapshot }, ...inContext }
+          : null
+      },
+    },
+    // Only drafts can be deleted, and then the API has them no more. Other kinds leave a trace, or are gone for other reasons.
+    gone: (customer) => (found.kind === 'invoice' ? { id, object: 'invoice', deleted: true, customer } : null),
+  }
+}

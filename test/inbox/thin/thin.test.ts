@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import { stripeEventOf, stripeInvoice, stripeSubscription, T0 } from '../../billing/payloads'
+import { changeAccount } from '../../harness'
+import { setKey } from '../refresh/world'
+import { expectSound } from './sound'
+import { thinEvent, thinWorld } from './world'
+
+describe('a thin event', () => {
+  it('sets the state of the object that it names, from what the vendor answers', async () => {
+    const subscription = stripeSubscription()
+    const world = await thinWorld([subscription])
+    const [id = ''] = await world.deliver(thinEvent(subscription, 'created'))
+    const [record] = await world.fetched()
+    const event = await world.event(id)
+    expect(event).toMatchObject({
+      status: 'processed',
+      processing_attempts: 1,
+      last_error: null,
+      decoded_summary: {
+        object: { type: 'subscription', id: subscription.id },
+        effects: [{ kind: 'subscription', id: subscription.id, result: 'fetched', change: null, event_id: record?.id }],
+      },
+    })
+    expect(await world.one('subscriptions', subscription.id as string)).toMatchObject({
+      status: 'active',
+      source_event_id: record?.id,
+    })
+    const entries = (await world.timeline('subscriptions', subscription.id as string)).map((one) => one.result)
+    expect(entries.sort()).toEqual(['applied', 'fetched'])
+    expect(await world.asked()).toEqual([`/v1/subscriptions/${subscription.id}`])
+    await expectSound(world)
+  })
+
+  it('is one of several that one request answers', async () => {
+    const [subscription, other] = [stripeSubscription(), stripeSubscription()]
+    const invoice = stripeInvoice()
+    const world = await thinWorld([subscription, other, invoice])
+    const some = ['created', 'past_due', 'updated', 'active'].map((what) => thinEvent(subscription, what))
+    const ids = await world.deliver(...some, thinEvent(other), thinEvent(invoice, 'paid'))
+    for (const id of ids) expect(await world.event(id)).toMatchObject({ status: 'processed' })
+    expect((await world.asked()).sort()).toEqual(
+      [`/v1/invoices/${invoice.id}`, `/v1/subscriptions/${subscription.id}`, `/v1/subscriptions/${other.id}`].sort(),
+    )
+    expect(await world.fetched()).toHaveLength(3)
+    await expectSound(world)
+  })
+
+  it('of an object that is as it is known leads to no record', async () => {
+    const subscription = stripeSubscription()
+    const world = await thinWorld([subscription])
+    const [known] = await world.deliver(stripeEventOf('customer.subscription.created', subscription))
+    const [id = ''] = await world.deliver(thinEvent(subscription))
+    expect(await world.fetched()).toEqual([])
+    expect(await world.effects(id)).toMatchObject([{ result: 'fetched', event_id: known }])
+    await expectSound(world)
+  })
+
+  it('is asked for in the account that it names', async () => {
+    const subscription = stripeSubscription()
+    const world = await thinWorld([subscription])
+    await world.deliver(thinEvent(subscription, 'updated', { context: 'acct_1/acct_2' }), thinEvent(subscription))
+    const contexts = (await world.askedWith()).map((headers) => headers['stripe-context'])
+    expect(contexts).toHaveLength(2)
+    expect(contexts).toContain('acct_1/acct_2')
+    expect(contexts).toContain(undefined)
+  })
+
+  it.each([
+    ['names an object of another kind', thinEvent({ object: 'charge', id: 'ch_1' })],
+    ['names nothing', { ...thinEvent({ object: 'charge', id: 'ch_1' }), related_object: undefined }],
+    ['names what is no id', thinEvent({ object: 'invoice', id: '../accounts' })],
+    ['is of what is no account', thinEvent({ object: 'invoice', id: 'in_1' }, 'paid', { context: 'acct_1\r\nX: y' })],
+  ])('that %s is ignored, and nobody is asked', async (_, event) => {
+    const world = await thinWorld()
+    const [id = ''] = await world.deliver(event)
+    expect(await world.event(id)).toMatchObject({ status: 'ignored', processing_attempts: 1 })
+    expect(await world.asked()).toEqual([])
+    await expectSound(world)
+  })
+
+  it('without a key is ignored, and never leaves its queue', async () => {
+    const subscription = stripeSubscription()
+    const world = await thinWorld([subscription], { key: false })
+    const [id = ''] = await world.deliver(thinEvent(subscription))
+    expect(await world.event(id)).toMatchObject({ status: 'ignored' })
+    expect(world.fetches.sent).toEqual([])
+    await expectSound(world)
+  })
+
+  it('is fetched again by a replay only if it was not before', async () => {
+    const subscription = stripeSubscription()
+    const world = await thinWorld([subscription])
+    const [id = ''] = await world.deliver(thinEvent(subscription))
+    const before = await world.effects(id)
+    await changeAccount(world.apiKey, { hang: true })
+    expect((await world.replay(id)).status).toBe(202)
+    await world.pump()
+    expect(await world.event(id)).toMatchObject({ status: 'processed', processing_attempts: 2 })
+    expect(await world.effects(id)).toEqual(before)
+    expect(await world.asked()).toHaveLength(1)
+    await expectSound(world)
+  })
+
+  it('that was ignored for want of a key is fetched by a replay', async () => {
+    const subscription = stripeSubscription()
+    const world = await thinWorld([subscription], { key: false })
+    const [id = ''] = await world.deliver(thinEvent(subscription))
+    await setKey(world, world.connection.id, world.apiKey)
+    await world.replay(id)
+    await world.pump()
+    expect(await world.event(id)).toMatchObject({ status: 'processed', processing_attempts: 2 })
+    expect(await world.one('subscriptions', subscription.id as string)).toMatchObject({ status: 'active' })
+    await expectSound(world)
+  })
+})
+
+describe('two destinations', () => {
+  const objects = () => [stripeSubscription(), stripeInvoice()]
+  const snapshot = (object: Record<string, unknown>) =>
+    stripeEventOf(object.object === 'invoice' ? 'invoice.updated' : 'customer.subscription.updated', object, { at: T0 })
+
+  it('of one account, thin and with snapshots, end in the same state as either, and change it once', async () => {
+    const all = objects()
+    const ways: Record<string, object[]> = {
+      snapshots: all.map(snapshot),
+      thin: all.map((one) => thinEvent(one)),
+      both: all.flatMap((one) => [snapshot(one), thinEvent(one)]),
+      reverse: all.flatMap((one) => [thinEvent(one), snapshot(one)]),
+    }
+    const states: Record<string, unknown> = {}
+    for (const [name, events] of Object.entries(ways)) {
+      const world = await thinWorld(all)
+      await world.deliver(...events)
+      states[name] = (await world.objects()).map(
+        ({ kind, vendor_id, status, customer, subscription, ambiguous, candidates }) => {
+          const { updated_at: _, livemode: __, ...body } = JSON.parse(candidates)[0].body
+          return { kind, vendor_id, status, customer, subscription, ambiguous, body }
+        },
+      )
+      await expectSound(world)
+      const changes = await Promise.all(
+        [
+          ['subscriptions', all[0]],
+          ['invoices', all[1]],
+        ].map(async ([list, object]) =>
+          (await world.timeline(list as 'invoices', (object as { id: string }).id)).filter(
+            ({ change }) => change !== null,
+          ),
+        ),
+      )
+      expect(changes.map((one) => one.length)).toEqual([1, 1])
+    }
+    for (const state of Object.values(states)) expect(state).toEqual(states.snapshots)
+  })
+})
