@@ -70,8 +70,9 @@ function expectBound(account: Account, count: number): void {
   const places = account.databases.map(({ jurisdiction }) => jurisdiction)
   same('jurisdictions', places, Array(count).fill('eu'))
   const queues = names(account.queues, 'queue_name').sort()
-  same('queues', queues, [`${NAME}-events`, ...further.map((n) => `${NAME}-events-${n}`), `${NAME}-events-dead`].sort())
-  same('consumers', consumersOf(account), Array(count + 1).fill(1))
+  const ofStores = [`${NAME}-events`, ...further.map((n) => `${NAME}-events-${n}`)]
+  same('queues', queues, [...ofStores, `${NAME}-events-dead`, `${NAME}-fetches`].sort())
+  same('consumers', consumersOf(account), Array(count + 2).fill(1))
   // A later upload does not touch what it does not change.
   const told = account.uploads.flatMap(({ bindings }) => bindings.filter(({ type }) => type !== 'inherit'))
   const bound = new Map(told.map((binding) => [binding.name, binding]))
