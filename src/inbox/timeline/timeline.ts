@@ -1,4 +1,4 @@
-import { and, type Column, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
 import type { Db } from '../../db/client'
@@ -58,7 +58,9 @@ export function timelineOf(object: { kind: ObjectKind; id: string }, from: strin
     before: before || null,
     take: MAX_TIMELINE_LOOKED_AT,
     /** `resume`: where the next page starts; null at the end. */
-    page(rows: readonly TimelineRow[]): { entries: TimelineEntry[]; resume: string | null } {
+    page(read: readonly TimelineRow[]): { entries: TimelineEntry[]; resume: string | null } {
+      const last = lastOf(read)
+      const rows = read.filter(({ id }) => last === null || timeOf(id) >= timeOf(last))
       const entries: TimelineEntry[] = []
       for (const row of rows.slice(rows.findIndex(({ id }) => id === after) + 1)) {
         const entry = entryOf(row, object)
@@ -69,15 +71,19 @@ export function timelineOf(object: { kind: ObjectKind; id: string }, from: strin
       }
       return {
         entries,
-        resume: rows.length === MAX_TIMELINE_LOOKED_AT ? oldestOf(rows) : null,
+        resume: last,
       }
     },
   }
 }
 
-/** The one that was recorded first. */
-function oldestOf(rows: readonly TimelineRow[]): string | null {
-  return rows.map(({ id }) => id).sort((a, b) => idTime(a) - idTime(b) || (a.slice(3) < b.slice(3) ? -1 : 1))[0] ?? null
+/** An id without its prefix: it sorts by time, whatever the prefix. */
+const timeOf = (id: string) => id.slice(3)
+
+/** The last of the newest {@link MAX_TIMELINE_LOOKED_AT} rows, of all sources together; null if there are fewer. */
+function lastOf(rows: readonly TimelineRow[]): string | null {
+  const ids = rows.map(({ id }) => id).sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1))
+  return ids[MAX_TIMELINE_LOOKED_AT - 1] ?? null
 }
 
 /** Null for an event that refers to the object but is about another one. */
@@ -99,7 +105,8 @@ function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string 
 }
 
 /**
- * Reads the `take` most recently received events that refer to a vendor's object, the latest by the vendor's time first.
+ * Reads the `take` most recently received events, and as many fetches, that refer to a vendor's object, the latest by the vendor's time
+ * first.
  *
  * @param before the event to read on from, by time of receipt; null for the newest
  */
@@ -109,8 +116,6 @@ export function listReferring(
   vendorId: string,
   { before, take }: { before: string | null; take: number },
 ) {
-  // The newest of each source, and of those together: an id without its prefix sorts by time.
-  const time = (id: Column | SQL) => sql`substr(${id}, 4)`
   const newestOf = (source: Source) => {
     const { above, below } = idRange(PREFIX_OF[source], null, null)
     const until = before === null ? below : PREFIX_OF[source] + before.slice(PREFIX_OF[source].length)
@@ -120,7 +125,7 @@ export function listReferring(
       ORDER BY ${refs.event_id} DESC LIMIT ${take})`
   }
   const each = sql.join(SOURCES.map(newestOf), sql` UNION ALL `)
-  const newest = sql`(SELECT event_id FROM (${each}) ORDER BY ${time(sql`event_id`)} DESC LIMIT ${take}) newest`
+  const newest = sql`(${each}) newest`
   return (
     db
       .select({
@@ -138,7 +143,7 @@ export function listReferring(
       .crossJoin(events)
       .where(and(eq(events.project_id, projectId), eq(events.id, sql`newest.event_id`)))
       // Without its `Z`, a time sorts correctly as text, however many digits it has.
-      .orderBy(desc(sql`rtrim(${events.occurred_at}, 'Z')`), desc(time(events.id)))
+      .orderBy(desc(sql`rtrim(${events.occurred_at}, 'Z')`), desc(sql`substr(${events.id}, 4)`))
   )
 }
 export type TimelineRow = Awaited<ReturnType<typeof listReferring>>[number]
