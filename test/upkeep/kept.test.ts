@@ -103,6 +103,14 @@ const PURGES: Record<string, Purge> = {
     row: (seen_at, id) => ({ user_id: 'u', browser: id, seen_at }),
     key: 'browser',
   },
+  'who asked a vendor': {
+    by: 'purgeAsks',
+    table: 'vendor_asks',
+    life: DAY,
+    database: STORE,
+    row: (used_at, id, project_id) => ({ project_id, vendor: 'stripe', kind: 'customer', object_id: id, used_at }),
+    key: 'object_id',
+  },
   'a spent challenge': {
     by: 'purgeSpent',
     table: 'spent_challenges',

@@ -1,10 +1,10 @@
 import { and, eq, exists, lte, not, sql } from 'drizzle-orm'
 import type { CustomerKey } from '../../billing/customers/read'
 import { isErased } from '../../consumers/links'
-import { type Db, type Query, raw } from '../../db/client'
+import { type Db, type Query, raw, run } from '../../db/client'
 import { CHUNK_ROWS } from '../../db/limits'
 import { bare } from '../../db/sql'
-import { type PassStart, type PassStep, passStep } from '../../tenancy/pass'
+import type { PassStep } from '../../tenancy/pass'
 import { findSourceKeys } from './keys'
 import { ASKS_KEPT_MS, FLIGHT_LEASE_MS, FRESH_FOR_MS } from './limits'
 import { vendorAsks } from './schema'
@@ -71,14 +71,17 @@ export function findFlight(db: Db, key: AskKey) {
     .where(isOf(key))
 }
 
-/** Deletes rows that were last used long ago. One step of a pass over all projects. */
-export function purgeAsks(db: Db, from: PassStart, now: number): Promise<PassStep> {
+/**
+ * Deletes rows that were last used long ago, of all projects at once: there are no more than a day's.
+ *
+ * @returns `after` is null once none is left
+ */
+export async function purgeAsks(db: Db, now: number): Promise<PassStep> {
   const key = sql`${vendorAsks.project_id}, ${vendorAsks.vendor}, ${vendorAsks.kind}, ${vendorAsks.object_id}`
-  return passStep(db, from, CHUNK_ROWS, (slice) => {
-    const chunk = sql`SELECT ${key} FROM ${slice} CROSS JOIN ${vendorAsks}
-      WHERE ${vendorAsks.project_id} = p.id AND ${lte(vendorAsks.used_at, now - ASKS_KEPT_MS)} LIMIT ${CHUNK_ROWS}`
-    return {
-      gone: db.delete(vendorAsks).where(sql`(${key}) IN (${chunk})`).returning({ project_id: vendorAsks.project_id }),
-    }
-  })
+  const chunk = sql`SELECT ${key} FROM ${vendorAsks} WHERE ${lte(vendorAsks.used_at, now - ASKS_KEPT_MS)} LIMIT ${CHUNK_ROWS}`
+  const gone = await run(
+    db,
+    db.delete(vendorAsks).where(sql`(${key}) IN (${chunk})`).returning({ project_id: vendorAsks.project_id }),
+  )
+  return { done: gone.length, after: gone.length < CHUNK_ROWS ? null : 'more' }
 }
