@@ -185,3 +185,10 @@ export function findErased(db: Db, projectId: string, { vendor, id }: CustomerKe
   const erased = isErased(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${id}` })
   return raw(db, { one: sql`1` }, (fields) => sql`SELECT ${fields} WHERE ${erased}`)
 }
+
+/** Reads which of these customers were erased. */
+export function findErasedAmong(db: Db, projectId: string, vendor: string, ids: readonly string[]) {
+  const id = sql<string>`j.value`
+  const erased = isErased(sql`${projectId}`, { vendor: sql`${vendor}`, customer: id })
+  return raw(db, { id }, (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(ids)}) j WHERE ${erased}`)
+}

@@ -6,6 +6,7 @@ import { type Parts, partOf } from '../db/parts'
 import { bare } from '../db/sql'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { connections } from './connections/schema'
+import { vendorRuns } from './imports/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import { CHUNK_PAYLOADS } from './limits'
 import { vendorAsks } from './refresh/schema'
@@ -251,5 +252,6 @@ export const INBOX_PARTS: Parts = {
     [vendorAsks.project_id, vendorAsks.vendor, vendorAsks.kind, vendorAsks.object_id],
     CHUNK_ROWS,
   ),
+  vendor_runs: partOf(vendorRuns, [vendorRuns.project_id, vendorRuns.id], CHUNK_ROWS),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
 }

@@ -11,6 +11,7 @@ const PREFIXES = [
   'ftc',
   'pay',
   'rpl',
+  'imp',
   'aud',
   'req',
   'lse',

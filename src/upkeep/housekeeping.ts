@@ -10,6 +10,7 @@ import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { dropFormerIndexes } from '../inbox/fewer-rows'
 import { foldMinutes } from '../inbox/fold-minutes'
+import { purgeRuns } from '../inbox/imports/runs'
 import { movePayloads } from '../inbox/move-payloads'
 import { packBodies } from '../inbox/pack-bodies'
 import { purgeAsks } from '../inbox/refresh/flight'
@@ -59,6 +60,7 @@ const TASKS: Record<string, Task> = {
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'delivery'),
   fetched_records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'fetch'),
   vendor_asks: ({ db, now }) => purgeAsks(db, now),
+  vendor_runs: (rt) => purgeRuns(rt.db, recordsBefore(rt)),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
   grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   customer_moves: (rt, progress) => purgeMoves(rt.db, startOf(rt, progress), recordsBefore(rt)),

@@ -1,5 +1,5 @@
 import type { FetchedKind } from './kinds'
-import type { Json } from './lib/json'
+import { type Json, objects } from './lib/json'
 
 /** A path of a vendor's API, with ids as `{name}`. Always one of ours, never one that a payload has. */
 export type ApiPattern = `/${string}`
@@ -30,6 +30,22 @@ export type NamedObject = {
   gone: (customer: string | null) => Json | null
 }
 
+/** What an import reads, as the API names it. */
+export const LISTED_KINDS = ['customers', 'subscriptions', 'invoices'] as const
+export type ListedKind = (typeof LISTED_KINDS)[number]
+
+/** How all objects of a kind are read, page by page, the newest first. */
+export type ListCall = {
+  kind: FetchedKind
+  pattern: ApiPattern
+  /** Objects of a page, at most. */
+  most: number
+  /** `after`: the last object that was read. `since`: from when on (ms) invoices are read. */
+  query: (page: { after: string | null; limit: number; since: number }) => Readonly<Record<string, string>>
+  /** The objects of a page. Null if the body is no page, or does not say whether there are more. */
+  page: (body: Json) => { objects: Json[]; more: boolean } | null
+}
+
 /** What is asked of a vendor's API, and what the answers mean: pure functions, without a request. */
 export type VendorCalls = {
   /** A customer, then what the customer has, of each kind. */
@@ -45,6 +61,9 @@ export type VendorCalls = {
     kind: FetchedKind,
     object: Json,
   ) => { call: Omit<ObjectsCall, 'kind'>; add: (rest: Json[], more: boolean) => Json }[]
+  lists: Readonly<Record<ListedKind, ListCall>>
+  /** Whether an answer says that the object after which a page was to begin is not there any more. */
+  isCursorGone: (status: number, code: string | null) => boolean
   /** The time of an object's version, where the vendor gives it one: ISO 8601 UTC. */
   versionOf: (object: Json) => string | null
   /**
@@ -54,6 +73,11 @@ export type VendorCalls = {
    * @param version of the newest event; null if there is none
    */
   headers: (version: string | null) => Readonly<Record<string, string>>
+}
+
+/** A page of a list. Null if it does not say whether there are more. */
+export function pageOf(data: unknown, more: unknown): ReturnType<ListCall['page']> {
+  return Array.isArray(data) && typeof more === 'boolean' ? { objects: objects(data), more } : null
 }
 
 /** The answer is the object. */

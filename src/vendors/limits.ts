@@ -41,3 +41,8 @@ export const MAX_XML_DEPTH = 32
 export const REFRESHED_SUBSCRIPTIONS = 100
 /** Its newest invoices that a refresh reads. */
 export const REFRESHED_INVOICES = 10
+/** Objects of a page of Stripe's: as many as it gives. */
+export const STRIPE_PAGE = 100
+/** Entities of a page of Paddle's that are asked for, of which it gives up to 200; and of transactions, of which it gives 30. */
+export const PADDLE_PAGE = 100
+export const PADDLE_TRANSACTIONS_PAGE = 30

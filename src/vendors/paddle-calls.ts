@@ -1,14 +1,33 @@
-import type { VendorCalls } from './calls'
+import { iso } from '../lib/time'
+import { type ListCall, pageOf, type VendorCalls } from './calls'
 import { at, flag, isObject, type Json, objects, text } from './lib/json'
 import { isId } from './lib/read'
 import { isoTime } from './lib/time'
-import { REFRESHED_INVOICES, REFRESHED_SUBSCRIPTIONS } from './limits'
+import { PADDLE_PAGE, PADDLE_TRANSACTIONS_PAGE, REFRESHED_INVOICES, REFRESHED_SUBSCRIPTIONS } from './limits'
 
 /** Every answer has its entity, or a page of them, in `data`. */
 const entity = ({ data }: Json) => ({ objects: isObject(data) ? [data] : [], more: false })
 const list = (body: Json) => ({
   objects: objects(body.data),
   more: flag(at(body, 'meta', 'pagination', 'has_more')) ?? false,
+})
+
+const listed = (
+  kind: ListCall['kind'],
+  pattern: ListCall['pattern'],
+  most: number,
+  filter: (since: number) => Record<string, string> = () => ({}),
+): ListCall => ({
+  kind,
+  pattern,
+  most,
+  query: ({ after, limit, since }) => ({
+    ...filter(since),
+    order_by: 'id[DESC]',
+    per_page: String(limit),
+    ...(after !== null && { after }),
+  }),
+  page: (body) => pageOf(body.data, at(body, 'meta', 'pagination', 'has_more')),
 })
 
 /** https://developer.paddle.com/api-reference/about/pagination */
@@ -41,6 +60,15 @@ export const paddleCalls: VendorCalls = {
   customerIn: (object) => text(object.customer_id),
 
   rest: () => [], // Paddle cuts no lists
+
+  lists: {
+    customers: listed('customer', '/customers', PADDLE_PAGE),
+    subscriptions: listed('subscription', '/subscriptions', PADDLE_PAGE),
+    invoices: listed('invoice', '/transactions', PADDLE_TRANSACTIONS_PAGE, (since) => ({
+      'created_at[GTE]': iso(since),
+    })),
+  },
+  isCursorGone: () => false, // A page begins after an id, whether that is there or not.
 
   versionOf: ({ updated_at }) => isoTime(updated_at),
 

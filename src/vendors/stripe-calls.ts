@@ -1,11 +1,35 @@
-import { type ObjectsCall, one, type VendorCalls } from './calls'
+import { SECOND } from '../lib/time'
+import { type ListCall, type ObjectsCall, one, pageOf, type VendorCalls } from './calls'
 import type { FetchedKind } from './kinds'
 import { at, flag, idOf, type Json, objects, text } from './lib/json'
 import { isId } from './lib/read'
-import { MAX_LINES, MAX_SUBSCRIPTION_ITEMS_KEPT, REFRESHED_INVOICES, REFRESHED_SUBSCRIPTIONS } from './limits'
+import {
+  MAX_LINES,
+  MAX_SUBSCRIPTION_ITEMS_KEPT,
+  REFRESHED_INVOICES,
+  REFRESHED_SUBSCRIPTIONS,
+  STRIPE_PAGE,
+} from './limits'
 import { namedByStripe } from './stripe-thin'
 
 const list = (body: Json) => ({ objects: objects(body.data), more: flag(body.has_more) ?? false })
+
+/** https://docs.stripe.com/api/pagination */
+const listed = (
+  kind: ListCall['kind'],
+  pattern: ListCall['pattern'],
+  filter: (since: number) => Record<string, string> = () => ({}),
+): ListCall => ({
+  kind,
+  pattern,
+  most: STRIPE_PAGE,
+  query: ({ after, limit, since }) => ({
+    ...filter(since),
+    limit: String(limit),
+    ...(after !== null && { starting_after: after }),
+  }),
+  page: ({ data, has_more }) => pageOf(data, has_more),
+})
 
 /** https://docs.stripe.com/api */
 export const stripeCalls: VendorCalls = {
@@ -37,6 +61,13 @@ export const stripeCalls: VendorCalls = {
   customerIn: (object) => (object.object === 'customer' ? text(object.id) : idOf(object.customer)),
 
   rest: (kind, object) => REST[kind]?.(object) ?? [],
+
+  lists: {
+    customers: listed('customer', '/v1/customers'),
+    subscriptions: listed('subscription', '/v1/subscriptions', () => ({ status: 'all' })),
+    invoices: listed('invoice', '/v1/invoices', (since) => ({ 'created[gte]': String(Math.floor(since / SECOND)) })),
+  },
+  isCursorGone: (status, code) => status === 400 && code === 'resource_missing',
 
   versionOf: () => null,
 

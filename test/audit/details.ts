@@ -37,6 +37,8 @@ export const DETAILS: Record<string, unknown> = {
   'connection.secret_added': { secret_id: 'sec_…' },
   'connection.secret_removed': { secret_id: 'sec_…' },
   'connection.api_key_set': { hint: 'orld' },
+  'import.started': { connection_id: 'con_…', kinds: ['customers'] },
+  'import.canceled': { connection_id: 'con_…' },
   'events.replayed': { filter: { order: 'desc' }, matched: 1 },
   'customer.pinned': { vendor: 'stripe', consumer: '<consumer>' },
   'customer.unpinned': { vendor: 'stripe' },
@@ -97,7 +99,7 @@ export function namedIn(world: World, details: string | null): unknown {
   const text = details.replaceAll(consumer, '<consumer>').replaceAll(survivor, '<survivor>')
   return JSON.parse(
     text
-      .replaceAll(/\b([a-z]{3})_[0-9a-z]{26}\b/g, '$1_…')
+      .replaceAll(/\b([a-z]{3})_[0-9a-z]{26,30}\b/g, '$1_…')
       .replaceAll(/svc_v1_\w{4}…\w{4}/g, 'svc_v1_…')
       .replaceAll(/\bh[0-9a-f]{8}\.plain/g, 'host.plain'),
   )

@@ -73,6 +73,7 @@ function list(url: URL, account: Account, prefix: string): Response {
   const all = held(account)
     .filter(({ id }) => String(id).startsWith(prefix))
     .filter((it) => FILTERS.every((name) => query.get(name)?.split(',').includes(String(it[name])) ?? true))
+    .filter((it) => String(it.created_at ?? '') >= (query.get('created_at[GTE]') ?? ''))
     .sort((a, b) => (String(a.id) < String(b.id) === ascending ? -1 : 1))
   const limit = Math.min(Number(query.get('per_page') ?? 50), prefix === 'txn_' ? 30 : 200, account.page_most ?? 200)
   const after = query.get('after')

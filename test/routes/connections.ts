@@ -11,7 +11,7 @@ import {
   stripeEvent,
 } from '../harness'
 import { asks, may, type Rows, read, times } from './row'
-import { WORLDS_KEY, type World } from './world'
+import { keptImport, WORLDS_KEY, type World } from './world'
 
 const CONNECTIONS = '/platform/v1/billing/connections'
 const PAGES = '/console/p/:project/platform/billing/connections'
@@ -117,12 +117,44 @@ export const CONNECTION_ROWS: Rows = {
     audit: onConnection('api_key_removed'),
     console: asks(`${PAGES}/:id/api-key/remove`),
   },
+  'POST /platform/v1/billing/connections/:id/imports': {
+    who: WRITE,
+    at: (world) => world.idle,
+    json: { kinds: ['customers'] },
+    status: 202,
+    audit: { action: 'import.started', object: () => /^imp_/ },
+    faults: {
+      api_key_missing: async () => startImport(await freshConnection()),
+      import_running: async () => {
+        const world = await freshConnection()
+        await setKey(world, await newStripeAccount())
+        await keptImport(world.project, world.connection.id)
+        return startImport(world)
+      },
+    },
+  },
+  'GET /platform/v1/billing/connections/:id/imports': {
+    who: read('connections:read'),
+    list: {
+      add: (world, n) =>
+        times(n, (i) => keptImport(world.project, world.connection.id, 1, Date.now() + i).then(() => {})),
+    },
+  },
+  'GET /platform/v1/billing/connections/:id/imports/:import_id': { who: read('connections:read') },
+  'POST /platform/v1/billing/connections/:id/imports/:import_id/cancel': {
+    who: WRITE,
+    audit: { action: 'import.canceled', object: (world) => world.running },
+  },
 }
 
 type Connected = { project: string; secret: string; connection: { id: string } }
 
 function setKey({ project, secret, connection }: Connected, api_key: string) {
   return call(`${CONNECTIONS}/${connection.id}/api-key`, { method: 'PUT', project, token: secret, json: { api_key } })
+}
+
+function startImport({ project, secret, connection }: Connected) {
+  return call(`${CONNECTIONS}/${connection.id}/imports`, { method: 'POST', project, token: secret, json: {} })
 }
 
 function addSecret({ project, secret, connection }: Awaited<ReturnType<typeof freshConnection>>, added: string) {

@@ -1,5 +1,5 @@
 import type { RouteEntry } from '../../src/http/openapi'
-import { newId } from '../../src/lib/ids'
+import { newConnectionId, newId } from '../../src/lib/ids'
 import { insertObjects } from '../billing/rows'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertErased } from '../consumers/rows'
@@ -18,6 +18,7 @@ import {
   mint,
   ORDINARY,
   STORE,
+  STORE_NUMBER,
   stripeConnection,
   stripeEvent,
 } from '../harness'
@@ -38,6 +39,8 @@ export async function newWorld() {
   const receipt = await deliver(connection.id, event, { bindings: { EVENTS: lossyQueue().EVENTS } })
   await changeAccount(WORLDS_KEY, { objects: { [event.id]: event } })
   await keptVendorKey(project, connection.id, owner.user)
+  const running = await keptImport(project, connection.id)
+  const idle = await keptConnection(project, owner.user)
   const sessions = await call('/auth/sessions', { token: owner.token })
   const replay = newId('rpl', Date.now())
   await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
@@ -81,6 +84,8 @@ export async function newWorld() {
     invitation,
     own,
     replay,
+    running,
+    idle,
     project,
     owner,
     key,
@@ -103,13 +108,42 @@ export function worldsByRoute() {
 }
 
 /** The key of a connection, written to the database. Nothing opens it. */
-async function keptVendorKey(project: string, connection: string, user: string): Promise<void> {
+async function keptVendorKey(project: string, connection: string, user: string, state = 'refused'): Promise<void> {
   await STORE.prepare(
     `INSERT INTO vendor_keys (project_id, connection_id, key, box, hint, livemode, permissions, state, added_by, checked_at, created_at)
-     VALUES (?, ?, 1, '', 'test', 1, '{}', 'refused', ?, 1, 1)`,
+     VALUES (?, ?, 1, '', 'test', 1, '{}', ?, ?, 1, 1)`,
   )
-    .bind(project, connection, user)
+    .bind(project, connection, state, user)
     .run()
+}
+
+/** An import of a connection, written to the database. Nothing reads a page of it. */
+export async function keptImport(
+  project: string,
+  connection: string,
+  finished: number | null = null,
+  now = Date.now(),
+) {
+  const id = newId('imp', now)
+  await STORE.prepare(
+    `INSERT INTO vendor_runs (project_id, id, connection_id, state, kinds, invoice_months, invoices_since, due_at, actor, created_at, updated_at, finished_at)
+     VALUES (?1, ?2, ?3, iif(?4 IS NULL, 'running', 'done'), '{}', 3, 1, iif(?4 IS NULL, 9000000000000, NULL), 'usr_1', 1, 1, ?4)`,
+  )
+    .bind(project, id, connection, finished)
+    .run()
+  return id
+}
+
+/** A connection of Paddle with a key that the vendor knows, of which nothing runs. Nothing opens the key. */
+async function keptConnection(project: string, user: string): Promise<string> {
+  const id = newConnectionId(Date.now(), STORE_NUMBER)
+  await STORE.prepare(
+    `INSERT INTO connections (id, project_id, vendor, name, secrets, secrets_used, created_at) VALUES (?, ?, 'paddle', 'idle', '[]', '{}', 1)`,
+  )
+    .bind(id, project)
+    .run()
+  await keptVendorKey(project, id, user, 'ok')
+  return id
 }
 
 /** A passkey of a user, and sessions in which one was used, written to the database. No authenticator has it. */
@@ -150,6 +184,7 @@ const NAMED: Record<string, (world: World) => string> = {
   secrets: (world) => world.connection.secrets[0]?.id ?? '',
   webhooks: (world) => world.event,
   replays: (world) => world.replay,
+  imports: (world) => world.running,
   subscriptions: () => 'sub_sample',
   invoices: () => 'in_sample',
   'payment-methods': () => 'pm_sample',

@@ -132,7 +132,7 @@ describe('a thousand projects', () => {
     }
     const quiet = (await costs()).trips
     // Where there are several, also whose turn it is; what was seen of them is noted; and domains may be due.
-    expect(quiet).toBe(6 * STORES.length + (STORES.length > 1 ? 3 : 2))
+    expect(quiet).toBe(7 * STORES.length + (STORES.length > 1 ? 3 : 2))
     advance(HOUR)
     // One or two of each task, of which each store has some twenty.
     expect((await costs()).statements).toBeLessThan(50 + 55 * STORES.length)

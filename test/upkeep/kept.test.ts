@@ -165,6 +165,16 @@ const PURGES: Record<string, Purge> = {
     life: DELETED_KEPT_FOR,
     row: (at, id, project) => ({ id, ...connection(project, at) }),
   },
+  'an import': {
+    by: 'purgeRuns',
+    table: 'vendor_runs',
+    database: STORE,
+    life: RECORDS,
+    row: (at, id, project_id) => ({
+      ...{ project_id, id: idAt('imp', at, id), connection_id: `con_${id}`, state: 'done', kinds: '{}', actor: 'u' },
+      ...{ invoice_months: 3, invoices_since: 1, created_at: at, updated_at: at, finished_at: at },
+    }),
+  },
   'a replay': {
     by: 'purgeReplays',
     table: 'replays',

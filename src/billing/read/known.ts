@@ -27,14 +27,14 @@ export function findKnown(
 }
 export type Known = Awaited<ReturnType<typeof findKnown>>[number]
 
-/** Reads what decides the state of these objects. One that is not known is not among them. */
-export function findKnownOf(db: Db, keys: readonly StoredObjectKey[]) {
+/** Reads what decides the state of these objects. One that is not known is not among them. @param bytes as below */
+export function findKnownOf(db: Db, keys: readonly StoredObjectKey[], bytes = Number.MAX_SAFE_INTEGER) {
   const list = JSON.stringify(
     keys.map(({ project_id, kind, vendor_id, vendor }) => [project_id, kind, vendor_id, vendor]),
   )
   const isOne = sql`(${o.project_id}, ${o.kind}, ${o.vendor_id}, ${o.vendor}) IN
     (SELECT value->>0, value->>1, value->>2, value->>3 FROM json_each(${list}))`
-  return selectKnown(db, isOne, Number.MAX_SAFE_INTEGER)
+  return selectKnown(db, isOne, bytes)
 }
 
 /** @param bytes that the rows may have together: those beyond come without their bodies */

@@ -1,5 +1,138 @@
+import { readOf } from '../../billing/fetched'
+import { findKnownOf } from '../../billing/read/known'
+import { findErasedAmong } from '../../consumers/links'
+import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
-import type { ImportMessage } from './message'
+import { writeLog } from '../../http/log'
+import { Fault } from '../../lib/fault'
+import { iso } from '../../lib/time'
+import { MAX_STORE_BYTES } from '../../stores/limits'
+import type { ListedKind } from '../../vendors/calls'
+import { processEvents } from '../process/process-events'
+import { type Fetched, news } from '../refresh/ask'
+import { openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
+import { MAX_KNOWN_BYTES } from '../refresh/limits'
+import type { FetchedRecord } from '../refresh/record'
+import { markRefused } from '../vendor-api/keys'
+import { askPage } from './ask-page'
+import { giveBack, type Taken, takeRun } from './lease'
+import { FILLING_SHARE, FILLING_WAIT_MS, LIST_LAG_MS, MAX_BACKOFF_MS } from './limits'
+import { type ImportMessage, sendPage } from './message'
+import { after, ended, goneOn, held, nextKind, type Step, tried } from './progress'
+import type { RunRow } from './runs'
+import type { KindProgress } from './schema'
+import { writePage } from './write-page'
 
-/** Does the page of an import that a message asks for. No import can be started yet, so there is nothing to do. */
-export async function runImport(_rt: Runtime, _message: ImportMessage): Promise<void> {}
+/** What a page did: how far the import is then, and what is to be recorded with it. */
+type Page = { step: Step; records: FetchedRecord[] }
+
+/**
+ * Does the next page of an import, and asks for the one after it. If this worker dies, the import is given to another one once its
+ * lease has expired, and goes on after what was recorded.
+ *
+ * @throws {Fault} `database_unavailable`
+ */
+export async function runImport(rt: Runtime, { project_id, import_id }: ImportMessage): Promise<void> {
+  const { db } = rt
+  const taken = await takeRun(db, { project_id, import_id })
+  if (!taken) return
+  const { step, records } = await pageOf(rt, taken)
+  const isWritten = await writePage(db, taken, step, records)
+  if (!isWritten) await giveBack(db, taken)
+  // Those that were not recorded are not found.
+  const tasks = records.map(({ id }) => ({ key: { project_id, event_id: id }, via: undefined }))
+  if (isWritten && tasks.length > 0) await processEvents(db, tasks)
+  const { state, error, due_at } = step
+  writeLog('info', 'import_page', { import_id, state, error: error ?? undefined, recorded: records.length, isWritten })
+  if (due_at === null && isWritten) return
+  const wait = Math.max(1, Math.ceil(((due_at ?? 0) - Date.now()) / 1000))
+  await sendPage(rt.fetches, { project_id, import_id }, wait)
+}
+
+async function pageOf(rt: Runtime, { run, source }: Taken): Promise<Page> {
+  const now = Date.now()
+  const only = (step: Step): Page => ({ step, records: [] })
+  if (!source) return only(ended(run, 'canceled', 'api_key_removed', now))
+  if (source.key.state !== 'ok') return only(ended(run, 'failed', 'api_key_refused', now))
+  if ((rt.db.meter.size_bytes ?? 0) >= FILLING_SHARE * MAX_STORE_BYTES)
+    return only(held(run, 'database_filling', now + FILLING_WAIT_MS, now))
+  // Until then, a version may run that does not read what is recorded here.
+  if (source.connection.packed_from > now) return only(held(run, null, source.connection.packed_from, now))
+  const key = await opened(rt, source)
+  if (!key) return only(held(run, 'encryption_key_unavailable', now + MAX_BACKOFF_MS, now))
+  const kind = nextKind(run)
+  const progress = kind && run.kinds[kind]
+  if (!progress) return only(ended(run, 'done', null, now)) // it continues one that had read all of it
+  return askedPage(rt, { key, source, run, kind, progress })
+}
+
+/** @returns null if the service's encryption keys do not open the key */
+async function opened(rt: Runtime, source: SourceKeyRow): Promise<SourceKey | null> {
+  try {
+    return await openSourceKey(rt, source)
+  } catch (error) {
+    if (error instanceof Fault && error.fault === 'encryption_key_unavailable') return null
+    throw error
+  }
+}
+
+type Context = { key: SourceKey; source: SourceKeyRow; run: RunRow; kind: ListedKind; progress: KindProgress }
+
+async function askedPage(rt: Runtime, { key, source, run, kind, progress }: Context): Promise<Page> {
+  const answer = await askPage(key, { kind, progress, since: run.invoices_since })
+  const now = Date.now()
+  const goes = (changes: Partial<KindProgress>) => goneOn(run, kind, { ...progress, ...changes }, now)
+  switch (answer.is) {
+    case 'page': {
+      const records = await newsOf(rt, key, answer.objects)
+      const { last, more, objects } = answer
+      return {
+        step: goneOn(run, kind, after(progress, { seen: objects.length, recorded: records.length, last, more }), now),
+        records,
+      }
+    }
+    case 'again': {
+      const step = tried(run, answer.error, answer.wait, now)
+      const limit = answer.smaller
+        ? { limit: Math.max(1, Math.floor((progress.limit ?? key.api.calls.lists[kind].most) / 2)) }
+        : {}
+      return { step: { ...step, kinds: { ...step.kinds, [kind]: { ...progress, ...limit } } }, records: [] }
+    }
+    case 'cursor_gone':
+      return { step: goes({ state: 'running', cursors: progress.cursors.slice(1) }), records: [] }
+    case 'permission_missing':
+      return { step: goes({ state: 'permission_missing' }), records: [] }
+    case 'key_refused':
+      await markRefused(rt.db, source.key)
+      return { step: ended(run, 'failed', 'api_key_refused', now), records: [] }
+    case 'refused':
+      return { step: ended(run, 'failed', 'vendor_refused', now), records: [] }
+  }
+}
+
+/** The records of those objects of a page that say something new. Nothing is recorded of customers whose consumers were erased. */
+async function newsOf({ db }: Runtime, key: SourceKey, objects: readonly Fetched[]): Promise<FetchedRecord[]> {
+  const kind = objects[0]?.kind
+  if (kind === undefined || kind === 'checkout') return []
+  const { project_id, vendor } = key
+  const ids = objects.map(({ object }) => String(object.id))
+  const customers = kind === 'customer' ? ids : objects.map(({ object }) => key.api.calls.customerIn(object))
+  const { known, erased } = await batch(db, {
+    known: findKnownOf(
+      db,
+      ids.map((vendor_id) => ({ project_id, vendor, kind, vendor_id })),
+      MAX_KNOWN_BYTES,
+    ),
+    erased: findErasedAmong(db, project_id, vendor, [...new Set(customers.filter((one) => one !== null))]),
+  })
+  const gone = new Set(erased.map(({ id }) => id))
+  const live = objects.filter((_, i) => !gone.has(customers[i] ?? ''))
+  return news(key, live, known, readInList)
+}
+
+/** When an object of a list was read: lists may lag behind, so that they contain nothing of what is known. */
+const readInList: typeof readOf = (answer) => {
+  const read = readOf({ ...answer, over: null })
+  const latest = Date.parse(answer.date ?? '') - LIST_LAG_MS
+  return Date.parse(read.at) > latest ? { ...read, at: iso(latest) } : read
+}

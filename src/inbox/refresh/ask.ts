@@ -47,7 +47,8 @@ export async function ask(
       objects.push({ kind: call.kind, object, answer: answer as VendorAnswer, headers: call.headers })
   }
   const first = answers[0] ?? null
-  return { objects: await completed(key, objects, until), answered: calls.length - missing, missing, first }
+  const whole = await completed(key, objects, { until, most: MAX_COMPLETED })
+  return { objects: whole, answered: calls.length - missing, missing, first }
 }
 
 /** Makes one call. @returns null if there is no answer in time */
@@ -74,9 +75,17 @@ export async function answerOf(
   }
 }
 
-/** The objects with whole lists. An object whose list cannot be completed stays as it is, and is marked as incomplete when it is decoded. */
-async function completed(key: SourceKey, objects: Fetched[], until: number): Promise<Fetched[]> {
-  let left = MAX_COMPLETED
+/**
+ * The objects with whole lists. An object whose list cannot be completed stays as it is, and is marked as incomplete when it is decoded.
+ *
+ * @param bounds until when (ms) lists are read, and how many of them
+ */
+export async function completed(
+  key: SourceKey,
+  objects: readonly Fetched[],
+  { until, most }: { until: number; most: number },
+): Promise<Fetched[]> {
+  let left = most
   return Promise.all(
     objects.map(async (fetched) => {
       let { object } = fetched
@@ -96,18 +105,20 @@ async function completed(key: SourceKey, objects: Fetched[], until: number): Pro
  * The records of fetched objects that say something new.
  *
  * @param known what decided the state of the objects before the vendor was asked
+ * @param readAt when an object was read: as the answer says, by default
  */
 export async function news(
   key: SourceKey,
   fetched: readonly Fetched[],
   known: readonly Known[],
+  readAt: typeof readOf = readOf,
 ): Promise<FetchedRecord[]> {
   const records: FetchedRecord[] = []
   for (const { kind, object, answer, cause = null } of fetched) {
     const winner = known.find((one) => one.kind === kind && one.id === object.id)
     const { date, took_ms, started_at } = answer
     const version = key.api.calls.versionOf(object)
-    const read = readOf({ date, tookMs: took_ms, startedAt: started_at, version, over: winner?.rank ?? null, cause })
+    const read = readAt({ date, tookMs: took_ms, startedAt: started_at, version, over: winner?.rank ?? null, cause })
     const record = recordOf(kind, object, read, answer)
     if (!winner || !(await saysTheSame(key.vendor, record, winner))) records.push(record)
   }

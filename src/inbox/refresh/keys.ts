@@ -20,6 +20,12 @@ export function findSourceKeys(db: Db, projectId: string, vendor: string) {
   return selectSourceKeys(db, and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor)) as SQL)
 }
 
+/** Reads the API key of a connection of a project. @param connectionId its id, or an expression */
+export function findSourceKeyOf(db: Db, projectId: string, connectionId: string | SQL) {
+  const { project_id, connection_id } = vendorKeys
+  return selectSourceKeys(db, and(eq(project_id, projectId), eq(connection_id, connectionId)) as SQL)
+}
+
 /** Reads the API keys of connections. One that has none is not among them. */
 export function findKeysOf(db: Db, places: readonly Pick<SourceKey, 'project_id' | 'connection_id'>[]) {
   const list = JSON.stringify(places.map(({ project_id, connection_id }) => [project_id, connection_id]))

@@ -140,7 +140,7 @@ const PATHS: Path[] = [
   },
   {
     name: 'sweep what was lost',
-    trips: ['take due', 'take dead', 'state', 'read state', 'metrics', 'progress', ...NOTED],
+    trips: ['take due', 'take dead', 'state', 'take imports', 'read state', 'metrics', 'progress', ...NOTED],
     prepare: async (world) => {
       await kept()
       const ids = await lost(world)
@@ -156,7 +156,18 @@ const PATHS: Path[] = [
   },
   {
     name: 'sweep what kills its workers',
-    trips: ['take due', 'take dead', 'read dead', 'finish', 'state', 'read state', 'metrics', 'progress', ...NOTED],
+    trips: [
+      'take due',
+      'take dead',
+      'read dead',
+      'finish',
+      'state',
+      'take imports',
+      'read state',
+      'metrics',
+      'progress',
+      ...NOTED,
+    ],
     prepare: async (world) => {
       await kept()
       const ids = await died(world)

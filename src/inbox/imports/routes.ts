@@ -1,0 +1,100 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import { answer } from '../../http/answer'
+import { changeOf, projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { listOf, pageFields, paging } from '../../http/page'
+import { read } from '../../http/read'
+import { route } from '../../http/route'
+import { body, query } from '../../http/validate'
+import { requireFound } from '../../lib/fault'
+import { findConnection } from '../connections/connection'
+import { ImportShown, presentImport, StartBody } from './fields'
+import { findRun, listRuns } from './runs'
+import { cancelImport, startImport } from './start'
+
+const tag = 'Billing connections'
+const actors = ['session', 'api_key'] as const
+const mayRead = { actors, scope: 'connections:read', project: true, reads: true } as const
+const mayWrite = { actors, scope: 'connections:write', project: true } as const
+
+export const importRoutes = new Hono<HttpEnv>()
+  .post(
+    '/:id/imports',
+    route({
+      id: 'startImport',
+      summary: "Import what is in the vendor's account",
+      description:
+        "Reads customers, subscriptions and invoices from the vendor's API with the key of the connection, a page of up to 100 objects a second, and records what is new. A connection has one import at a time. If its last one failed or was canceled in the past 7 days, the new one goes on from there.",
+      tag,
+      policy: { ...mayWrite, costly: true },
+      responses: { 202: { description: 'The import that has begun.', schema: ImportShown } },
+      faults: ['not_found', 'api_key_missing', 'import_running'],
+    }),
+    body(StartBody),
+    async (c) => {
+      const row = await startImport(c.get('rt'), connectionOf(c), c.req.valid('json'), changeOf(c))
+      return answer(c, presentImport(row), 202)
+    },
+  )
+  .get(
+    '/:id/imports',
+    route({
+      id: 'listImports',
+      summary: 'List the imports of a connection',
+      description: 'Newest first.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'A page of imports.', schema: listOf(ImportShown) } },
+      faults: ['not_found'],
+    }),
+    query(z.strictObject(pageFields)),
+    async (c) => {
+      const of = connectionOf(c)
+      const list = paging(`connections/${of.connection_id}/imports`, c.req.valid('query'))
+      const { db } = c.get('rt')
+      const { connection, rows } = await read(c, {
+        connection: findConnection(db, of.project_id, of.connection_id),
+        rows: listRuns(db, of, list.before, list.take),
+      })
+      requireFound(connection, 'Connection')
+      return answer(c, list.page(rows, presentImport), 200)
+    },
+  )
+  .get(
+    '/:id/imports/:import_id',
+    route({
+      id: 'getImport',
+      summary: 'Read how far an import is',
+      description: 'It ends as `done`, `canceled` or `failed`.',
+      tag,
+      policy: mayRead,
+      responses: { 200: { description: 'The import.', schema: ImportShown } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const key = { ...connectionOf(c), id: c.req.param('import_id') }
+      const { rows } = await read(c, { rows: findRun(c.get('rt').db, key) })
+      return answer(c, presentImport(requireFound(rows, 'Import')), 200)
+    },
+  )
+  .post(
+    '/:id/imports/:import_id/cancel',
+    route({
+      id: 'cancelImport',
+      summary: 'Cancel an import',
+      description: 'What it has recorded stays. An import that has ended stays as it is.',
+      tag,
+      policy: { ...mayWrite, ends: true },
+      responses: { 200: { description: 'The import.', schema: ImportShown } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      const key = { ...connectionOf(c), id: c.req.param('import_id') }
+      return answer(c, presentImport(await cancelImport(c.get('rt').db, key, changeOf(c))), 200)
+    },
+  )
+
+function connectionOf(c: Context<HttpEnv, '/:id/imports'>) {
+  return { project_id: projectOf(c.get('actor')), connection_id: c.req.param('id') }
+}
