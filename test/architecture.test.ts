@@ -135,6 +135,8 @@ describe('statements', () => {
       'inbox/process/sweep.ts',
       'inbox/reopen.ts',
       'inbox/replay/replays.ts',
+      'inbox/thin/again.ts',
+      'inbox/thin/resume.ts',
     ])
   })
 })

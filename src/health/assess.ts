@@ -37,6 +37,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     unreadable: await unreadableOf(rt, connections),
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
     without_secret: active.filter(isMissed).map(({ name }) => name),
+    thin_without_key: found.thin.map(({ name }) => name),
     refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
   }
   return { connections, facts }

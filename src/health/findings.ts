@@ -14,6 +14,8 @@ export type HealthFacts = {
   unreadable: readonly { name: string; n: number }[]
   /** `full`: whether the database has recently refused a write because it is full. */
   store: { number: number; size_bytes: number | null; limit_bytes: number; full: boolean }
+  /** Names of active connections that receive thin events of objects that would become state, and have no API key. */
+  thin_without_key: readonly string[]
   /** Sentences about connections that refused every delivery. */
   refusing: readonly string[]
 }
@@ -30,7 +32,16 @@ export function verdictOf(facts: HealthFacts): HealthVerdict {
 }
 
 /** What a check is about. */
-type About = 'pending' | 'sweep' | 'failed' | 'leases' | 'secret' | 'unreadable' | 'store' | 'refusing'
+type About =
+  | 'pending'
+  | 'sweep'
+  | 'failed'
+  | 'leases'
+  | 'secret'
+  | 'unreadable'
+  | 'store'
+  | 'refusing'
+  | 'thin_events_without_key'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
 
 /** Everything that is wrong, including what is less severe than the status: the failing checks first. */
@@ -41,8 +52,17 @@ export function findingsOf(facts: HealthFacts): { about: About; reason: string; 
 }
 
 function checksOf(facts: HealthFacts): Check[] {
-  const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, refusing, store } =
-    facts
+  const {
+    oldest_pending_age_ms,
+    expired_leases,
+    sweep_age_ms,
+    last_60m,
+    without_secret,
+    unreadable,
+    refusing,
+    store,
+    thin_without_key,
+  } = facts
   const { degraded, failing } = THRESHOLDS
   const { failed, received } = last_60m
   const age = oldest_pending_age_ms ?? 0
@@ -94,6 +114,11 @@ function checksOf(facts: HealthFacts): Check[] {
       reason: `database ${store.number} is ${Math.floor(share(store) * 100)} % full`,
       degraded: share(store) >= degraded.store_share,
     },
+    ...thin_without_key.map((name) => ({
+      about: 'thin_events_without_key' as const,
+      reason: `the connection ${name} receives thin events, which set no billing state without an API key of the connection: set one, or let the vendor send snapshots`,
+      degraded: true,
+    })),
     ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
   ]
 }

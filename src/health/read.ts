@@ -10,6 +10,7 @@ import { isOpenProject, openProjects } from '../inbox/open-projects'
 import { type Minutes, rollups } from '../inbox/rollups'
 import { events, minutes, totals } from '../inbox/schema'
 import { isDelivered } from '../inbox/sources'
+import { findThinWithoutKey } from '../inbox/thin/without-key'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
 import { MAX_COUNTED } from './limits'
@@ -32,6 +33,7 @@ export function snapshot(
     minutes: readMinutes(db, projectId, { from: since_minute, to: Number.MAX_SAFE_INTEGER }, null),
     connections: listConnections(db, projectId, null, MAX_CONNECTIONS),
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
+    thin: findThinWithoutKey(db, projectId),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),

@@ -30,7 +30,7 @@ const ofEvent = {
  */
 export function keepFirstAttempts(db: Db, which: SQL | undefined): Query {
   const outcome = sql`CASE WHEN ${events.status} IN ('processed', 'ignored') THEN ${events.status}
-    WHEN json_array_length(${events.summary}, '$.effects') > 0 THEN 'processed' ELSE 'ignored' END`
+    WHEN json_array_length(${events.summary}, '$.effects') > 0 AND ${events.summary}->>'$.effects[0].result' <> 'gone' THEN 'processed' ELSE 'ignored' END`
   const from = sql`FROM ${events} WHERE ${and(which, isNotNull(events.started_at))} ON CONFLICT DO NOTHING`
   return insertFrom(db, attempts, { ...ofEvent, outcome }, from)
 }

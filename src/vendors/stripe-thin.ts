@@ -5,6 +5,9 @@ import { at, type Json, text } from './lib/json'
 /** What the newer API calls its events. They are thin: they name an object without containing it. */
 export const THIN = 'v2.core.event'
 
+/** The vendor that sends them. */
+export const THIN_VENDOR = 'stripe'
+
 /** The names of thin events begin with the version of the API that their object is of: as a pattern of SQLite's GLOB. */
 export const THIN_TYPES = 'v[0-9]*.*'
 
@@ -17,6 +20,11 @@ const OBJECTS: Readonly<Record<string, { kind: FetchedKind; pattern: `/v1/${stri
   'checkout.session': { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}' },
 }
 export const NAMED_TYPES = Object.keys(OBJECTS)
+
+/** Whether an event with this name, about an object of this type, sets state once the object is fetched. */
+export function namesState(vendor: string, eventType: string, objectType: string | null): boolean {
+  return vendor === THIN_VENDOR && /^v\d.*\./.test(eventType) && NAMED_TYPES.includes(objectType ?? '')
+}
 
 /** What can be an id in a path. */
 const ID = /^[\w-]{1,200}$/

@@ -9,6 +9,7 @@ import { connections } from '../connections/schema'
 import { isFetchedApart } from '../fetched-apart'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
+import { isDelivered } from '../sources'
 import { LEASE_MS, MAX_TRIES } from './limits'
 import { fittingPayloads, type StoredPayload, selectPayloads } from './payloads'
 
@@ -156,7 +157,9 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
     .where(and(isListed, eq(events.lease_token, lease), eq(connections.id, events.connection_id)))
 }
 
-const effectsOfReplayed = sql`CASE WHEN ${isNotNull(events.replay_id)} THEN ${events.summary}->'$.effects' END`
+/** A record of a fetch is also processed again for an event that is replayed. */
+const isAgain = or(isNotNull(events.replay_id), not(isDelivered(events.id)))
+const effectsOfReplayed = sql`CASE WHEN ${isAgain} THEN ${events.summary}->'$.effects' END`
 
 /** A list of events as a table `m`: one parameter, however long the list is. */
 export function listed(keys: readonly EventKey[]): SQL {

@@ -3,12 +3,11 @@ import { idTime, newId } from '../../lib/ids'
 import { sourceOfId } from '../sources'
 import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findApart, findExpired } from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
-import type { Task } from './read-message'
-import { judge, type Verdict } from './verdict'
+import { judge, type Verdict, type Via } from './verdict'
 import { writeVerdicts } from './write-verdicts'
 
-/** An event to be processed, and what sent its message. */
-type Asked = Pick<Task, 'key' | 'via'>
+/** An event to be processed, and what asks for it. */
+type Asked = { key: EventKey; via: Via | undefined }
 /** What a batch is about, by the ids of its events, and what becomes of it. `seen` is told how each attempt ended. */
 type Work = { tasks: ReadonlyMap<string, Asked>; outcome: BatchOutcome; seen: (verdict: Verdict) => void }
 

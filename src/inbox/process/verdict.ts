@@ -12,6 +12,9 @@ import { contentsOf, decide } from './decide'
 import { RETRY_DELAYS_MS, RETRY_JITTER } from './limits'
 import type { StoredPayload } from './payloads'
 
+/** What asks for an event, other than its own message: it becomes the trigger of the first attempt. */
+export type Via = 'sweep' | 'replay'
+
 /** How an attempt at a claimed event ends. */
 export type Verdict = {
   event: Claimed
@@ -33,12 +36,12 @@ export type Verdict = {
  * Decides on the claimed events of one delivery.
  *
  * @param payload of the delivery; undefined if it is past its retention
- * @param viaOf what sent the message of an event, where that was the sweep
+ * @param viaOf what asks for an event, other than its own message
  */
 export async function judge(
   events: readonly Claimed[],
   payload: StoredPayload | undefined,
-  viaOf: (event: Claimed) => 'sweep' | undefined,
+  viaOf: (event: Claimed) => Via | undefined,
 ): Promise<Verdict[]> {
   const attempts = events.map((event) => ({ event, trigger: triggerOf(event, viaOf(event)), started_at: Date.now() }))
   const [first] = events
@@ -74,7 +77,7 @@ export function retried(
       }
 }
 
-function triggerOf(event: Claimed, via: 'sweep' | undefined): Verdict['trigger'] {
+function triggerOf(event: Claimed, via: Via | undefined): Verdict['trigger'] {
   if (event.tries > 1) return 'retry'
   if (event.replay_id !== null) return 'replay'
   return via ?? 'ingest'

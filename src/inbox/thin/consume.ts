@@ -8,6 +8,7 @@ import { MAX_QUEUE_WAIT_MS } from '../process/limits'
 import { judgeAll } from '../process/process-events'
 import type { Verdict } from '../process/verdict'
 import { writeVerdicts } from '../process/write-verdicts'
+import { processAgain } from './again'
 import { endNamings } from './answers'
 import { CALLS_WITHIN_MS, HANDED_BACK_WAIT_S } from './limits'
 import { fetchedBefore, type Naming, namedBy } from './named'
@@ -63,13 +64,17 @@ async function pass(
   const judged = await judgeAll(claimed, tasks)
   const namings: Naming[] = []
   const others: Verdict[] = []
+  const again: EventKey[] = []
   for (const verdict of judged) {
     const named = namedBy(verdict, claimed.payloads.get(verdict.event.payload_id))
     const before = named && fetchedBefore(verdict)
-    if (before) others.push({ ...verdict, status: 'processed', fetched: before })
-    else if (named) namings.push({ verdict, named })
+    if (before) {
+      others.push({ ...verdict, status: 'processed', fetched: before })
+      again.push({ project_id: verdict.event.project_id, event_id: before.event_id ?? '' })
+    } else if (named) namings.push({ verdict, named })
     else others.push(verdict)
   }
+  await processAgain(rt.db, again, Date.now())
   const { verdicts, unreached } = await endNamings(rt, namings, until)
   const ended = [...others, ...verdicts]
   if (ended.length > 0) {

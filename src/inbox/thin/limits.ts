@@ -8,5 +8,9 @@ export const CALLS_AT_ONCE = 4
 export const CALLS_WITHIN_MS = 20 * SECOND
 /** A call is only begun while this much time (ms) is left for it: less is no fair try. */
 export const LEAST_FOR_A_CALL_MS = SECOND
+/** Newest events of a connection without a key that are looked at for thin ones. */
+export const LOOKED_FOR_THIN = 20
+/** Failed events of a connection that a new key opens again. */
+export const MAX_RESUMED = 1000
 /** After how long (s) the message of an event comes again that was handed back. */
 export const HANDED_BACK_WAIT_S = 1

@@ -8,6 +8,7 @@ import type { VendorApi } from '../../vendors/api'
 import { readConnection } from '../connections/connection'
 import { HINT_SHOWS } from '../connections/limits'
 import { requireSealingKey } from '../connections/sealing'
+import { resumeRefused } from '../thin/resume'
 import { findRecentEvents, putVendorKey, type VendorKeyRow, vendorKeyContext } from './keys'
 import { SIGHT_AGE } from './limits'
 import { tryKey } from './try-key'
@@ -16,7 +17,8 @@ import { tryKey } from './try-key'
 export const VENDORS_WITH_KEYS = Object.values(VENDORS).flatMap(({ api }: { api?: VendorApi }) => api?.vendor ?? [])
 
 /**
- * Tries a vendor's API key, and keeps it if it is good: in place of the one that the connection has.
+ * Tries a vendor's API key, and keeps it if it is good: in place of the one that the connection has. Events that wait for a good key are
+ * processed then.
  *
  * @throws {Fault} `not_found`, `api_key_unsupported`, `encryption_key_unavailable`, and what `tryKey` throws
  */
@@ -49,5 +51,7 @@ export async function setVendorKey(
     created_at: rt.now,
     not_before: null,
   }
-  return putVendorKey(rt.db, row, change)
+  const kept = await putVendorKey(rt.db, row, change)
+  await resumeRefused(rt.db, of, change)
+  return kept
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stripeEventOf, stripeInvoice, stripeSubscription, T0 } from '../../billing/payloads'
+import { visit } from '../../console/visit'
 import { changeAccount } from '../../harness'
 import { setKey } from '../refresh/world'
 import { expectSound } from './sound'
@@ -92,11 +93,21 @@ describe('a thin event', () => {
     const world = await thinWorld([subscription])
     const [id = ''] = await world.deliver(thinEvent(subscription))
     const before = await world.effects(id)
+    const record = (await world.fetched())[0]?.id ?? ''
+    const did = await world.effects(record)
+    expect(did).toMatchObject([{ result: 'applied', change: { status: { to: 'active' } } }])
     await changeAccount(world.apiKey, { hang: true })
     expect((await world.replay(id)).status).toBe(202)
     await world.pump()
     expect(await world.event(id)).toMatchObject({ status: 'processed', processing_attempts: 2 })
     expect(await world.effects(id)).toEqual(before)
+    // What was fetched is processed again with it.
+    expect(await world.effects(record)).toEqual(did)
+    expect(await world.attempts(record)).toMatchObject([
+      { trigger: 'ingest' },
+      { trigger: 'replay', outcome: 'processed' },
+    ])
+    expect((await world.api('/webhooks/replays')).body.data).toMatchObject([{ queued: 1, processed: 1 }])
     expect(await world.asked()).toHaveLength(1)
     await expectSound(world)
   })
@@ -151,5 +162,25 @@ describe('two destinations', () => {
       expect(changes.map((one) => one.length)).toEqual([1, 1])
     }
     for (const state of Object.values(states)) expect(state).toEqual(states.snapshots)
+  })
+})
+
+describe('health', () => {
+  it('names a connection that gets thin events and has no key, until it has one', async () => {
+    const subscription = stripeSubscription()
+    const world = await thinWorld([subscription], { key: false })
+    await world.deliver(thinEvent({ object: 'charge', id: 'ch_1' }))
+    const reasons = async () => (await world.api('/webhooks/health')).body.reasons as string[]
+    const found = async () => (await reasons()).filter((one) => one.includes('thin events'))
+    expect(await found()).toEqual([])
+    const [id] = await world.deliver(thinEvent(subscription))
+    expect(await found()).toEqual([
+      'the connection Stripe receives thin events, which set no billing state without an API key of the connection: set one, or let the vendor send snapshots',
+    ])
+    const here = `/console/p/${world.project}`
+    for (const page of ['', `/platform/billing/webhooks/${id}`])
+      expect((await visit(here + page, world.owner.token)).text).toMatch(/let the vendor send snapshots/)
+    await setKey(world, world.connection.id, world.apiKey)
+    expect(await found()).toEqual([])
   })
 })

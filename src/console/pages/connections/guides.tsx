@@ -274,7 +274,7 @@ export const GUIDES: Record<VendorName, Guide> = {
       <>
         Select the events. Subscriptions, invoices and payment methods become billing state here:{' '}
         <code>customer.subscription.*</code>, <code>invoice.*</code>, <code>payment_method.*</code>. If Stripe asks for
-        a payload style, choose <strong>Snapshot</strong>.
+        a payload style, choose <strong>Snapshot</strong>: thin events need an API key too.
       </>,
       <>
         Choose <strong>Webhook</strong> as the type, paste the ingest URL as the endpoint URL, and click{' '}

@@ -1,8 +1,13 @@
 import type { EventRow } from '../../../inbox/events/events'
 import { vendorOf } from '../../../vendors'
 import { eventAdvice } from '../../../vendors/event-errors'
+import { namesState } from '../../../vendors/stripe-thin'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
+
+const WITHOUT_KEY =
+  'The event only names an object, and its connection had no API key to fetch it with. Set one, and replay the event. Or let the vendor send snapshots.'
+const GONE = 'The event only names an object, which the vendor has no more.'
 
 /** What the status of an event means, in a sentence. Above it, what went wrong, if anything did. */
 export function EventStanding({ row, now }: { row: EventRow; now: number }) {
@@ -34,6 +39,8 @@ function wordsFor(row: EventRow, now: number) {
         ? 'The event is processed. Its effects are part of the billing state.'
         : 'The event is processed. It changed nothing.'
     case 'ignored':
+      if (row.summary && namesState(row.vendor, row.event_type, row.summary.object.type))
+        return row.summary.effects.length > 0 ? GONE : WITHOUT_KEY
       return vendorOf(row.vendor)?.snapshots
         ? `The event was stored and read, but it had no effect: ${vendor} events of this type do not change billing state.`
         : `The event was stored and read, but it had no effect: ${vendor} events do not become billing state.`
