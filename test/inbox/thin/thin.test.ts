@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stripeEventOf, stripeInvoice, stripeSubscription, T0 } from '../../billing/payloads'
+import { stripeEventOf, stripeInvoice, stripeSubscription } from '../../billing/payloads'
 import { visit } from '../../console/visit'
 import { changeAccount } from '../../harness'
 import { setKey } from '../refresh/world'
@@ -122,46 +122,6 @@ describe('a thin event', () => {
     expect(await world.event(id)).toMatchObject({ status: 'processed', processing_attempts: 2 })
     expect(await world.one('subscriptions', subscription.id as string)).toMatchObject({ status: 'active' })
     await expectSound(world)
-  })
-})
-
-describe('two destinations', () => {
-  const objects = () => [stripeSubscription(), stripeInvoice()]
-  const snapshot = (object: Record<string, unknown>) =>
-    stripeEventOf(object.object === 'invoice' ? 'invoice.updated' : 'customer.subscription.updated', object, { at: T0 })
-
-  it('of one account, thin and with snapshots, end in the same state as either, and change it once', async () => {
-    const all = objects()
-    const ways: Record<string, object[]> = {
-      snapshots: all.map(snapshot),
-      thin: all.map((one) => thinEvent(one)),
-      both: all.flatMap((one) => [snapshot(one), thinEvent(one)]),
-      reverse: all.flatMap((one) => [thinEvent(one), snapshot(one)]),
-    }
-    const states: Record<string, unknown> = {}
-    for (const [name, events] of Object.entries(ways)) {
-      const world = await thinWorld(all)
-      await world.deliver(...events)
-      states[name] = (await world.objects()).map(
-        ({ kind, vendor_id, status, customer, subscription, ambiguous, candidates }) => {
-          const { updated_at: _, livemode: __, ...body } = JSON.parse(candidates)[0].body
-          return { kind, vendor_id, status, customer, subscription, ambiguous, body }
-        },
-      )
-      await expectSound(world)
-      const changes = await Promise.all(
-        [
-          ['subscriptions', all[0]],
-          ['invoices', all[1]],
-        ].map(async ([list, object]) =>
-          (await world.timeline(list as 'invoices', (object as { id: string }).id)).filter(
-            ({ change }) => change !== null,
-          ),
-        ),
-      )
-      expect(changes.map((one) => one.length)).toEqual([1, 1])
-    }
-    for (const state of Object.values(states)) expect(state).toEqual(states.snapshots)
   })
 })
 
