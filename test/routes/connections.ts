@@ -123,6 +123,12 @@ export const CONNECTION_ROWS: Rows = {
     json: { kinds: ['customers'] },
     status: 202,
     audit: { action: 'import.started', object: () => /^imp_/ },
+    console: {
+      [`POST ${PAGES}/:id/imports`]: {
+        at: (world) => world.idle,
+        fields: { kinds: 'customers', invoice_months: '3' },
+      },
+    },
     faults: {
       api_key_missing: async () => startImport(await freshConnection()),
       import_running: async () => {
@@ -144,6 +150,7 @@ export const CONNECTION_ROWS: Rows = {
   'POST /platform/v1/billing/connections/:id/imports/:import_id/cancel': {
     who: WRITE,
     audit: { action: 'import.canceled', object: (world) => world.running },
+    console: { [`POST ${PAGES}/:id/imports/:import/cancel`]: {} },
   },
 }
 

@@ -17,6 +17,7 @@ const TONES: Record<string, string> = {
   done: 'good',
   'expires soon': 'warn',
   'former member': 'warn',
+  'permission missing': 'warn',
   retrying: 'warn',
   degraded: 'warn',
   disabled: 'warn',

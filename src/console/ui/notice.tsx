@@ -70,6 +70,8 @@ const NOTICES = {
   secret_removed: 'The signing secret was removed.',
   api_key_set: 'The API key was tried and stored.',
   api_key_removed: 'The API key was removed.',
+  import_started: 'The import has begun.',
+  import_canceled: 'The import was canceled. What it has recorded stays.',
   sso_created:
     'The connection was created as a draft. Enter its redirect URI at your provider, test it, and activate it.',
   sso_updated: 'The connection was changed.',

@@ -9,6 +9,7 @@ import { ApiKey } from './api-key'
 import { CHANGED_CONNECTION, ModeField } from './connect'
 import { connectionPath } from './describe'
 import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
+import { Imports } from './imports'
 import type { ShownConnection } from './read'
 import { Secrets } from './secrets'
 import { Guidance, IngestUrl, Setup } from './setup'
@@ -61,6 +62,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       {!isNew && <ConnectionRefusals c={c} of={of} />}
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
       <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
+      <Imports c={c} of={of} mistakes={mistakesOf('invoice_months')} />
       {can(c, 'connections:write') && <Settings c={c} row={row} sent={{ ...sent, mistakes: mistakesOf('name') }} />}
     </>,
   )

@@ -4,6 +4,7 @@ import { type Traffic, trafficOf } from '../../../health/traffic'
 import { projectOf } from '../../../http/auth'
 import { type ConnectionRow, findConnection, listConnections } from '../../../inbox/connections/connection'
 import { type EventRow, lastEventOf } from '../../../inbox/events/events'
+import { listRuns, type RunRow } from '../../../inbox/imports/runs'
 import { findVendorKey, type VendorKeyRow } from '../../../inbox/vendor-api/keys'
 import { requireFound } from '../../../lib/fault'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
@@ -19,6 +20,8 @@ export type ShownConnection = {
   refusals: RefusedFor[]
   /** The key of the vendor's API; null if there is none. */
   key: VendorKeyRow | null
+  /** The newest import; null if there was none. */
+  run: RunRow | null
   /** See {@link localSecret}. */
   example: string | null
   /** Of the users and API keys that added its secrets and its key, by id. */
@@ -35,12 +38,13 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const { db, now } = c.get('rt')
   const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
-  const { rows, events, minutes, refusals, keys } = await batch(db, {
+  const { rows, events, minutes, refusals, keys, runs } = await batch(db, {
     rows: findConnection(db, project_id, id),
     events: lastEventOf(db, project_id, id),
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
     keys: findVendorKey(db, { project_id, connection_id: id }),
+    runs: listRuns(db, { project_id, connection_id: id }, null, 1),
   })
   const row = requireFound(rows, 'Connection')
   return {
@@ -49,6 +53,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
     hour: trafficOf(minutes),
     refusals,
     key: keys[0] ?? null,
+    run: runs[0] ?? null,
     example: await localSecret(c, row),
   }
 }

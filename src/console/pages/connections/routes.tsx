@@ -20,6 +20,7 @@ import { CHANGED_CONNECTION, chooseVendorPage, connectPage, NEW_CONNECTION } fro
 import { inboxConnectionPage } from './connection'
 import { connectionPath, lastOf, secretName } from './describe'
 import { guideOf } from './guides'
+import { importActions } from './import-actions'
 import { listPage } from './list'
 import { addressedConnection, readArrivals, readListed, readShownConnection } from './read'
 import { SECRET } from './secrets'
@@ -169,6 +170,7 @@ export const connectionPages = new Hono<HttpEnv>()
   .route('/', dropSecret)
   .route('/', setKey)
   .route('/', dropKey)
+  .route('/', importActions(shown))
 
 /** What is asked before a connection is disabled: a change of the connection. */
 function disabling(c: Visit, row: ConnectionRow): Ask {
