@@ -29,7 +29,7 @@ type EffectsProps = {
 /** The changes that an event made, or would make, to the billing state: each object with a link and what changed. */
 export function Effects({ of, project, vendor, currency }: EffectsProps) {
   if (of.length === 0) return <p class="quiet">None.</p>
-  const { billing } = projectPaths(project)
+  const { billing, events } = projectPaths(project)
   const pageOf = (kind: Effect['kind'], id: string) => {
     if (kind === 'customer' || kind === 'customer_link')
       return `${billing}/customers/${vendor}/${encodeURIComponent(id)}`
@@ -37,7 +37,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
   }
   return (
     <ul class="effects" aria-label="Effects">
-      {of.map(({ kind, id, result, change, incomplete }) => (
+      {of.map(({ kind, id, result, change, incomplete, event_id }) => (
         <li>
           <span class="spread">
             <span>
@@ -51,6 +51,11 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
             </span>
           </span>
           <p class="quiet">{kind === 'customer_link' ? LINKED : RESULTS[result]}</p>
+          {event_id && (
+            <p class="quiet">
+              What was fetched: <a href={`${events}/${event_id}`}>{event_id}</a>
+            </p>
+          )}
           {incomplete && <p class="quiet">A list of this object was cut off. The vendor has all of it.</p>}
           {change && <Changes of={change} currency={currency} />}
         </li>

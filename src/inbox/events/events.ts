@@ -1,9 +1,11 @@
 import { and, asc, type Column, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import type { Effect } from '../../billing/effect'
 import type { Db, Query } from '../../db/client'
-import { columnsOf, valuesOf } from '../../db/sql'
+import { columnsOf, json, valuesOf } from '../../db/sql'
 import { idRange } from '../../lib/ids'
 import { settingsFor } from '../../tenancy/project'
 import { connections } from '../connections/schema'
+import { isFetchedApart } from '../fetched-apart'
 import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, textColumns, withPayload } from '../payload'
 import { events } from '../schema'
@@ -109,6 +111,11 @@ export function findRecorded(db: Db, projectId: string, id: string) {
     ...textColumns,
     headers: payloadHeaders.as('headers'),
     settings: settingsFor(events.project_id),
+    /** Whether what the event names would be fetched, and what it had led to if it was. */
+    apart: sql<boolean>`${isFetchedApart(events)}`.mapWith(Boolean).as('apart'),
+    fetched: json<Effect | null>(
+      sql`(SELECT value FROM json_each(${events.summary}, '$.effects') WHERE value->>'result' = 'fetched')`,
+    ).as('fetched'),
   }
   return withPayload(db.select(columns).from(events).crossJoin(connections).$dynamic(), events).where(
     and(ofProject(projectId, id), eq(connections.id, events.connection_id)),

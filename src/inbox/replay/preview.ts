@@ -6,9 +6,10 @@ import { type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
 import { settingsOf } from '../../tenancy/settings'
+import { vendorOf } from '../../vendors'
 import { findRecorded } from '../events/events'
 import { unpacked } from '../payload'
-import { contentsOf, decide, type Outcome } from '../process/decide'
+import { type Contents, contentsOf, decide, type Outcome } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 
 /** How processing an event now would end, and what it would do. */
@@ -31,10 +32,19 @@ async function preview(db: Db, projectId: string, eventId: string): Promise<Prev
   const { text } = unpacked(row)
   const contents = contentsOf(row, kept ? { text, headers } : undefined, settingsOf(settings))
   const { status, summary, snapshots, claims, error } = decide(row, contents)
+  if (status === 'ignored' && row.apart && namesObject(vendor, contents)) {
+    // The vendor is not asked for a preview, so what it would answer is not known.
+    return { event_id: eventId, status: 'processed', error: null, effects: row.fetched ? [row.fetched] : [] }
+  }
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const customer = summary?.customer ?? null
   const source = { project_id: projectId, event_id: eventId, vendor, vendor_event_id, customer, snapshots, earlier: [] }
   const applied = await applyAll(db, [source], isErased)
   const effects = [...(applied?.effects.get(eventId) ?? []), ...claims.map(effectOf)]
   return { event_id: eventId, status, error, effects }
+}
+
+/** Whether an event names an object that is fetched, and does not contain it. */
+function namesObject(vendor: string, { events: [event] }: Contents): boolean {
+  return !!event?.content && !!vendorOf(vendor)?.api?.calls.ofEvent(event.content)
 }

@@ -26,6 +26,8 @@ describe('a thin event', () => {
       status: 'active',
       source_event_id: record?.id,
     })
+    const page = await visit(`/console/p/${world.project}/platform/billing/webhooks/${id}`, world.owner.token)
+    expect(page.text).toContain(`/platform/billing/webhooks/${record?.id}">${record?.id}</a>`)
     const entries = (await world.timeline('subscriptions', subscription.id as string)).map((one) => one.result)
     expect(entries.sort()).toEqual(['applied', 'fetched'])
     expect(await world.asked()).toEqual([`/v1/subscriptions/${subscription.id}`])
@@ -97,6 +99,7 @@ describe('a thin event', () => {
     const did = await world.effects(record)
     expect(did).toMatchObject([{ result: 'applied', change: { status: { to: 'active' } } }])
     await changeAccount(world.apiKey, { hang: true })
+    expect((await world.preview(id)).body).toMatchObject({ status: 'processed', effects: before })
     expect((await world.replay(id)).status).toBe(202)
     await world.pump()
     expect(await world.event(id)).toMatchObject({ status: 'processed', processing_attempts: 2 })
@@ -116,7 +119,10 @@ describe('a thin event', () => {
     const subscription = stripeSubscription()
     const world = await thinWorld([subscription], { key: false })
     const [id = ''] = await world.deliver(thinEvent(subscription))
+    expect((await world.preview(id)).body).toMatchObject({ status: 'ignored', effects: [] })
     await setKey(world, world.connection.id, world.apiKey)
+    expect((await world.preview(id)).body).toMatchObject({ status: 'processed', effects: [] })
+    expect(await world.asked()).toEqual([])
     await world.replay(id)
     await world.pump()
     expect(await world.event(id)).toMatchObject({ status: 'processed', processing_attempts: 2 })
