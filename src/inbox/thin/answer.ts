@@ -19,14 +19,17 @@ export type End = { as: 'learned'; from: string } | { as: 'gone' } | ({ as: 'fai
  */
 export type Answer = { group: Group; key: SourceKey | null; ends: End[]; records: FetchedRecord[]; full: string[] }
 
-/** @param known what decided the state of objects before. `until`: the time (ms) by which the vendor must have answered */
+/**
+ * @param known what decided the state of objects before. `until`: the time (ms) by which the vendor must have answered. `failing`: see
+ *   `askFor`
+ */
 export async function answerFor(
   rt: Runtime,
   group: Group,
-  { known, until }: { known: readonly Known[]; until: number },
+  { known, until, failing }: { known: readonly Known[]; until: number; failing: Set<string> },
 ): Promise<Answer> {
   const all = (end: End) => group.namings.map(() => end)
-  const asked = await askFor(rt, group, until)
+  const asked = await askFor(rt, group, until, failing)
   if (asked.as === 'failed' || asked.as === 'unreached') {
     return { group, key: null, ends: all(asked), records: [], full: [] }
   }

@@ -29,7 +29,8 @@ export async function endNamings(rt: Runtime, namings: readonly Naming[], until:
     known: findKnownOf(rt.db, namings.flatMap(keyOf)),
   })
   const groups = grouped(namings, rows)
-  const answers = await pooled(CALLS_AT_ONCE, groups, (group) => answerFor(rt, group, { known, until }))
+  const failing = new Set<string>()
+  const answers = await pooled(CALLS_AT_ONCE, groups, (group) => answerFor(rt, group, { known, until, failing }))
   const lost = await processNew(rt, answers)
   const ended: Ended = { verdicts: [], unreached: [] }
   for (const { group, ends } of answers) {

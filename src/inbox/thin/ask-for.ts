@@ -6,8 +6,8 @@ import { type EventError, fail } from '../../vendors/event-errors'
 import { answerOf, ask, type Fetched } from '../refresh/ask'
 import { openSourceKey, type SourceKey } from '../refresh/keys'
 import type { VendorAnswer } from '../vendor-api/fetch-vendor'
-import { markRefused } from '../vendor-api/keys'
-import { CALL_WITHIN_MS, LEAST_FOR_A_CALL_MS } from './limits'
+import { markRefused, pauseKey } from '../vendor-api/keys'
+import { CALL_WITHIN_MS, LEAST_FOR_A_CALL_MS, MAX_PAUSE_MS, PAUSE_MS } from './limits'
 import type { Group } from './named'
 
 /** Why the vendor did not say what was asked. `wait`: how long it wants not to be asked (ms). */
@@ -22,10 +22,23 @@ export type Asked =
   | ({ as: 'failed' } & Failed)
   | { as: 'unreached' }
 
-/** Asks for the object that the events of a group name. @param until the time (ms) by which all calls must be answered */
-export async function askFor(rt: Runtime, { row, named, cause }: Group, until: number): Promise<Asked> {
+/**
+ * Asks for the object that the events of a group name.
+ *
+ * @param until the time (ms) by which all calls must be answered
+ * @param failing the connections whose vendors have failed in this batch: they are not asked again, and one that fails is added
+ */
+export async function askFor(
+  rt: Runtime,
+  { row, named, cause }: Group,
+  until: number,
+  failing: Set<string>,
+): Promise<Asked> {
   if (!isTimeFor(until)) return { as: 'unreached' }
   if (row.key.state !== 'ok') return { as: 'failed', error: REFUSED, wait: 0 }
+  const pause = (row.key.not_before ?? 0) - Date.now()
+  if (pause > 0) return { as: 'failed', error: PAUSED, wait: pause }
+  if (failing.has(row.key.connection_id)) return { as: 'unreached' }
   const key = await opened(rt, row)
   if ('error' in key) return { as: 'failed', error: key.error, wait: 0 }
   const asked = await ask(key, [named.call], until, CALL_WITHIN_MS)
@@ -34,6 +47,7 @@ export async function askFor(rt: Runtime, { row, named, cause }: Group, until: n
   if (first?.outcome === 'ok' && asked.objects.length > 0) {
     return { as: 'found', key, objects: asked.objects.map((one) => ({ ...one, cause })) }
   }
+  failing.add(row.key.connection_id)
   return { as: 'failed', ...(await failedBy(rt, row, first)) }
 }
 
@@ -64,6 +78,8 @@ const isTimeFor = (until: number) => until - Date.now() >= LEAST_FOR_A_CALL_MS
 
 const REFUSED = fail('vendor_key_refused', 'the vendor does not accept the API key of the connection')
 
+const PAUSED = fail('vendor_failed', 'the vendor failed a moment ago, and is not asked again yet')
+
 async function opened(rt: Runtime, row: Group['row']): Promise<SourceKey | { error: EventError }> {
   try {
     return (await openSourceKey(rt, row)) ?? { error: REFUSED }
@@ -75,7 +91,10 @@ async function opened(rt: Runtime, row: Group['row']): Promise<SourceKey | { err
 
 /** Why an answer is of no use. A key that the vendor does not accept is noted. @param answer null if there was none in time */
 async function failedBy(rt: Runtime, { key }: Group['row'], answer: VendorAnswer | null): Promise<Failed> {
-  if (!answer) return { error: fail('vendor_failed', 'the vendor did not answer in time'), wait: 0 }
+  if (!answer) {
+    await pauseKey(rt.db, key, Date.now() + PAUSE_MS)
+    return { error: fail('vendor_failed', 'the vendor did not answer in time'), wait: 0 }
+  }
   const { outcome, status, code, retry_after_s } = answer
   const wait = (retry_after_s ?? 0) * SECOND
   if (outcome === 'key_refused') {
@@ -85,6 +104,9 @@ async function failedBy(rt: Runtime, { key }: Group['row'], answer: VendorAnswer
   const said = `the vendor answered ${status}${code === null ? '' : ` (${code})`}`
   if (outcome === 'permission_missing') {
     return { error: fail('vendor_key_refused', `${said}: the API key may not read such objects`), wait }
+  }
+  if (outcome === 'failed') {
+    await pauseKey(rt.db, key, Date.now() + Math.min(Math.max(wait, PAUSE_MS), MAX_PAUSE_MS))
   }
   return { error: fail('vendor_failed', outcome === 'ok' ? 'the answer of the vendor has no object' : said), wait }
 }

@@ -1,4 +1,4 @@
-import { SECOND } from '../../lib/time'
+import { MINUTE, SECOND } from '../../lib/time'
 
 /** How long one call of a vendor's API may take for an event (ms). Nobody waits for it, but other events do. */
 export const CALL_WITHIN_MS = 4 * SECOND
@@ -8,6 +8,10 @@ export const CALLS_AT_ONCE = 4
 export const CALLS_WITHIN_MS = 20 * SECOND
 /** A call is only begun while this much time (ms) is left for it: less is no fair try. */
 export const LEAST_FOR_A_CALL_MS = SECOND
+/** How long (ms) the vendor is not asked after it failed, for events of the connection. Shorter than the wait for another attempt. */
+export const PAUSE_MS = 3 * SECOND
+/** The longest such pause (ms), whatever the vendor's `Retry-After` says. */
+export const MAX_PAUSE_MS = 10 * MINUTE
 /** Newest events of a connection without a key that are looked at for thin ones. */
 export const LOOKED_FOR_THIN = 20
 /** Failed events of a connection that a new key opens again. */

@@ -149,6 +149,22 @@ export async function markRefused(
   await run(db, db.update(vendorKeys).set({ state: 'refused' }).where(same))
 }
 
+/** Notes that the vendor is not to be asked with a key before a time (ms). One that has been replaced since it was read is left alone. */
+export async function pauseKey(
+  db: Db,
+  key: Pick<VendorKeyRow, 'project_id' | 'connection_id' | 'box'>,
+  until: number,
+): Promise<void> {
+  const not_before = sql`max(coalesce(${vendorKeys.not_before}, 0), ${until})`
+  await run(
+    db,
+    db
+      .update(vendorKeys)
+      .set({ not_before })
+      .where(and(at(key), eq(vendorKeys.box, key.box))),
+  )
+}
+
 /** Reads the newest deliveries of a connection since a time (ms), as far as they tell whose account it is. */
 export function findRecentEvents(db: Db, { project_id, connection_id }: Place, since: number) {
   const ofConnection = and(eq(events.project_id, project_id), eq(events.connection_id, connection_id))

@@ -77,6 +77,28 @@ describe('a vendor that', () => {
     },
   )
 
+  it('hangs is not asked for ten objects in a row, and not by the next batch', async () => {
+    const all = Array.from({ length: 10 }, () => stripeSubscription())
+    const world = await thinWorld(all)
+    await changeAccount(world.apiKey, { hang: true })
+    const ids: string[] = []
+    for (const one of all) ids.push((await world.send(thinEvent(one))).body.event_ids[0])
+    await world.queue.pump(world.bindings)
+    await world.fetches.pump(world.bindings, { batches: 1 })
+    // As many as are asked for at once.
+    expect(await world.asked()).toHaveLength(4)
+    const attemptsOf = async () => (await Promise.all(ids.map(world.event))).map((one) => one.processing_attempts)
+    expect((await attemptsOf()).filter((n) => n === 0)).toHaveLength(6)
+    advance(SECOND)
+    await world.fetches.pump(world.bindings, { batches: 1 })
+    expect(await world.asked()).toHaveLength(4)
+    expect(await attemptsOf()).toEqual(ids.map(() => 1))
+    await changeAccount(world.apiKey, WELL)
+    await world.settle()
+    for (const id of ids) expect(await world.event(id)).toMatchObject({ status: 'processed', processing_attempts: 2 })
+    await expectSound(world)
+  })
+
   it('fails for good: so does the event, after all its attempts', async () => {
     const subscription = stripeSubscription()
     const world = await thinWorld([subscription], {})
@@ -86,7 +108,7 @@ describe('a vendor that', () => {
     expect(await world.event(id)).toMatchObject({ status: 'failed', processing_attempts: MAX_TRIES })
     await changeAccount(world.apiKey, WELL)
     await world.replay(id)
-    await world.pump()
+    await world.settle()
     expect(await world.event(id)).toMatchObject({ status: 'processed' })
     await expectSound(world)
   })
