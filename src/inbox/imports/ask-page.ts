@@ -21,10 +21,11 @@ type Of = { kind: ListedKind; progress: KindProgress; since: number }
 export async function askPage(key: SourceKey, { kind, progress, since }: Of): Promise<PageAnswer> {
   const { calls } = key.api
   const list = calls.lists[kind]
+  const cursor = progress.cursors[0] ?? null
   const limit = Math.min(progress.limit ?? list.most, list.most)
   const call = {
     pattern: list.pattern,
-    query: list.query({ after: progress.cursors[0] ?? null, limit, since }),
+    query: list.query({ after: cursor, limit, since }),
     headers: calls.headers(key.connection.api_version),
   }
   let answer: VendorAnswer
@@ -34,22 +35,26 @@ export async function askPage(key: SourceKey, { kind, progress, since }: Of): Pr
     if (!(error instanceof VendorCallError)) throw error
     return { is: 'again', error: 'vendor_unavailable', wait: null, smaller: true }
   }
-  if (answer.outcome !== 'ok') return refusalOf(key, answer)
+  if (answer.outcome !== 'ok') return refusalOf(key, answer, cursor)
   const page = answer.body && list.page(answer.body)
   const last = text(page?.objects.at(-1)?.id)
   // A page that says nothing about more, or has no place from which to go on, is none.
-  if (!page || (page.more && last === null)) return unavailable(null)
+  if (!page || (page.more && (last === null || last === cursor))) return unavailable(null)
   const brief = { ...answer, text: '', body: null } // its objects are in memory once
   const objects = page.objects.map((object) => ({ kind: list.kind, object, answer: brief }))
   return { is: 'page', objects: await whole(key, objects), last, more: page.more }
 }
 
-function refusalOf({ api }: SourceKey, { status, outcome, code, retry_after_s }: VendorAnswer): PageAnswer {
+function refusalOf(
+  { api }: SourceKey,
+  { status, outcome, code, retry_after_s }: VendorAnswer,
+  cursor: string | null,
+): PageAnswer {
   const wait = retry_after_s === null ? null : Math.min(MAX_RETRY_AFTER_MS, retry_after_s * 1000)
   if (status === 429) return { is: 'again', error: 'rate_limited', wait, smaller: false }
   if (outcome === 'failed') return unavailable(wait)
   if (outcome === 'key_refused' || outcome === 'permission_missing') return { is: outcome }
-  return { is: api.calls.isCursorGone(status, code) ? 'cursor_gone' : 'refused' }
+  return { is: cursor !== null && api.calls.isCursorGone(status, code) ? 'cursor_gone' : 'refused' }
 }
 
 function unavailable(wait: number | null): PageAnswer {

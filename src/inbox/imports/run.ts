@@ -4,11 +4,13 @@ import { findErasedAmong } from '../../consumers/links'
 import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { utf8 } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
 import { iso } from '../../lib/time'
 import { MAX_STORE_BYTES } from '../../stores/limits'
 import type { ListedKind } from '../../vendors/calls'
 import { processEvents } from '../process/process-events'
+import { MAX_DELIVERY_BYTES } from '../receive/limits'
 import { type Fetched, news } from '../refresh/ask'
 import { openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
 import { MAX_KNOWN_BYTES } from '../refresh/limits'
@@ -127,7 +129,15 @@ async function newsOf({ db }: Runtime, key: SourceKey, objects: readonly Fetched
   })
   const gone = new Set(erased.map(({ id }) => id))
   const live = objects.filter((_, i) => !gone.has(customers[i] ?? ''))
-  return news(key, live, known, readInList)
+  const records = await news(key, live, known, readInList)
+  return records.filter(isKept)
+}
+
+/** Whether an object fits into a payload: a larger one could not be read again. No vendor is known to have one. */
+function isKept({ kind, object }: FetchedRecord): boolean {
+  const bytes = utf8(JSON.stringify(object)).byteLength
+  if (bytes > MAX_DELIVERY_BYTES) writeLog('warn', 'fetched_too_large', { kind, bytes })
+  return bytes <= MAX_DELIVERY_BYTES
 }
 
 /** When an object of a list was read: lists may lag behind, so that they contain nothing of what is known. */

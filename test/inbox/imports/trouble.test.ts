@@ -110,9 +110,25 @@ describe('a vendor that', () => {
     expect(brief(done)).toEqual({ ...ALL, customers: 'permission_missing 0 0 0' })
   })
 
-  it('finds the request wrong ends the import', async () => {
-    const world = await importWorld(OBJECTS, { fail: { status: 400, path: '/v1/customers' } })
-    expect(await world.finish(await world.start())).toMatchObject({ state: 'failed', error: 'vendor_refused' })
+  it.each(['{}', '{"error":{"code":"resource_missing"}}'])(
+    'finds the request wrong ends the import: %s',
+    async (body) => {
+      const world = await importWorld(OBJECTS)
+      await changeAccount(world.apiKey, { fail: { status: 400, path: '/v1/customers', body } })
+      expect(await world.finish(await world.start())).toMatchObject({ state: 'failed', error: 'vendor_refused' })
+    },
+  )
+
+  it('gives the same page again is asked again later', async () => {
+    const world = await importWorld(OBJECTS)
+    const id = await world.start(ASKED)
+    const [last] = stripeObjects(1)
+    const body = JSON.stringify({ data: [{ ...last, object: 'customer', id: 'cus_000001' }], has_more: true })
+    await changeAccount(world.apiKey, { fail: { status: 200, body, times: 2 } })
+    await world.page()
+    advance(SECOND)
+    await world.page()
+    expect(await world.read(id)).toMatchObject({ state: 'waiting', error: 'vendor_unavailable' })
   })
 
   it('fails fifty times in a row ends the import', async () => {
