@@ -36,6 +36,8 @@ describe('a refresh', () => {
       customer: CUSTOMER.id,
       status: 'active',
     })
+    const { vendor_object } = (await world.api(`/subscriptions/${subscription.id}?include=vendor_object`)).body
+    expect(vendor_object).toMatchObject({ id: subscription.id, object: 'subscription' })
     // Nothing of it is a delivery.
     expect((await world.api('/webhooks')).body.data).toEqual([])
     expect((await world.api('/webhooks/search?event_type=fetch.*')).body.data).toEqual([])
