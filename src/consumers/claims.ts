@@ -42,10 +42,13 @@ type Source = {
  * event.
  */
 export function claimed(
-  { customer, external_id, by }: CustomerClaim,
+  { customer, external_id, by, made }: CustomerClaim,
   { vendor, vendor_event_id, occurred_at, step, event_id }: Source,
 ) {
-  const rank = [nanoseconds(occurred_at), step ?? EVENT_STEPS.updated, vendor_event_id, event_id].join(' ')
+  const [time, place, id] = made
+    ? [made.at, EVENT_STEPS.created, made.id]
+    : [occurred_at, step ?? EVENT_STEPS.updated, vendor_event_id]
+  const rank = [nanoseconds(time), place, id, event_id].join(' ')
   return {
     vendor,
     customer,

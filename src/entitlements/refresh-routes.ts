@@ -73,6 +73,7 @@ export const consumerRefreshRoutes = new Hono<HttpEnv>().post(
     faults: [
       'not_found',
       'consumer_merged',
+      'consumer_erased',
       'api_key_missing',
       'encryption_key_unavailable',
       'payload_too_large',

@@ -1,4 +1,5 @@
 import type { Kind } from '../lib/billing-kinds'
+import type { CustomerClaim } from '../vendors/claim'
 import type { FetchedKind } from '../vendors/kinds'
 import { parseObject } from '../vendors/lib/read'
 import type { Read } from '../vendors/snapshot'
@@ -16,20 +17,23 @@ import { Undecodable, type Vendor } from '../vendors/vendor'
 export type FetchHeaders = Record<'kind' | 'at' | 'until' | 'over' | 'cause' | 'date' | 'took', string>
 
 /**
- * The event that says what a recorded fetch says, as JSON, and when each kind of object in it was read.
+ * The event that says what a recorded fetch says, as JSON; when each kind of object in it was read; and the place of its claims.
  *
  * @throws {Undecodable} if this version asks the vendor for nothing
  */
 export function fetchedIn(
-  { asEvent }: Vendor,
+  { api, asEvent }: Vendor,
   id: string,
   text: string,
   headers: Readonly<Record<string, string>>,
-): { event: string; readOf: (kind: Kind) => Read } {
+): { event: string; readOf: (kind: Kind) => Read; claimed: (claim: CustomerClaim) => CustomerClaim } {
   if (!asEvent) throw new Undecodable('this version does not fetch from the vendor')
   const { kind, at = '', until = '', over, cause } = headers as FetchHeaders
-  const event = asEvent(id, { kind: kind as FetchedKind, object: parseObject(text), at })
+  const object = parseObject(text)
+  const event = asEvent(id, { kind: kind as FetchedKind, object, at })
   // A transaction tells of cards too: what was known of those before is not kept.
   const readOf = (of: Kind) => ({ at, until, over: of === kind ? over || null : null, cause: cause || null })
-  return { event: JSON.stringify(event), readOf }
+  const made = { at: api?.calls.createdAt(object) ?? null, id: String(object.id) }
+  const claimed = (claim: CustomerClaim) => (claim.by === 'customer' ? claim : { ...claim, made })
+  return { event: JSON.stringify(event), readOf, claimed }
 }

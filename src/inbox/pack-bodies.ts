@@ -7,6 +7,7 @@ import { PACKED_AT_ONCE, PACKED_BYTES, PACKED_LIST_BYTES } from './limits'
 import { packedFrom } from './packed-from'
 import { isKeyTaken, newKey, packed } from './packing'
 import { bodies, events, PACKED_COLUMNS, packedBodies, payloads } from './schema'
+import { PREFIX_OF } from './sources'
 
 const b = alias(bodies, 'b')
 const e = alias(events, 'e')
@@ -52,8 +53,10 @@ export function findUnpacked(db: Db) {
 
 /** The condition that an event is of a body. The events of a delivery have ids of the same time as the body. */
 function isEventOf(row: typeof e | typeof events, { project_id, id }: Record<'project_id' | 'id', SQL | Column>): SQL {
-  return sql`${row.project_id} = ${project_id} AND ${row.id} >= 'evt_' || substr(${id}, 5, 10)
-    AND ${row.id} < 'evt_' || substr(${id}, 5, 10) || '~' AND ${row.payload_id} = ${id}`
+  const ofSource = (prefix: string) => sql`${row.id} >= ${`${prefix}_`} || substr(${id}, 5, 10)
+    AND ${row.id} < ${`${prefix}_`} || substr(${id}, 5, 10) || '~'`
+  const { delivery, fetch } = PREFIX_OF
+  return sql`${row.project_id} = ${project_id} AND (${ofSource(delivery)} OR ${ofSource(fetch)}) AND ${row.payload_id} = ${id}`
 }
 
 function nextBodies(db: Db, after: string, now: number) {

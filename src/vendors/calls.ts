@@ -64,6 +64,8 @@ export type VendorCalls = {
   lists: Readonly<Record<ListedKind, ListCall>>
   /** Whether an answer says that the object after which a page was to begin is not there any more. */
   isCursorGone: (status: number, code: string | null) => boolean
+  /** When the vendor made an object, as the object says: ISO 8601 UTC. */
+  createdAt: (object: Json) => string | null
   /** The time of an object's version, where the vendor gives it one: ISO 8601 UTC. */
   versionOf: (object: Json) => string | null
   /**

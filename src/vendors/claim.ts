@@ -12,6 +12,11 @@ export type CustomerClaim = {
    * subscription or a transaction does, where a buyer may have chosen the value.
    */
   by: 'customer' | 'checkout'
+  /**
+   * Of a checkout, subscription or transaction that was fetched: when the vendor made it (ISO 8601 UTC; null if it does not say), and its
+   * id. They take the place of those of an event in the order of claims, so that it does not matter when it was asked for.
+   */
+  made?: { at: string | null; id: string }
 }
 
 /** The values of these keys, in their order. A number counts as its digits; what is neither a text nor a number is left out. */

@@ -69,6 +69,7 @@ export const paddleCalls: VendorCalls = {
     })),
   },
   isCursorGone: () => false, // A page begins after an id, whether that is there or not.
+  createdAt: ({ created_at }) => isoTime(created_at),
 
   versionOf: ({ updated_at }) => isoTime(updated_at),
 

@@ -3,6 +3,7 @@ import { type ListCall, type ObjectsCall, one, pageOf, type VendorCalls } from '
 import type { FetchedKind } from './kinds'
 import { at, flag, idOf, type Json, objects, text } from './lib/json'
 import { isId } from './lib/read'
+import { isoSeconds } from './lib/time'
 import {
   MAX_LINES,
   MAX_SUBSCRIPTION_ITEMS_KEPT,
@@ -68,10 +69,13 @@ export const stripeCalls: VendorCalls = {
     invoices: listed('invoice', '/v1/invoices', (since) => ({ 'created[gte]': String(Math.floor(since / SECOND)) })),
   },
   isCursorGone: (status, code) => status === 400 && code === 'resource_missing',
+  createdAt: ({ created }) => isoSeconds(created),
 
   versionOf: () => null,
 
-  headers: (version) => (version === null ? {} : { 'Stripe-Version': version }),
+  // A version is a date and a name. What else an event may have there is not sent on.
+  headers: (version) =>
+    /^\d{4}-\d\d-\d\d(\.\w+)?$/.test(version ?? '') ? { 'Stripe-Version': version as string } : {},
 }
 
 /**

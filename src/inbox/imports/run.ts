@@ -13,7 +13,7 @@ import { processEvents } from '../process/process-events'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 import { type Fetched, news } from '../refresh/ask'
 import { openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
-import { MAX_KNOWN_BYTES } from '../refresh/limits'
+import { KNOWN } from '../refresh/limits'
 import type { FetchedRecord } from '../refresh/record'
 import { markRefused } from '../vendor-api/keys'
 import { askPage } from './ask-page'
@@ -123,7 +123,7 @@ async function newsOf({ db }: Runtime, key: SourceKey, objects: readonly Fetched
     known: findKnownOf(
       db,
       ids.map((vendor_id) => ({ project_id, vendor, kind, vendor_id })),
-      MAX_KNOWN_BYTES,
+      KNOWN.bytes,
     ),
     erased: findErasedAmong(db, project_id, vendor, [...new Set(customers.filter((one) => one !== null))]),
   })

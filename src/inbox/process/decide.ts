@@ -65,7 +65,7 @@ export function contentsOf(
       snapshots: fetched
         ? snapshots.map((snapshot) => ({ ...snapshot, read: fetched.readOf(snapshot.kind) }))
         : snapshots,
-      claims: claimsIn(known, content, settings),
+      claims: claimsIn(known, content, settings).map((claim) => fetched?.claimed(claim) ?? claim),
       error: null,
     }
   } catch (error) {

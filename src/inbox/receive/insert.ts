@@ -10,6 +10,7 @@ import { fewerRowsFrom } from '../fewer-rows'
 import { FIRST_DUE_MS } from '../limits'
 import { isKeyTaken } from '../packing'
 import { bodies, events, minutes, payloads } from '../schema'
+import { isDelivered } from '../sources'
 import { partsOf, withPart } from './body-parts'
 import { type EventsHeld, fenced, isLive } from './fence'
 import { packedStatements } from './insert-packed'
@@ -64,7 +65,7 @@ type Counted = EventsHeld & { now: Held<number>; minute: Held<number> }
 
 /** Counts repeats. New events are counted when they become final, except while the previous version may run: see ../fewer-rows.ts. */
 const countMinute = prepared((db: Db, { now, minute, events: list, ...fence }: Counted) => {
-  const received = sql`sum(${events.id} IS NULL AND ${now} < ${fewerRowsFrom})`
+  const received = sql`sum(${events.id} IS NULL AND ${now} < ${fewerRowsFrom} AND ${isDelivered(sql`j.value->>'id'`)})`
   const duplicates = sql`coalesce(sum(${events.id} <> j.value->>'id'), 0)`
   return insertFrom(
     db,

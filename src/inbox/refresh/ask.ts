@@ -101,6 +101,9 @@ export async function completed(
   )
 }
 
+/** What is known of an object. `rank`: null if it may have come in after the vendor was asked. */
+export type ToCompare = Omit<Known, 'rank'> & { rank: string | null }
+
 /**
  * The records of fetched objects that say something new.
  *
@@ -110,7 +113,7 @@ export async function completed(
 export async function news(
   key: SourceKey,
   fetched: readonly Fetched[],
-  known: readonly Known[],
+  known: readonly ToCompare[],
   readAt: typeof readOf = readOf,
 ): Promise<FetchedRecord[]> {
   const records: FetchedRecord[] = []
@@ -126,12 +129,18 @@ export async function news(
 }
 
 /** Whether a fetched object is as it is known: as the vendor renders it, or at least in all that we keep of it. */
-async function saysTheSame(vendor: string, { id, object, headers }: FetchedRecord, winner: Known): Promise<boolean> {
+async function saysTheSame(
+  vendor: string,
+  { id, object, headers }: FetchedRecord,
+  winner: ToCompare,
+): Promise<boolean> {
   if (winner.ambiguous) return false
   const { snapshots } = contentsOf({ id, vendor }, { text: JSON.stringify(object), headers }, settingsOf(null))
   const snapshot = snapshots.find(({ kind, id }) => kind === winner.kind && id === winner.id)
   if (!snapshot) return false
   const { after, body } = await candidateOf({ event_id: id, vendor_event_id: id }, snapshot)
+  // Of a deleted customer, the vendor answers nothing else.
+  if (body?.status === 'deleted' && winner.body?.status === 'deleted') return true
   return after === winner.after || JSON.stringify(lasting(body)) === JSON.stringify(lasting(winner.body))
 }
 

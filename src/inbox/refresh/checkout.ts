@@ -3,11 +3,16 @@ import { findLink } from '../../consumers/links'
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
+import { settingsOf } from '../../tenancy/settings'
+import { vendorOf } from '../../vendors'
+import { contentsOf } from '../process/decide'
+import { askAccounts } from './accounts'
 import { ask, type Fetched, news } from './ask'
-import { findSourceKeys, openSourceKey, type SourceKey } from './keys'
+import { findSourceKeys, type SourceKey } from './keys'
 import { CHECKOUT_WITHIN_MS } from './limits'
 import { recordAndProcess } from './process'
 import { keyMissing } from './refresh'
+import { inFlight } from './room'
 
 /**
  * Asks the vendor whose checkout this is. If nothing has linked the customer to a consumer yet, a checkout that is paid does so, as its
@@ -22,20 +27,17 @@ export async function customerOfCheckout(
   { vendor, id }: { vendor: string; id: string },
 ): Promise<CustomerKey | null> {
   const until = Date.now() + CHECKOUT_WITHIN_MS
-  const rows = await run(rt.db, findSourceKeys(rt.db, projectId, vendor))
-  if (rows.length === 0) throw keyMissing(vendor)
-  let unknown = false
-  for (const row of rows) {
-    const key = await openSourceKey(rt, row)
-    if (!key) continue
-    const call = key.api.calls.ofCheckout(id)
-    if (!call) throw malformed(key.api.vendor)
-    const asked = await ask(key, [call], until)
-    const [found] = asked.objects
-    if (found) return customerIn(rt, key, found)
-    unknown ||= asked.first?.outcome === 'gone'
-  }
-  if (unknown) throw new Fault('not_found', 'No account of the connections with API keys has this checkout.')
+  const keys = await run(rt.db, findSourceKeys(rt.db, projectId, vendor))
+  if (keys.length === 0) throw keyMissing(vendor)
+  const api = vendorOf(vendor)?.api
+  const call = api?.calls.ofCheckout(id)
+  if (!api || !call) throw malformed(api?.vendor ?? vendor)
+  const asked = await inFlight(projectId, until, () =>
+    askAccounts(rt, { project_id: projectId, keys, sources: [] }, (key) => ask(key, [call], until)),
+  )
+  const [found] = asked?.best?.asked.objects ?? []
+  if (asked?.best && found) return customerIn(rt, asked.best.key, found)
+  if (asked?.unknown) throw new Fault('not_found', 'No account of the connections with API keys has this checkout.')
   return null
 }
 
@@ -47,7 +49,14 @@ async function customerIn(rt: Runtime, key: SourceKey, found: Fetched): Promise<
   if (found.kind !== 'checkout') return customer
   const [link] = await run(rt.db, findLink(rt.db, key.project_id, customer))
   const isLinked = link?.external_id != null || link?.consumer_id != null
-  if (!isLinked && !link?.erased) await recordAndProcess(rt, key, await news(key, [found], []))
+  if (isLinked || link?.erased) return customer
+  const records = await news(key, [found], [])
+  const settings = settingsOf(key.connection.settings)
+  const saying = records.filter(({ id, object, headers }) => {
+    const recorded = { text: JSON.stringify(object), headers }
+    return contentsOf({ id, vendor: key.vendor }, recorded, settings).claims.length > 0
+  })
+  await recordAndProcess(rt, key, saying)
   return customer
 }
 

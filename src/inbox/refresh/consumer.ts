@@ -4,6 +4,7 @@ import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { customerOfCheckout } from './checkout'
 import { MAX_REFRESHED_CUSTOMERS } from './limits'
+import { countRefresh } from './rate'
 import { type Refreshed, refreshCustomer } from './refresh'
 import type { RefreshState } from './state'
 
@@ -23,7 +24,11 @@ export async function refreshConsumer(
   const own = links.filter(({ erased }) => !erased).map(({ vendor, id }) => ({ vendor, id }))
   const all = new Map([...(paid ? [paid] : []), ...own].map((one) => [`${one.vendor} ${one.id}`, one]))
   const some = [...all.values()].slice(0, MAX_REFRESHED_CUSTOMERS)
-  const ended = await Promise.all(some.map((customer) => refreshOne(rt, projectId, customer)))
+  // The call itself was counted as one.
+  for (const _ of some.slice(1)) await countRefresh(rt, projectId)
+  const ended = await Promise.all(
+    some.map((customer) => refreshOne(rt, projectId, customer, customer === paid ? 0 : undefined)),
+  )
   const customers = ended.flatMap((one) => (one instanceof Fault ? [] : [one]))
   const fault = ended.find((one) => one instanceof Fault)
   if (fault && customers.length === 0) throw fault
@@ -37,9 +42,14 @@ export async function refreshConsumer(
 const ALONE: readonly string[] = ['api_key_missing', 'not_found', 'consumer_erased']
 
 /** @returns the fault if the customer cannot be asked for: no key, or nobody knows it. The others are asked all the same. */
-async function refreshOne(rt: Runtime, projectId: string, customer: CustomerKey): Promise<Refreshed | Fault> {
+async function refreshOne(
+  rt: Runtime,
+  projectId: string,
+  customer: CustomerKey,
+  freshFor?: number,
+): Promise<Refreshed | Fault> {
   try {
-    return await refreshCustomer(rt, projectId, customer)
+    return await refreshCustomer(rt, projectId, customer, freshFor)
   } catch (error) {
     if (error instanceof Fault && ALONE.includes(error.fault)) return error
     throw error

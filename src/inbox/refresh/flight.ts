@@ -6,7 +6,7 @@ import { CHUNK_ROWS } from '../../db/limits'
 import { bare } from '../../db/sql'
 import type { PassStep } from '../../tenancy/pass'
 import { findSourceKeys } from './keys'
-import { ASKS_KEPT_MS, FLIGHT_LEASE_MS, FRESH_FOR_MS } from './limits'
+import { ASKS_KEPT_MS, FLIGHT_LEASE_MS } from './limits'
 import { vendorAsks } from './schema'
 import type { RefreshState } from './state'
 
@@ -30,8 +30,15 @@ function isOf({ project_id, vendor, id }: AskKey) {
 /**
  * Takes the flight of a customer: a row if it was taken. It is not if another worker has it, one has just ended, no connection of the
  * vendor has a key, or the customer was erased.
+ *
+ * @param how `freshFor`: how long (ms) the last answer is good enough
  */
-export function takeFlight(db: Db, { project_id, vendor, id }: AskKey, token: string, now: number) {
+export function takeFlight(
+  db: Db,
+  { project_id, vendor, id }: AskKey,
+  { token, freshFor }: { token: string; freshFor: number },
+  now: number,
+) {
   const { kind, object_id, lease_token, lease_until, done_at, used_at } = vendorAsks
   const keys = findSourceKeys(db, project_id, vendor)
   const isGone = isErased(sql`${project_id}`, { vendor: sql`${vendor}`, customer: sql`${id}` })
@@ -43,7 +50,7 @@ export function takeFlight(db: Db, { project_id, vendor, id }: AskKey, token: st
     ) => sql`INSERT INTO ${vendorAsks} (${bare(vendorAsks.project_id, vendorAsks.vendor, kind, object_id, lease_token, lease_until, used_at)})
       SELECT ${project_id}, ${vendor}, 'customer', ${id}, ${token}, ${now + FLIGHT_LEASE_MS}, ${now} WHERE ${and(exists(keys), not(isGone))}
       ON CONFLICT DO UPDATE SET ${bare(lease_token)} = ${token}, ${bare(lease_until)} = ${now + FLIGHT_LEASE_MS}, ${bare(used_at)} = ${now}
-        WHERE ${lease_until} <= ${now} AND coalesce(${done_at}, 0) <= ${now - FRESH_FOR_MS}
+        WHERE ${lease_until} <= ${now} AND coalesce(${done_at}, 0) <= ${now - freshFor}
       RETURNING ${fields}`,
   )
 }

@@ -2,6 +2,7 @@ import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../db/client'
 import type { Runtime } from '../../env'
+import { settingsFor } from '../../tenancy/project'
 import { connections } from '../connections/schema'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
@@ -13,8 +14,8 @@ import { VERSION_LOOKED_FOR } from './limits'
 const e = alias(events, 'e')
 
 /**
- * Reads the API keys of a project's connections of a vendor, the oldest connection first, with what recording an answer needs. One that the vendor
- * has refused is among them.
+ * Reads the API keys of a project's active connections of a vendor, the oldest connection first, with what recording an answer needs. One that
+ * the vendor has refused is among them.
  */
 export function findSourceKeys(db: Db, projectId: string, vendor: string) {
   return selectSourceKeys(db, and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor)) as SQL)
@@ -46,6 +47,7 @@ function selectSourceKeys(db: Db, which: SQL) {
         version: sql<number>`${connections.version}`.as('connection_version'),
         packed_from: packedFrom.as('packed_from'),
         api_version: sql<string | null>`${version}`.as('api_version'),
+        settings: settingsFor(connections.project_id),
       },
     })
     .from(vendorKeys)
@@ -53,7 +55,7 @@ function selectSourceKeys(db: Db, which: SQL) {
       connections,
       and(eq(connections.id, vendorKeys.connection_id), eq(connections.project_id, vendorKeys.project_id)),
     )
-    .where(and(which, isNull(connections.deleted_at)))
+    .where(and(which, eq(connections.status, 'active'), isNull(connections.deleted_at)))
     .orderBy(vendorKeys.connection_id)
 }
 export type SourceKeyRow = Awaited<ReturnType<typeof findSourceKeys>>[number]
@@ -64,11 +66,11 @@ export type SourceKey = VendorKey & { connection: SourceKeyRow['connection'] }
 /**
  * Unseals a key.
  *
- * @returns null for a key that the vendor has refused
+ * @returns null for a key that the vendor has refused, or with which it does not want to be asked yet
  * @throws {Fault} `encryption_key_unavailable`
  */
 export async function openSourceKey(rt: Runtime, row: SourceKeyRow): Promise<SourceKey | null> {
-  if (row.key.state !== 'ok') return null
+  if (row.key.state !== 'ok' || (row.key.not_before ?? 0) > Date.now()) return null
   const key = await openVendorKey(rt, row)
   return key && { ...key, connection: row.connection }
 }

@@ -12,8 +12,6 @@ export const FRESH_FOR_MS = 2 * SECOND
 export const FLIGHT_LEASE_MS = 15 * SECOND
 /** How often a refresh that waits for another one looks whether it is done (ms). */
 export const POLL_MS = 250
-/** Objects of a customer whose state is read before the vendor is asked. */
-export const MAX_KNOWN = 300
 /** Customers of one consumer that one call refreshes: those beyond are answered from what is known. */
 export const MAX_REFRESHED_CUSTOMERS = 5
 /** Rows that say when a customer was last refreshed are deleted after this long (ms). */
@@ -37,5 +35,8 @@ export const MAX_FLIGHTS = 8
 export const MAX_PROJECT_FLIGHTS = 4
 /** How often a refresh looks whether there is room for it (ms). */
 export const BUSY_POLL_MS = 20
-/** Bytes of known objects that are read to compare the answers with. Those beyond are compared by their digests. */
-export const MAX_KNOWN_BYTES = 1024 * 1024
+/**
+ * Objects of a customer whose state is read before the vendor is asked, and the bytes of them that are compared with the answers. Those
+ * beyond the bytes are compared by their digests.
+ */
+export const KNOWN = { subscriptions: 150, invoices: 100, bytes: 1024 * 1024 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/client'
-import { newId } from '../../lib/ids'
+import { idTime, newId } from '../../lib/ids'
 import type { FetchedKind } from '../../vendors/kinds'
 import type { Json } from '../../vendors/lib/json'
 import type { Read } from '../../vendors/snapshot'
@@ -96,5 +96,5 @@ function sizeOf({ delivery }: Recording): number {
 function deliveryOf({ id, kind, object, read, headers }: FetchedRecord, now: number): NewDelivery {
   const event = { id, vendor_event_id: id, event_type: `fetch.${kind}`, occurred_at: read.at, content_digest: null }
   const body = JSON.stringify(object)
-  return { payload_id: newId('pay', now), body, headers, events: [event], received_at: now }
+  return { payload_id: newId('pay', idTime(id)), body, headers, events: [event], received_at: now }
 }

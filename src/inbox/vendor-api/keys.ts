@@ -7,14 +7,15 @@ import type { Runtime } from '../../env'
 import { Fault, requireFound } from '../../lib/fault'
 import { idFloor } from '../../lib/ids'
 import { sealContext, unseal } from '../../lib/seal'
+import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import type { VendorApi } from '../../vendors/api'
-import { findConnection, inboxConnectionEntry, liveConnections } from '../connections/connection'
+import { findConnection, inboxConnectionEntry, liveConnections, nextVersion } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { keyUnavailable } from '../connections/sealing'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
-import { SIGHTS } from './limits'
+import { MAX_PAUSE_S, SIGHTS } from './limits'
 import { vendorKeys } from './schema'
 
 export type VendorKeyRow = typeof vendorKeys.$inferSelect
@@ -97,6 +98,7 @@ export async function putVendorKey(db: Db, row: VendorKeyRow, change: Change): P
   const entry = inboxConnectionEntry(project_id, connection_id, 'connection.api_key_set', { hint })
   const { rows, connection } = await batch(db, {
     ...audited(db, change, entry, set.onConflictDoUpdate({ target: KEY, set: REPLACED })),
+    version: endFetches(db, row),
     rows: findVendorKey(db, row),
     connection: findConnection(db, project_id, connection_id),
   })
@@ -135,6 +137,7 @@ export async function removeVendorKey(db: Db, of: Place, change: Change): Promis
   const entry = inboxConnectionEntry(of.project_id, of.connection_id, 'connection.api_key_removed')
   const { connection } = await batch(db, {
     ...audited(db, change, entry, removed),
+    version: endFetches(db, of),
     connection: findConnection(db, of.project_id, of.connection_id),
   })
   requireFound(connection, 'Connection')
@@ -176,6 +179,27 @@ export function findRecentEvents(db: Db, { project_id, connection_id }: Place, s
     .limit(SIGHTS)
 }
 
+/** Records of what is being fetched with the former key are then refused: their fence is the version of the connection. */
+function endFetches(db: Db, { project_id, connection_id }: Place) {
+  return db.update(connections).set({ version: nextVersion }).where(liveConnections(project_id, connection_id))
+}
+
 function at({ project_id, connection_id }: Place) {
   return and(eq(vendorKeys.project_id, project_id), eq(vendorKeys.connection_id, connection_id))
+}
+
+/** Notes how long the vendor wants to be left alone with a key (s), up to {@link MAX_PAUSE_S}. */
+export async function pauseKey(
+  db: Db,
+  key: Pick<VendorKeyRow, 'project_id' | 'connection_id' | 'box'>,
+  seconds: number,
+): Promise<void> {
+  const not_before = Date.now() + Math.min(seconds, MAX_PAUSE_S) * SECOND
+  await run(
+    db,
+    db
+      .update(vendorKeys)
+      .set({ not_before })
+      .where(and(at(key), eq(vendorKeys.box, key.box))),
+  )
 }

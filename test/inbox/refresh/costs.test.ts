@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { SECOND } from '../../../src/lib/time'
 import { stripeEventOf, stripeInvoice, stripeSubscription } from '../../billing/payloads'
+import { insertObjects } from '../../billing/rows'
 import { advance, stopClock } from '../../clock'
 import { countingD1 } from '../../harness'
 import { CUSTOMER, type RefreshWorld, refreshWorld } from './world'
@@ -22,6 +23,11 @@ async function costOf({ api }: RefreshWorld, id = CUSTOMER.id) {
   return { trips, rows_written, rows_read }
 }
 
+async function costAgain(world: RefreshWorld) {
+  advance(5 * SECOND)
+  return costOf(world)
+}
+
 describe('a refresh costs', () => {
   it('three trips and two rows, if nothing is new', async () => {
     const subscription = stripeSubscription()
@@ -35,6 +41,18 @@ describe('a refresh costs', () => {
     const { trips, rows_written, rows_read } = await costOf(world)
     expect({ trips, rows_written }).toEqual({ trips: NOTHING_NEW, rows_written: 2 })
     expect(rows_read).toBeLessThan(60)
+  })
+
+  it('no more rows read in a project with many other customers', async () => {
+    const world = await refreshWorld([CUSTOMER])
+    await costOf(world)
+    const before = await costAgain(world)
+    await insertObjects(
+      world.project,
+      'invoice',
+      Array.from({ length: 1000 }, (_, i) => `in_other_${i}`),
+    )
+    expect(await costAgain(world)).toEqual(before)
   })
 
   it('seven trips with new objects, and some 13 rows each', async () => {
