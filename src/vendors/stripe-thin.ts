@@ -58,6 +58,9 @@ export function namedByStripe(event: Json): NamedObject | null {
       },
     },
     // Only drafts can be deleted, and then the API has them no more. Other kinds leave a trace, or are gone for other reasons.
-    gone: (customer) => (found.kind === 'invoice' ? { id, object: 'invoice', deleted: true, customer } : null),
+    gone: (customer) =>
+      found.kind === 'invoice' && text(event.type)?.endsWith('.deleted')
+        ? { id, object: 'invoice', deleted: true, customer }
+        : null,
   }
 }

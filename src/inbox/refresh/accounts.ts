@@ -2,10 +2,12 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { run } from '../../db/client'
 import { valuesOf } from '../../db/sql'
 import type { Runtime } from '../../env'
+import { SECOND } from '../../lib/time'
 import { events } from '../schema'
 import { markRefused, pauseKey } from '../vendor-api/keys'
 import type { Asked } from './ask'
 import { openSourceKey, type SourceKey, type SourceKeyRow } from './keys'
+import { MAX_PAUSE_S } from './limits'
 
 type Accounts = { project_id: string; keys: readonly SourceKeyRow[]; sources: readonly string[] }
 /** What an account answered, and with whose key it was asked. */
@@ -27,13 +29,16 @@ export async function askAccounts(
   let other: Answered | null = null
   let gone = 0
   for (const row of await inOrder(rt, of)) {
-    const key = await openSourceKey(rt, row)
+    const isPaused = (row.key.not_before ?? 0) > Date.now()
+    const key = isPaused ? null : await openSourceKey(rt, row)
     if (!key) continue
     const asked = await askOne(key)
     const { outcome, retry_after_s } = asked.first ?? {}
     if (outcome === 'ok') return { best: { key, asked }, unknown: false }
     if (outcome === 'key_refused') await markRefused(rt.db, row.key)
-    if (outcome === 'failed' && retry_after_s) await pauseKey(rt.db, row.key, retry_after_s)
+    if (outcome === 'failed' && retry_after_s) {
+      await pauseKey(rt.db, row.key, Date.now() + Math.min(retry_after_s, MAX_PAUSE_S) * SECOND)
+    }
     if (outcome === 'gone') gone += 1
     else if (asked.answered > 0) other ??= { key, asked }
   }

@@ -66,11 +66,11 @@ export type SourceKey = VendorKey & { connection: SourceKeyRow['connection'] }
 /**
  * Unseals a key.
  *
- * @returns null for a key that the vendor has refused, or with which it does not want to be asked yet
+ * @returns null for a key that the vendor has refused
  * @throws {Fault} `encryption_key_unavailable`
  */
 export async function openSourceKey(rt: Runtime, row: SourceKeyRow): Promise<SourceKey | null> {
-  if (row.key.state !== 'ok' || (row.key.not_before ?? 0) > Date.now()) return null
+  if (row.key.state !== 'ok') return null
   const key = await openVendorKey(rt, row)
   return key && { ...key, connection: row.connection }
 }

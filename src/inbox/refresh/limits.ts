@@ -40,3 +40,5 @@ export const BUSY_POLL_MS = 20
  * beyond the bytes are compared by their digests.
  */
 export const KNOWN = { subscriptions: 150, invoices: 100, bytes: 1024 * 1024 }
+/** A vendor that asks us to wait is believed for so long (s) at most. */
+export const MAX_PAUSE_S = 300

@@ -1,5 +1,6 @@
 import type { Known } from '../../billing/read/known'
 import type { Runtime } from '../../env'
+import type { Json } from '../../vendors/lib/json'
 import { news } from '../refresh/ask'
 import type { SourceKey } from '../refresh/keys'
 import type { FetchedRecord } from '../refresh/record'
@@ -44,9 +45,12 @@ export async function answerFor(
   const { key, answer } = asked
   const ends: End[] = []
   const full: string[] = []
+  const customer = (winner?.body?.customer as string | undefined) ?? null
+  let object: Json | null = null
   for (const { named } of group.namings) {
     const found = await askForFull(rt, { row: group.row, key }, named, until)
-    if (found === 'none') ends.push({ as: 'gone' })
+    if (found === 'none') object ??= named.gone(customer)
+    if (found === 'none' || found === 'lost') ends.push({ as: 'gone' })
     else if (found === 'unreached') ends.push({ as: 'unreached' })
     else if ('error' in found) ends.push({ as: 'failed', ...found })
     else {
@@ -55,8 +59,6 @@ export async function answerFor(
       ends.push(from ? { as: 'learned', from } : { as: 'unreached' })
     }
   }
-  const isGone = ends.some(({ as }) => as === 'gone')
-  const object = isGone ? group.named.gone((winner?.body?.customer as string | undefined) ?? null) : null
   if (!object) return { group, key, ends, records: [], full }
   const records = await news(key, [{ kind, object, answer, cause: group.cause }], own)
   const from = records[0]?.id ?? winner?.event_id

@@ -54,23 +54,24 @@ export async function askFor(
 /**
  * Looks for the vendor's own event that contains the object: it may still have that, where it has the object no more.
  *
- * @returns the event's answer; `none` if the vendor has no such event
+ * @returns the event's answer; `none` if the vendor has no event with the object; `lost` if it does not have this event itself, so that
+ *   nothing can be said of the object: the key may be of another account
  */
 export async function askForFull(
   rt: Runtime,
   { row, key }: { row: Group['row']; key: SourceKey },
   { event }: NamedObject,
   until: number,
-): Promise<VendorAnswer | 'none' | 'unreached' | Failed> {
+): Promise<VendorAnswer | 'none' | 'lost' | 'unreached' | Failed> {
   if (!isTimeFor(until)) return 'unreached'
   const thin = await answerOf(key, event.call, until, CALL_WITHIN_MS)
-  if (thin?.outcome === 'gone') return 'none'
+  if (thin?.outcome === 'gone') return 'lost'
   if (thin?.outcome !== 'ok' || !thin.body) return failedBy(rt, row, thin)
   const call = event.full(thin.body)
   if (!call) return 'none'
   if (!isTimeFor(until)) return 'unreached'
   const full = await answerOf(key, call, until, CALL_WITHIN_MS)
-  if (full?.outcome === 'gone') return 'none'
+  if (full?.outcome === 'gone') return 'lost'
   return full?.outcome === 'ok' && full.body ? full : failedBy(rt, row, full)
 }
 

@@ -7,7 +7,6 @@ import type { Runtime } from '../../env'
 import { Fault, requireFound } from '../../lib/fault'
 import { idFloor } from '../../lib/ids'
 import { sealContext, unseal } from '../../lib/seal'
-import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import type { VendorApi } from '../../vendors/api'
 import { findConnection, inboxConnectionEntry, liveConnections, nextVersion } from '../connections/connection'
@@ -15,7 +14,7 @@ import { connections } from '../connections/schema'
 import { keyUnavailable } from '../connections/sealing'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
-import { MAX_PAUSE_S, SIGHTS } from './limits'
+import { SIGHTS } from './limits'
 import { vendorKeys } from './schema'
 
 export type VendorKeyRow = typeof vendorKeys.$inferSelect
@@ -186,20 +185,4 @@ function endFetches(db: Db, { project_id, connection_id }: Place) {
 
 function at({ project_id, connection_id }: Place) {
   return and(eq(vendorKeys.project_id, project_id), eq(vendorKeys.connection_id, connection_id))
-}
-
-/** Notes how long the vendor wants to be left alone with a key (s), up to {@link MAX_PAUSE_S}. */
-export async function pauseKey(
-  db: Db,
-  key: Pick<VendorKeyRow, 'project_id' | 'connection_id' | 'box'>,
-  seconds: number,
-): Promise<void> {
-  const not_before = Date.now() + Math.min(seconds, MAX_PAUSE_S) * SECOND
-  await run(
-    db,
-    db
-      .update(vendorKeys)
-      .set({ not_before })
-      .where(and(at(key), eq(vendorKeys.box, key.box))),
-  )
 }

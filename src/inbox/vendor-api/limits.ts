@@ -14,5 +14,3 @@ export const SIGHT_AGE = 25 * DAY
 export const MAX_API_KEY_LENGTH = 300
 /** Permissions to write that an error names, at most. */
 export const MAX_WRITES_NAMED = 5
-/** A vendor that asks us to wait is believed for so long (s) at most. */
-export const MAX_PAUSE_S = 300

@@ -50,6 +50,22 @@ describe('an object that the vendor has no more', () => {
   })
 
   it.each([
+    ['the event does not say that it was deleted', 'finalized', true],
+    ['the account has the event neither: it is another one', 'deleted', false],
+  ])('is an invoice as before if %s', async (_, what, isKept) => {
+    const invoice = stripeInvoice({ status: 'open' })
+    const world = await thinWorld([invoice])
+    await world.deliver(thinEvent(invoice, 'created'))
+    const thin = thinEvent(invoice, what, { at: T0 + 60 })
+    const objects = { [invoice.id as string]: null, ...(isKept && { [thin.id as string]: kept(thin) }) }
+    await changeAccount(world.apiKey, { objects })
+    const [id = ''] = await world.deliver(thin)
+    expect(await world.event(id)).toMatchObject({ decoded_summary: { effects: [{ result: 'gone', change: null }] } })
+    expect(await world.one('invoices', invoice.id as string)).toMatchObject({ status: 'open', ambiguous: false })
+    await expectSound(world)
+  })
+
+  it.each([
     ['the event has no snapshot', true],
     ['the vendor has the event no more', false],
   ])('leaves the event ignored if %s', async (_, isKept) => {
