@@ -14,7 +14,7 @@ export type Table = {
 
 /**
  * What a backup leaves out, because it must not come back, or means nothing in another database: sessions, unfinished sign-ins,
- * the counts of the day, and how far the cron has got.
+ * the counts of the day, how far the cron has got, and how far imports have: a backup may have read what they recorded before that.
  */
 export const LEFT_OUT: readonly string[] = [
   'directory_changes',
@@ -24,6 +24,7 @@ export const LEFT_OUT: readonly string[] = [
   'spent_challenges',
   'sso_codes',
   'sso_logins',
+  'vendor_runs',
 ]
 
 /**
