@@ -1,12 +1,13 @@
 import { findKnownOf } from '../../billing/read/known'
 import type { StoredObjectKey } from '../../billing/store'
-import { batch } from '../../db/client'
+import { findErasedAmong } from '../../consumers/links'
+import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { pooled } from '../../lib/pooled'
 import { processEvents } from '../process/process-events'
 import { retried, type Verdict } from '../process/verdict'
-import { findKeysOf } from '../refresh/keys'
-import { recordFetches } from '../refresh/record'
+import { findKeysOf, type SourceKey } from '../refresh/keys'
+import { type FetchedRecord, recordFetches } from '../refresh/record'
 import { type Answer, answerFor, type End } from './answer'
 import { CALLS_AT_ONCE } from './limits'
 import { fetchedEffect, goneEffect, grouped, type Naming } from './named'
@@ -31,11 +32,11 @@ export async function endNamings(rt: Runtime, namings: readonly Naming[], until:
   const groups = grouped(namings, rows)
   const failing = new Set<string>()
   const answers = await pooled(CALLS_AT_ONCE, groups, (group) => answerFor(rt, group, { known, until, failing }))
-  const lost = await processNew(rt, answers)
+  const missing = await processNew(rt, answers)
   const ended: Ended = { verdicts: [], unreached: [] }
   for (const { group, ends } of answers) {
     for (const [i, naming] of group.namings.entries()) {
-      const verdict = verdictOf(naming, ends[i] ?? { as: 'unreached' }, lost)
+      const verdict = verdictOf(naming, ends[i] ?? { as: 'unreached' }, missing)
       if (verdict) ended.verdicts.push(verdict)
       else ended.unreached.push(naming.verdict)
     }
@@ -52,16 +53,21 @@ function keyOf({ verdict: { event }, named: { call, id } }: Naming): StoredObjec
     : [{ project_id: event.project_id, kind: call.kind, vendor_id: id, vendor: event.vendor }]
 }
 
-/** Records what is new, and processes it. @returns the ids of records that were not recorded, because their connections have changed */
-async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<ReadonlySet<string>> {
-  const lost = new Set<string>()
+/** Records that were not recorded. `lost`: their connections have changed. `erased`: they are about customers who were erased. */
+type Missing = { lost: Set<string>; erased: Set<string> }
+
+/** Records what is new, and processes it. @returns the ids of what was not recorded */
+async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<Missing> {
+  const missing: Missing = { lost: new Set(), erased: new Set() }
   const keys: { project_id: string; event_id: string }[] = []
   for (const [, some] of Map.groupBy(answers, ({ group }) => group.row.key.connection_id)) {
     const { project_id } = some[0]?.group.row.key ?? { project_id: '' }
     const key = some.find((one) => one.key !== null)?.key
     const records = some.flatMap((one) => one.records)
-    const ids = key && records.length > 0 ? await recordFetches(rt.db, key, records) : []
-    for (const { id } of records) if (!ids.includes(id)) lost.add(id)
+    if (key) for (const id of await ofErased(rt, key, records)) missing.erased.add(id)
+    const kept = records.filter(({ id }) => !missing.erased.has(id))
+    const ids = key && kept.length > 0 ? await recordFetches(rt.db, key, kept) : []
+    for (const { id } of kept) if (!ids.includes(id)) missing.lost.add(id)
     keys.push(...[...ids, ...some.flatMap(({ full }) => full)].map((event_id) => ({ project_id, event_id })))
   }
   if (keys.length > 0) {
@@ -70,12 +76,26 @@ async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<Read
       keys.map((key) => ({ key, via: undefined })),
     )
   }
-  return lost
+  return missing
+}
+
+/** The ids of records that are about customers who were erased. */
+async function ofErased({ db }: Runtime, { api, project_id, vendor }: SourceKey, records: readonly FetchedRecord[]) {
+  const customers = records.flatMap(({ id, object }) => {
+    const customer = api.calls.customerIn(object)
+    return customer === null ? [] : [{ id, customer }]
+  })
+  if (customers.length === 0) return []
+  const list = [...new Set(customers.map(({ customer }) => customer))]
+  const erased = new Set((await run(db, findErasedAmong(db, project_id, vendor, list))).map(({ id }) => id))
+  return customers.filter(({ customer }) => erased.has(customer)).map(({ id }) => id)
 }
 
 /** @returns null if the event is to be handed back */
-function verdictOf({ verdict, named }: Naming, end: End, lost: ReadonlySet<string>): Verdict | null {
+function verdictOf({ verdict, named }: Naming, end: End, { lost, erased }: Missing): Verdict | null {
   if (end.as === 'unreached' || (end.as === 'learned' && lost.has(end.from))) return null
+  // Nothing of it is kept, so the event changes nothing.
+  if (end.as === 'learned' && erased.has(end.from)) return verdict
   if (end.as === 'failed') return retried(verdict, end.error, end.wait)
   if (end.as === 'gone') return { ...verdict, fetched: goneEffect(named) }
   return { ...verdict, status: 'processed', fetched: fetchedEffect(named, end.from) }

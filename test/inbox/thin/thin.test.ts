@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stripeEventOf, stripeInvoice, stripeSubscription } from '../../billing/payloads'
 import { visit } from '../../console/visit'
+import { insertLink } from '../../consumers/rows'
 import { changeAccount } from '../../harness'
 import { setKey } from '../refresh/world'
 import { expectSound } from './sound'
@@ -129,6 +130,17 @@ describe('a thin event', () => {
     expect(await world.one('subscriptions', subscription.id as string)).toMatchObject({ status: 'active' })
     await expectSound(world)
   })
+})
+
+it('a thin event about a customer whose consumer was erased leads to no record', async () => {
+  const [theirs, other] = [stripeSubscription({ customer: 'cus_erased' }), stripeSubscription()]
+  const world = await thinWorld([theirs, other])
+  await insertLink(world.project, 'cus_erased', { pinned: 'ers_1' })
+  const [id = '', another = ''] = await world.deliver(thinEvent(theirs), thinEvent(other))
+  expect(await world.event(id)).toMatchObject({ status: 'ignored', decoded_summary: { effects: [] } })
+  expect(await world.event(another)).toMatchObject({ status: 'processed' })
+  expect(await world.fetched()).toHaveLength(1)
+  await expectSound(world)
 })
 
 describe('health', () => {
