@@ -18,7 +18,8 @@ const e = alias(events, 'e')
  * the vendor has refused is among them.
  */
 export function findSourceKeys(db: Db, projectId: string, vendor: string) {
-  return selectSourceKeys(db, and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor)) as SQL)
+  const ofVendor = and(eq(connections.vendor, vendor), eq(connections.status, 'active'))
+  return selectSourceKeys(db, and(eq(vendorKeys.project_id, projectId), ofVendor) as SQL)
 }
 
 /** Reads the API key of a connection of a project. @param connectionId its id, or an expression */
@@ -55,7 +56,7 @@ function selectSourceKeys(db: Db, which: SQL) {
       connections,
       and(eq(connections.id, vendorKeys.connection_id), eq(connections.project_id, vendorKeys.project_id)),
     )
-    .where(and(which, eq(connections.status, 'active'), isNull(connections.deleted_at)))
+    .where(and(which, isNull(connections.deleted_at)))
     .orderBy(vendorKeys.connection_id)
 }
 export type SourceKeyRow = Awaited<ReturnType<typeof findSourceKeys>>[number]
