@@ -41,7 +41,7 @@ const CHANGES_AGAIN: Record<string, string[]> = {
   'POST /platform/v1/billing/entitlement-keys/rotate': ['audit_log', 'entitlement_keys'],
   'POST /platform/v1/billing/connections': ['audit_log', 'connections'],
   'PATCH /platform/v1/billing/connections/:id': ['audit_log', 'connections'], // It has a secret, which counts as another one.
-  'PUT /platform/v1/billing/connections/:id/api-key': ['audit_log', 'vendor_keys'], // It is tried again.
+  'PUT /platform/v1/billing/connections/:id/api-key': ['audit_log', 'connections', 'vendor_keys'], // It is tried again.
   'POST /platform/v1/billing/customers/:vendor/:id/refresh': ['vendor_asks'], // The vendor is asked again.
   'POST /platform/v1/sso/connections': ['audit_log', 'directory_changes', 'sso_connections'],
   'PATCH /platform/v1/sso/connections/:id': ['audit_log', 'directory_changes', 'sso_connections'], // As above.

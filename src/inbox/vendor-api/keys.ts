@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gte, isNull, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
@@ -135,8 +135,9 @@ export async function removeVendorKey(db: Db, of: Place, change: Change): Promis
   const removed = db.delete(vendorKeys).where(at(of)).returning({ id: vendorKeys.connection_id })
   const entry = inboxConnectionEntry(of.project_id, of.connection_id, 'connection.api_key_removed')
   const { connection } = await batch(db, {
+    // First, because it asks whether there is a key: removing none changes nothing.
+    version: endFetches(db, of, hasKey(db, of)),
     ...audited(db, change, entry, removed),
-    version: endFetches(db, of),
     connection: findConnection(db, of.project_id, of.connection_id),
   })
   requireFound(connection, 'Connection')
@@ -179,8 +180,13 @@ export function findRecentEvents(db: Db, { project_id, connection_id }: Place, s
 }
 
 /** Records of what is being fetched with the former key are then refused: their fence is the version of the connection. */
-function endFetches(db: Db, { project_id, connection_id }: Place) {
-  return db.update(connections).set({ version: nextVersion }).where(liveConnections(project_id, connection_id))
+function endFetches(db: Db, { project_id, connection_id }: Place, condition?: SQL) {
+  const which = and(liveConnections(project_id, connection_id), condition)
+  return db.update(connections).set({ version: nextVersion }).where(which)
+}
+
+function hasKey(db: Db, of: Place): SQL {
+  return exists(db.select({ one: sql`1` }).from(vendorKeys).where(at(of)))
 }
 
 function at({ project_id, connection_id }: Place) {
