@@ -54,6 +54,12 @@ export function newKey(receivedAt: number): number {
   return keyFloor(receivedAt) + (random % RANDOM)
 }
 
+/** New keys of bodies that are recorded together: no two are equal. */
+export function newKeys(receivedAt: number, n: number): number[] {
+  const [first = 0] = crypto.getRandomValues(new Uint32Array(1))
+  return Array.from({ length: n }, (_, i) => keyFloor(receivedAt) + ((first + i) % RANDOM))
+}
+
 /** The smallest key of the second of a time (ms). */
 export function keyFloor(time: number): number {
   return Math.floor(time / SECOND) * RANDOM

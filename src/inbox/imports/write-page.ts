@@ -3,7 +3,7 @@ import { batch, type Db, type Query, raw, rawWrite } from '../../db/client'
 import { bare, jsonLists } from '../../db/sql'
 import { connections } from '../connections/schema'
 import { FIRST_DUE_MS } from '../limits'
-import { isKeyTaken, newKey, packed } from '../packing'
+import { isKeyTaken, newKeys, packed } from '../packing'
 import { partsOf, withPart } from '../receive/body-parts'
 import type { FetchedRecord } from '../refresh/record'
 import { events, PACKED_COLUMNS, packedBodies } from '../schema'
@@ -60,10 +60,9 @@ function stepStatement(db: Db, taken: Taken, step: Step, isFenced: boolean) {
 }
 
 /** A body with its first part. The other parts are appended by statements of their own. */
-function bodyOf({ id, kind, object, read, headers }: FetchedRecord, now: number) {
+function bodyOf({ id, kind, object, read, headers }: FetchedRecord, key: number) {
   const { encoding, bytes, body } = packed(JSON.stringify(object))
   const [first, ...rest] = partsOf(body)
-  const key = newKey(now)
   const text = first.type === 'text' ? first.value : null
   const hex = first.type === 'blob' ? first.value : null
   const stored = { key, headers: JSON.stringify(headers), encoding, bytes, text, hex }
@@ -73,7 +72,8 @@ function bodyOf({ id, kind, object, read, headers }: FetchedRecord, now: number)
 /** The statements that record objects, by name: bodies, then events, both for the whole page. */
 function recordStatements(db: Db, taken: Taken, records: readonly FetchedRecord[]): Record<string, Query> {
   const now = Date.now()
-  const bodies = records.map((record) => bodyOf(record, now))
+  const keys = newKeys(now, records.length)
+  const bodies = records.map((record, i) => bodyOf(record, keys[i] as number))
   const from = (list: string) =>
     sql`FROM ${vendorRuns} CROSS JOIN ${connections} CROSS JOIN json_each(${list}) j WHERE ${fence(taken)}`
   const inserted = jsonLists(bodies.map(({ stored }) => stored)).map((list, i) => {
