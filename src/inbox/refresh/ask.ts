@@ -1,11 +1,13 @@
 import { candidateOf } from '../../billing/apply'
 import { readOf } from '../../billing/fetched'
 import type { Known } from '../../billing/read/known'
+import { utf8 } from '../../lib/crypto'
 import { settingsOf } from '../../tenancy/settings'
 import type { ObjectsCall } from '../../vendors/calls'
 import type { FetchedKind } from '../../vendors/kinds'
 import type { Json } from '../../vendors/lib/json'
 import { contentsOf } from '../process/decide'
+import { MAX_DELIVERY_BYTES } from '../receive/limits'
 import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
 import type { SourceKey } from './keys'
 import { ASKED_BYTES, ASKED_WITHIN_MS, MAX_COMPLETED } from './limits'
@@ -94,7 +96,9 @@ export async function completed(
         const answer = await answerOf(key, { ...call, ...(fetched.headers && { headers: fetched.headers }) }, until)
         if (answer?.outcome !== 'ok' || !answer.body) continue
         const { objects: rest, more } = call.objects(answer.body)
-        object = add(rest, more)
+        const whole = add(rest, more)
+        // A larger one could not be read again.
+        if (utf8(JSON.stringify(whole)).byteLength <= MAX_DELIVERY_BYTES) object = whole
       }
       return { ...fetched, object }
     }),
