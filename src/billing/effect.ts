@@ -10,7 +10,7 @@ export const Effect = z
     ),
     id: z.string().describe("The vendor's id of the object."),
     result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone'])).describe(
-      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did so too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state. `fetched`: the event only names the object, which was fetched from the vendor: see `event_id`. `gone`: the same, and the vendor has the object no more.',
+      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state. `fetched`: the event only names the object, which was fetched from the vendor: see `event_id`. `gone`: the event only names the object, and the vendor no longer has it.',
     ),
     change: z
       .record(
@@ -36,7 +36,7 @@ export const Effect = z
       .string()
       .optional()
       .describe(
-        'Only with `fetched`: the record of what the vendor answered, and so of what it changed. If the answer was known already, the record or event that it was known from.',
+        'Only with `fetched`: the id of the record of the fetched object, which has the effects. If the answer was already known, the id of the record or event that it was known from.',
       ),
     incomplete: z
       .literal(true)

@@ -2,11 +2,11 @@ import { iso, SECOND } from '../lib/time'
 import type { Read } from '../vendors/snapshot'
 import { type Candidate, nanoseconds } from './reduce'
 
-/** How much earlier than its `Date` an answer may have been read, besides the time that the request took: clocks of one vendor differ. */
+/** How much earlier than its `Date` an answer may have been read, besides the duration of the request: a vendor's own clocks differ. */
 const EARLIER = 5 * SECOND
-/** How much later: `Date` is a whole second, of another clock than that of the vendor's events. */
+/** How much later: `Date` is in whole seconds, and its clock is not that of the vendor's events. */
 const LATER = 3 * SECOND
-/** How far our own clock may be off the vendor's. It counts only where an answer has no `Date`. */
+/** How far our own clock may differ from the vendor's. It is used only if an answer has no `Date`. */
 const OUR_CLOCK = 60 * SECOND
 
 /** An answer of a vendor's API that has an object. Times are milliseconds since the epoch, durations milliseconds. */

@@ -31,7 +31,7 @@ const RefreshBody = named(
       .strictObject({ vendor: VendorField, id: z.string().min(1).max(MAX_CHECKOUT_ID) })
       .optional()
       .describe(
-        "The checkout that the consumer comes back from: `cs_…` of Stripe's, `txn_…` of Paddle's. With it, a customer is found that no event has linked yet.",
+        'The checkout from which the consumer returns: `cs_…` for Stripe, `txn_…` for Paddle. With it, the call also finds a customer that no event has linked yet.',
       ),
     features: askedFeatures.optional().describe('Keys of features. The answer says what the consumer may do now.'),
   }),
@@ -47,9 +47,9 @@ const RefreshedConsumer = named(
     customers: z
       .array(RefreshedCustomer)
       .describe(
-        `At most ${MAX_REFRESHED_CUSTOMERS}. \`state\` is \`fresh\` if all of the consumer's customers are here and fresh, \`stale\` if nobody could be asked, else \`partial\`.`,
+        `At most ${MAX_REFRESHED_CUSTOMERS}. The \`state\` of the consumer is \`fresh\` if all its customers are here and \`fresh\`. It is \`stale\` if no customer is \`fresh\` or \`partial\`. Otherwise it is \`partial\`.`,
       ),
-    features: z.record(z.string(), EntitlementShown).nullable().describe('Null if the call did not name any.'),
+    features: z.record(z.string(), EntitlementShown).nullable().describe('Null if the call named no features.'),
   }),
   {
     as_of: SAMPLE.time,
@@ -60,16 +60,18 @@ const RefreshedConsumer = named(
   },
 )
 
-/** `POST /:consumer/refresh`: for the page that a customer comes back to from a checkout. */
+/** `POST /:consumer/refresh`: for the page to which a customer returns from a checkout. */
 export const consumerRefreshRoutes = new Hono<HttpEnv>().post(
   '/:consumer/refresh',
   route({
     id: 'refreshConsumer',
-    summary: 'Ask the vendors for a consumer now',
-    description: `Reads the consumer's customers from the vendors' APIs, as \`POST …/customers/{vendor}/{id}/refresh\` does, and applies what is new. Then it says what the consumer may do. \`features\` needs the scope \`entitlements:read\` too. It answers within some ${Math.ceil((2 * REFRESH_WITHIN_MS) / 1000)} s, also if a vendor does not.`,
+    summary: 'Refresh a consumer from the vendors',
+    description: `Reads the consumer's customers from the vendors' APIs, as \`POST …/customers/{vendor}/{id}/refresh\` does, and applies what is new. Then it says what the consumer may do. \`features\` needs the scope \`entitlements:read\` too. It answers within about ${Math.ceil((2 * REFRESH_WITHIN_MS) / 1000)} s, even if a vendor does not.`,
     tag: 'Entitlements',
     policy: { actors: ['session', 'api_key'], scope: 'billing:write', project: true },
-    responses: { 200: { description: 'How current the consumer is, and what it may do.', schema: RefreshedConsumer } },
+    responses: {
+      200: { description: 'How current the answer is, and what the consumer may do.', schema: RefreshedConsumer },
+    },
     faults: [
       'not_found',
       'consumer_merged',

@@ -14,7 +14,7 @@ export type HealthFacts = {
   unreadable: readonly { name: string; n: number }[]
   /** `full`: whether the database has recently refused a write because it is full. */
   store: { number: number; size_bytes: number | null; limit_bytes: number; full: boolean }
-  /** Names of active connections that receive thin events of objects that would become state, and have no API key. */
+  /** Names of active connections that have no API key, and receive thin events about objects that would become state. */
   thin_without_key: readonly string[]
   /** Sentences about connections that refused every delivery. */
   refusing: readonly string[]
@@ -116,7 +116,7 @@ function checksOf(facts: HealthFacts): Check[] {
     },
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
-      reason: `the connection ${name} receives thin events, which set no billing state without an API key of the connection: set one, or let the vendor send snapshots`,
+      reason: `the connection ${name} receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots`,
       degraded: true,
     })),
     ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),

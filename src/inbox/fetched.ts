@@ -11,7 +11,7 @@ import { Undecodable, type Vendor } from '../vendors/vendor'
  * - `kind`: what was asked for
  * - `at`, `until`: the earliest and the latest time of the vendor's at which it can have been so
  * - `over`: the rank of the state that was known before it was asked for; empty if there was none
- * - `cause`: the time of the event that was the reason to ask; empty without one
+ * - `cause`: the time of the event for which the object was fetched; empty if there was none
  * - `date`: the vendor's `Date`, empty without one; `took`: how long the answer took (ms)
  */
 export type FetchHeaders = Record<'kind' | 'at' | 'until' | 'over' | 'cause' | 'date' | 'took', string>
@@ -31,7 +31,7 @@ export function fetchedIn(
   const { kind, at = '', until = '', over, cause } = headers as FetchHeaders
   const object = parseObject(text)
   const event = asEvent(id, { kind: kind as FetchedKind, object, at })
-  // A transaction tells of cards too: what was known of those before is not kept.
+  // A transaction also tells of cards: what was known of them before is not kept.
   const readOf = (of: Kind) => ({ at, until, over: of === kind ? over || null : null, cause: cause || null })
   const made = { at: api?.calls.createdAt(object) ?? null, id: String(object.id) }
   const claimed = (claim: CustomerClaim) => (claim.by === 'customer' ? claim : { ...claim, made })

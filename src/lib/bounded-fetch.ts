@@ -1,8 +1,8 @@
 import { SECOND } from './time'
 
 /*
- * The core of every fetch of something that others run: how long and how large an answer may be, and that it leads nowhere else.
- * Who may be asked is the caller's rule: see fetch-outside.ts, and fetch-vendor.ts of the inbox.
+ * Every request to a server that others run goes through here. It limits how long and how large an answer may be, and follows no redirect.
+ * The caller decides who may be asked: see fetch-outside.ts, and fetch-vendor.ts of the inbox.
  */
 
 export type Bounds = {

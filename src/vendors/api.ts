@@ -1,7 +1,7 @@
 import type { ApiPattern, VendorCalls } from './calls'
 import type { Json } from './lib/json'
 
-/** What is wrong with a key, before anybody is asked. `why` is a sentence for people; it never has the key. */
+/** What is wrong with a key, as far as its text shows. `why` is a sentence for people; it never contains the key. */
 export type KeyProblem = { problem: 'malformed' | 'too_powerful'; why: string }
 
 /** Something that a key should be able to read. */
@@ -14,12 +14,12 @@ export type ApiRead = {
   probe?: { pattern: ApiPattern; query: Readonly<Record<string, string>> }
 }
 
-/** What a vendor says of a key itself. */
+/** What a vendor says about the key itself. */
 export type KeyFacts = {
   livemode: boolean
-  /** What it may, in the vendor's own words. */
+  /** Its permissions, in the vendor's own words. */
   permissions: readonly string[]
-  /** Those of them that are more than reading. */
+  /** Those permissions that allow more than reading. */
   writes: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export type VendorApi = {
   livemodeOf: (key: string) => boolean
   /** What is asked for with a key, and what the answers mean. */
   calls: VendorCalls
-  /** What a key must be able to read. */
+  /** What a key should be able to read. */
   reads: readonly ApiRead[]
   /** Where the vendor tells what a key may, and how that reads; null where the answer has another form. */
   about?: { pattern: ApiPattern; facts: (body: Json) => KeyFacts | null }
@@ -55,13 +55,13 @@ export type VendorApi = {
   sightOf: (event: KnownEvent) => { pattern: ApiPattern; id: string } | null
   /** The vendor's code of an error: a word, never a message. */
   errorCode: (body: Json) => string | null
-  /** Whether an answer says that the key itself is no good (any more), in contrast to a permission that it lacks. */
+  /** Whether an answer says that the key itself does not work, as opposed to a permission that it lacks. */
   isKeyRefused: (status: number, code: string | null) => boolean
 }
 
 /**
- * What an answer of a vendor means for whoever asked. `key_refused`: no call with this key will work; `permission_missing`: this one
- * does not; `failed`: ask again later (429, 5xx); `other`: a request that the vendor finds wrong.
+ * What an answer from a vendor means. `key_refused`: no call with this key will work; `permission_missing`: this call does not;
+ * `failed`: ask again later (429, 5xx); `other`: the vendor rejected the request.
  */
 export type ApiOutcome = 'ok' | 'gone' | 'key_refused' | 'permission_missing' | 'failed' | 'other'
 

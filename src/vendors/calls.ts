@@ -16,7 +16,7 @@ export type ObjectsCall = {
   objects: (body: Json) => { objects: Json[]; more: boolean }
 }
 
-/** The object that an event names without containing it, and the calls that read it. */
+/** The object that an event names but does not contain, and the calls that read it. */
 export type NamedObject = {
   id: string
   call: ObjectsCall & { ids: Readonly<Record<string, string>> }
@@ -26,7 +26,7 @@ export type NamedObject = {
     /** The call of the event that contains the object; null if there is none. */
     full: (body: Json) => Omit<ObjectsCall, 'kind' | 'objects'> | null
   }
-  /** What a gone object is, as the vendor would show it; null if nothing says what became of it. */
+  /** A missing object, as the vendor would show it; null if nothing says what became of it. */
   gone: (customer: string | null) => Json | null
 }
 
@@ -46,23 +46,23 @@ export type ListCall = {
   page: (body: Json) => { objects: Json[]; more: boolean } | null
 }
 
-/** What is asked of a vendor's API, and what the answers mean: pure functions, without a request. */
+/** The requests to a vendor's API, and what the answers mean: pure functions that send nothing. */
 export type VendorCalls = {
-  /** A customer, then what the customer has, of each kind. */
+  /** Reads a customer, then what the customer has, kind by kind. */
   ofCustomer: (id: string) => [ObjectsCall, ...ObjectsCall[]]
-  /** A checkout that the vendor's page has ended, by the id that the vendor gave it; null if it is no such id. */
+  /** Reads a checkout by the vendor's id of it; null if the id does not look like one. */
   ofCheckout: (id: string) => ObjectsCall | null
-  /** What an event names without containing it; null for an event whose object becomes no state, or that contains it. */
+  /** The object that an event only names; null if the event contains its object, or the object becomes no state. */
   ofEvent: (content: Json) => NamedObject | null
   /** The customer that an object belongs to, or is. */
   customerIn: (object: Json) => string | null
-  /** What an object lacks of its lists. Each answer is added with `add`. */
+  /** The calls that complete the lists inside an object. `add` puts an answer into the object. */
   rest: (
     kind: FetchedKind,
     object: Json,
   ) => { call: Omit<ObjectsCall, 'kind'>; add: (rest: Json[], more: boolean) => Json }[]
   lists: Readonly<Record<ListedKind, ListCall>>
-  /** Whether an answer says that the object after which a page was to begin is not there any more. */
+  /** Whether an answer says that the object after which a page begins no longer exists. */
   isCursorGone: (status: number, code: string | null) => boolean
   /** When the vendor made an object, as the object says: ISO 8601 UTC. */
   createdAt: (object: Json) => string | null

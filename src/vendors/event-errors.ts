@@ -48,13 +48,13 @@ const MEANINGS = {
     mayPass: true,
   },
   vendor_failed: {
-    what: 'The event only names an object, and {vendor} did not answer when it was asked for that object.',
-    todo: 'It is asked again by itself. If all attempts have failed, replay the event when {vendor} answers again.',
+    what: 'The event only names an object, and {vendor} did not send that object when it was asked.',
+    todo: 'The service asks again automatically. If all attempts have failed, replay the event once {vendor} works again.',
     mayPass: true,
   },
   vendor_key_refused: {
-    what: 'The event only names an object, and {vendor} refuses to show it to the API key of the connection.',
-    todo: 'Set an API key that may read the object. The event is then processed by itself.',
+    what: "The event only names an object, and {vendor} refuses to show it with the connection's API key.",
+    todo: 'Set an API key that can read the object. The event is then processed automatically.',
     mayPass: true,
   },
   worker_died: {

@@ -13,8 +13,8 @@ const PATHS: Readonly<Record<string, ApiPattern>> = {
 }
 
 /**
- * Paddle's API. Its root tells what a key may, so nothing else is tried. Keys from before May 2025 have another form and no
- * permissions: they may do anything.
+ * Paddle's API. Its root says what a key can do, so nothing else is tried. Keys from before May 2025 have another form and no
+ * permissions: they can do anything.
  * https://developer.paddle.com/api-reference/api-root/get-api-root
  * https://developer.paddle.com/api-reference/about/authentication
  */
@@ -28,7 +28,7 @@ export const paddleApi: VendorApi = {
     if (/^[0-9a-f]{50}$/.test(key))
       return {
         problem: 'too_powerful',
-        why: 'A key from before May 2025 has no permissions, so it may do anything. Create a new key that may only read.',
+        why: 'A key from before May 2025 has no permissions, so it can do anything. Create a new key that can only read.',
       }
     return { problem: 'malformed', why: 'An API key of Paddle begins with pdl_live_apikey_ or pdl_sdbx_apikey_.' }
   },

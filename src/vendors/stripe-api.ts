@@ -11,8 +11,8 @@ import { stripeCalls } from './stripe-calls'
 export const STRIPE_VERSION = '2026-10-28.endive'
 
 /**
- * Stripe's API, read with a restricted key. Stripe does not tell what a key may: each list is tried. So a restricted key that
- * may also write cannot be told apart.
+ * Stripe's API, read with a restricted key. Stripe does not say what a key can do, so each list is tried. A restricted key that can
+ * also write cannot be told apart.
  * https://docs.stripe.com/keys/restricted-api-keys
  */
 export const stripeApi: VendorApi = {
@@ -24,7 +24,7 @@ export const stripeApi: VendorApi = {
     if (/^sk_/.test(key))
       return {
         problem: 'too_powerful',
-        why: 'A key that begins with sk_ may do anything in the account. Create a restricted key (rk_…) that may only read.',
+        why: 'A key that begins with sk_ can do anything in the account. Create a restricted key (rk_…) that can only read.',
       }
     if (/^rk_(live|test)_[A-Za-z0-9]{8,250}$/.test(key)) return null
     return { problem: 'malformed', why: 'A restricted key of Stripe begins with rk_live_ or rk_test_.' }

@@ -73,13 +73,13 @@ export const stripeCalls: VendorCalls = {
 
   versionOf: () => null,
 
-  // A version is a date and a name. What else an event may have there is not sent on.
+  // A version is a date and a name. Anything else that an event has there is not sent on.
   headers: (version) =>
     /^\d{4}-\d\d-\d\d(\.\w+)?$/.test(version ?? '') ? { 'Stripe-Version': version as string } : {},
 }
 
 /**
- * Lists in an object have its first ten or twenty entries. Of a longer one, its own address has a hundred, which is as many as are kept.
+ * A list inside an object has only the first ten or twenty entries. The list's own address has up to a hundred, which is as many as are kept.
  * https://docs.stripe.com/api/pagination
  */
 const REST: Partial<Record<FetchedKind, (object: Json) => ReturnType<VendorCalls['rest']>>> = {

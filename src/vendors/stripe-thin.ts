@@ -2,7 +2,7 @@ import { type NamedObject, one } from './calls'
 import type { FetchedKind } from './kinds'
 import { at, type Json, text } from './lib/json'
 
-/** What the newer API calls its events. They are thin: they name an object without containing it. */
+/** What the newer API calls its events. They are thin: they name an object but do not contain it. */
 export const THIN = 'v2.core.event'
 
 /** The vendor that sends them. */
@@ -11,7 +11,7 @@ export const THIN_VENDOR = 'stripe'
 /** The names of thin events begin with the version of the API that their object is of: as a pattern of SQLite's GLOB. */
 export const THIN_TYPES = 'v[0-9]*.*'
 
-/** The types of objects that become state, or say whose a customer is, and where they are. Many names of events point to each. */
+/** The types of objects that become state, or say which consumer a customer is, and their paths. Events with many names point to each. */
 const OBJECTS: Readonly<Record<string, { kind: FetchedKind; pattern: `/v1/${string}` }>> = {
   customer: { kind: 'customer', pattern: '/v1/customers/{id}' },
   subscription: { kind: 'subscription', pattern: '/v1/subscriptions/{id}' },
@@ -32,7 +32,7 @@ const ID = /^[\w-]{1,200}$/
 const CONTEXT = /^[\w/-]{1,300}$/
 
 /**
- * The object that a thin event names. Its `url` is not used: no address of a payload is asked.
+ * The object that a thin event names. Its `url` is not used: no request goes to an address from a payload.
  * https://docs.stripe.com/event-destinations#thin-events
  */
 export function namedByStripe(event: Json): NamedObject | null {
@@ -57,7 +57,7 @@ export function namedByStripe(event: Json): NamedObject | null {
           : null
       },
     },
-    // Only drafts can be deleted, and then the API has them no more. Other kinds leave a trace, or are gone for other reasons.
+    // Only drafts can be deleted, and the API then no longer has them. Other kinds leave a trace, or are gone for other reasons.
     gone: (customer) =>
       found.kind === 'invoice' && text(event.type)?.endsWith('.deleted')
         ? { id, object: 'invoice', deleted: true, customer }

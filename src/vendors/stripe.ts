@@ -147,7 +147,7 @@ function thinEvent(event: Record<string, unknown>, event_type: string): DecodedE
   })
 }
 
-/** The type of event that says what a fetched object says. Its end is told by the object, or by what it lacks. */
+/** The type of event that says what a fetched object says. The object shows whether it has ended, or was detached. */
 function typeOf(kind: FetchedKind, object: Json): string {
   if (kind === 'checkout') return `checkout.session.${object.status === 'complete' ? 'completed' : 'expired'}`
   if (kind === 'subscription') return 'customer.subscription.updated'

@@ -22,7 +22,7 @@ async function newPlace() {
 describe('an import in the console', () => {
   it('is begun, shown with its progress by kind, canceled, and goes on', async () => {
     const { world, at, token, shown } = await newPlace()
-    expect(await shown()).toContain('<summary>Begin an import</summary>')
+    expect(await shown()).toContain('<summary>Start an import</summary>')
     const begun = await submit(`${at}/imports`, token, CHOSEN)
     expect([begun.status, begun.headers.get('Location')]).toEqual([303, `${at}?done=import_started`])
     const { id } = (await world.api(world.path)).body.data[0] ?? {}
@@ -32,10 +32,10 @@ describe('an import in the console', () => {
     expect(running).toContain('<span class="badge warn">running</span>')
     expect(running).toContain('hx-trigger="every 3s"')
     expect(running).toMatch(/Customers<\/td>.*?running.*?>100<.*?>100<.*?>0</s)
-    expect(running).not.toContain('Begin an import')
+    expect(running).not.toContain('Start an import')
     const canceled = await submit(`${at}/imports/${id}/cancel`, token)
     expect(canceled.headers.get('Location')).toBe(`${at}?done=import_canceled`)
-    expect(await shown()).toMatch(/badge ">canceled<.*Begin an import/s)
+    expect(await shown()).toMatch(/badge ">canceled<.*Start an import/s)
     advance(SECOND)
     await submit(`${at}/imports`, token, CHOSEN)
     const next = (await world.api(world.path)).body.data[0]?.id
@@ -52,7 +52,7 @@ describe('an import in the console', () => {
     await world.start()
     await world.page()
     const waiting = await shown()
-    expect(waiting).toContain('The vendor wants to be asked more slowly.')
+    expect(waiting).toContain('The vendor asked for slower requests.')
     expect((await submit(`${at}/imports`, token, CHOSEN)).status).toBe(409)
   })
 

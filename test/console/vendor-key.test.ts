@@ -32,7 +32,7 @@ describe('the key of a vendor’s API in the console', () => {
     const key = await newStripeAccount({ refused: ['checkout/sessions'] })
     const answer = await set(`${key}\n`) // A line break that was copied along is not part of the key.
     expect([answer.status, answer.headers.get('Location')]).toEqual([303, `${at}?done=api_key_set`])
-    expect((await visit(`${at}?done=api_key_set`, owner.token)).text).toContain('The API key was tried and stored.')
+    expect((await visit(`${at}?done=api_key_set`, owner.token)).text).toContain('The API key was checked and stored.')
     const after = await shown()
     expect(after).not.toContain(key)
     expect(after).toContain(`<code>…${key.slice(-4)}</code> <span class="badge good">ok</span>`)
@@ -56,8 +56,8 @@ describe('the key of a vendor’s API in the console', () => {
     const { at, owner, shown, set } = await newPlace()
     for (const [key, status, said] of [
       ['nonsense-of-mine', 422, 'begins with rk_live_ or rk_test_'],
-      ['sk_live_51nonsenseofmine', 422, 'may do anything in the account'],
-      [newStripeKey('test'), 422, 'a key of the test mode'],
+      ['sk_live_51nonsenseofmine', 422, 'can do anything in the account'],
+      [newStripeKey('test'), 422, 'This is a test key, and the connection is in live mode.'],
       [newStripeKey(), 422, 'does not know this key'],
       [await newStripeAccount({ fail: { status: 500 } }), 502, 'answered with 500'],
       ['', 422, 'Must not be empty.'],
@@ -81,7 +81,7 @@ describe('the key of a vendor’s API in the console', () => {
     await set(await newStripeAccount())
     await rows("UPDATE vendor_keys SET state = 'refused' WHERE connection_id = ?", id)
     const text = await shown()
-    expect(text).toContain('Stripe does not accept this key any more.')
+    expect(text).toContain('Stripe no longer accepts this key.')
     expect(text).toContain('<span class="badge bad">refused</span>')
   })
 

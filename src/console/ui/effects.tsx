@@ -8,7 +8,7 @@ const RESULTS: Record<Effect['result'], string> = {
   superseded: 'A later event sets the state of the object, so this one changed nothing.',
   ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
   fetched: 'This event only names the object, which was fetched from the vendor.',
-  gone: 'This event only names the object, and the vendor has it no more.',
+  gone: 'This event only names the object, and the vendor no longer has it.',
 }
 const LINKED = 'The event says which consumer the customer is.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */
@@ -53,7 +53,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
           <p class="quiet">{kind === 'customer_link' ? LINKED : RESULTS[result]}</p>
           {event_id && (
             <p class="quiet">
-              What was fetched: <a href={`${events}/${event_id}`}>{event_id}</a>
+              Fetched object: <a href={`${events}/${event_id}`}>{event_id}</a>
             </p>
           )}
           {incomplete && <p class="quiet">A list of this object was cut off. The vendor has all of it.</p>}

@@ -51,11 +51,11 @@ const NOTICES = {
   domain_deleted: 'The domain was deleted.',
   customer_linked: 'The customer is linked to this consumer.',
   customer_without_consumer: 'The customer is set to no consumer, whatever events say.',
-  customer_refreshed: 'The customer, its subscriptions and its newest invoices are as the vendor says now.',
+  customer_refreshed: 'The customer, its subscriptions and its newest invoices now match what the vendor says.',
   customer_refreshed_partly:
-    'The vendor answered only in part, or something changed at the same moment. What it said is applied. You can refresh again.',
+    'The vendor answered only in part, or something changed at the same moment. What the vendor said was applied. You can refresh again.',
   customer_not_refreshed:
-    'The vendor gave no usable answer, so nothing was changed. Look at the API key of the connection, or try again.',
+    'The vendor gave no usable answer, so nothing was changed. Check the API key of the connection, or try again.',
   customer_unpinned: 'Events now say again which consumer the customer is.',
   feature_created: 'The feature was created. Plans and grants can give it now.',
   feature_changed: 'The feature was changed.',
@@ -68,9 +68,9 @@ const NOTICES = {
   connection_deleted: 'The connection was deleted. Its events were kept.',
   secret_added: 'The signing secret was added.',
   secret_removed: 'The signing secret was removed.',
-  api_key_set: 'The API key was tried and stored.',
+  api_key_set: 'The API key was checked and stored.',
   api_key_removed: 'The API key was removed.',
-  import_started: 'The import has begun.',
+  import_started: 'The import was started.',
   import_canceled: 'The import was canceled. What it has recorded stays.',
   sso_created:
     'The connection was created as a draft. Enter its redirect URI at your provider, test it, and activate it.',

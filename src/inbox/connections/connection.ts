@@ -90,7 +90,7 @@ export async function insertConnection(
 /**
  * Changes a connection and its `version`, so that ingest reads it again.
  *
- * @throws {Fault} `not_found`; `api_key_other_mode` if it would get another mode than the key of its vendor's API has
+ * @throws {Fault} `not_found`; `api_key_other_mode` if its mode would differ from that of its API key
  */
 export async function updateConnection(
   db: Db,
@@ -114,11 +114,14 @@ export async function updateConnection(
   })
   const row = requireFound(rows, 'Connection')
   if (changed.length === 0)
-    throw new Fault('api_key_other_mode', "The key of the vendor's API is of the mode that the connection has now.")
+    throw new Fault(
+      'api_key_other_mode',
+      'The connection has an API key of its present mode. Remove the key before you change the mode.',
+    )
   return row
 }
 
-/** Whether a connection has no key of the vendor's API that is of this mode, as a condition. */
+/** The condition that a connection does not have an API key of this mode. */
 function hasNoKeyOfMode(livemode: boolean): SQL {
   const key = and(
     eq(vendorKeys.project_id, connections.project_id),

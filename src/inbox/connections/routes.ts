@@ -104,7 +104,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       id: 'deleteConnection',
       summary: 'Delete a connection',
       description:
-        'Its address answers 404 from then on, and its secrets and the key of the vendor’s API are deleted. Recorded events stay.',
+        'Its address answers 404 from then on, and its secrets and the vendor’s API key are deleted. Recorded events stay.',
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Deleted.' } },

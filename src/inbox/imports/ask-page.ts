@@ -7,8 +7,8 @@ import { COMPLETE_WITHIN_MS, COMPLETED_AT_ONCE, MAX_RETRY_AFTER_MS } from './lim
 import type { KindProgress } from './schema'
 
 /**
- * What the vendor says to a page. `again`: it failed, and is tried after `wait` (ms), if the vendor says so; `smaller`: with fewer
- * objects. `cursor_gone`: the object after which it was to begin is deleted.
+ * What the vendor answers for a page. `again`: it failed, and is tried again, after `wait` (ms) if the vendor says so, and with fewer
+ * objects if `smaller`. `cursor_gone`: the object after which the page begins is deleted.
  */
 export type PageAnswer =
   | { is: 'page'; objects: Fetched[]; last: string | null; more: boolean }
@@ -38,7 +38,7 @@ export async function askPage(key: SourceKey, { kind, progress, since }: Of): Pr
   if (answer.outcome !== 'ok') return refusalOf(key, answer, cursor)
   const page = answer.body && list.page(answer.body)
   const last = text(page?.objects.at(-1)?.id)
-  // A page that says nothing about more, or has no place from which to go on, is none.
+  // It is not a page if it does not say whether there are more, or has no place from which to continue.
   if (!page || (page.more && (last === null || last === cursor))) return unavailable(null)
   const brief = { ...answer, text: '', body: null } // its objects are in memory once
   const objects = page.objects.map((object) => ({ kind: list.kind, object, answer: brief }))

@@ -11,7 +11,7 @@ import { vendorRuns } from './schema'
 
 const r = alias(vendorRuns, 'r')
 
-/** Sends the pages of imports again that are overdue and that no worker reads: this finds what the Queue has lost. */
+/** Sends again the pages of imports that are overdue and that no worker reads. This finds what the Queue has lost. */
 export async function resendImports({ db, fetches, now }: Runtime): Promise<void> {
   const overdue = await takeOverdue(db, now)
   if (overdue.length === 0) return

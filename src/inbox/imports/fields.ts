@@ -17,13 +17,13 @@ export const StartBody = named(
       .min(1)
       .max(LISTED_KINDS.length)
       .default([...LISTED_KINDS])
-      .describe('What to read. By default, all of it.'),
+      .describe('What to read. By default, all three kinds.'),
     invoice_months: z
       .int()
       .min(0)
       .max(MAX_INVOICE_MONTHS)
       .default(INVOICE_MONTHS)
-      .describe('Invoices that are older than so many months are left out.'),
+      .describe('How many months of invoices to read. Older invoices are left out.'),
   }),
   { kinds: ['customers', 'subscriptions'], invoice_months: INVOICE_MONTHS },
 )
@@ -32,11 +32,11 @@ const Progress = named(
   'ImportProgress',
   z.object({
     state: named('ImportKindState', z.enum(KIND_STATES)).describe(
-      '`permission_missing`: the API key may not read this kind. The others are read all the same.',
+      '`permission_missing`: the API key cannot read this kind. The import still reads the others.',
     ),
-    seen: z.int().describe('Objects that were read. One that is read twice counts twice.'),
-    recorded: z.int().describe('Those of them that said something new.'),
-    unchanged: z.int().describe('Those of them that said what was known.'),
+    seen: z.int().describe('Objects that were read. An object that is read twice counts twice.'),
+    recorded: z.int().describe('How many of them said something new.'),
+    unchanged: z.int().describe('The others. Most of them say what was already known.'),
   }),
   { state: 'running', seen: 1200, recorded: 1150, unchanged: 50 },
 )
@@ -48,18 +48,18 @@ export const ImportShown = named(
   z.object({
     id: z.string(),
     state: named('ImportState', z.enum(RUN_STATES)).describe(
-      '`waiting`: until `waiting_until`, because of `error`. `failed`: see `error`. A new import goes on from there.',
+      '`waiting`: it waits until `waiting_until`, because of `error`. `failed`: see `error`. A new import continues from there, if it begins within 7 days.',
     ),
-    kinds: z.partialRecord(Kind, Progress).describe('What is read, in this order, and how far it is.'),
+    kinds: z.partialRecord(Kind, Progress).describe('The kinds that are read, in this order, with their progress.'),
     continues: z
       .string()
       .nullable()
-      .describe('The id of the import that failed or was canceled, from which this one goes on. Its counts go on too.'),
+      .describe('The id of the failed or canceled import that this one continues. The counts carry on too.'),
     waiting_until: timestamp.nullable(),
     error: named('ImportError', z.enum(RUN_ERRORS))
       .nullable()
       .describe(
-        '`rate_limited`, `vendor_unavailable`: the vendor is asked again. `vendor_refused`: the vendor finds the request wrong. `api_key_refused`, `api_key_removed`: set a key. `encryption_key_unavailable`: the service cannot open the key. `database_filling`: the database is too full for an import.',
+        '`rate_limited`, `vendor_unavailable`: the vendor is asked again. `vendor_refused`: the vendor rejected the request. `api_key_refused`, `api_key_removed`: set a key. `encryption_key_unavailable`: the service cannot open the key. `database_filling`: the database is too full for an import.',
       ),
     created_at: timestamp,
     updated_at: timestamp,

@@ -8,7 +8,7 @@ import type { ImportKey } from './message'
 import { isOpen, type RunRow } from './runs'
 import { vendorRuns } from './schema'
 
-/** An import of which this worker does a page. `source`: null if the connection has no key any more, or is deleted. */
+/** An import whose next page this worker reads. `source`: null if the connection no longer has a key, or is deleted. */
 export type Taken = { run: RunRow; source: SourceKeyRow | null; token: string }
 
 /**

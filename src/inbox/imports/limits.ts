@@ -7,26 +7,26 @@ export const MAX_INVOICE_MONTHS = 24
 export const CONTINUED_WITHIN_MS = 7 * DAY
 /** How long a worker has an import for a page (ms): longer than any page takes. */
 export const PAGE_LEASE_MS = MINUTE
-/** The wait between two pages (ms), so that an import leaves the vendor's limit to others. */
+/** The wait between two pages (ms), so that an import leaves most of the vendor's limit to others. */
 export const PACE_MS = SECOND
 /** How much earlier than planned a page may begin (ms): clocks of two workers differ a little. */
 export const CLOCKS_DIFFER_MS = 250
-/** Within how much time (ms) the lists inside the objects of a page must be completed, and how many of them at once. */
+/** How long it may take (ms) to complete the lists inside the objects of a page, and how many are completed at once. */
 export const COMPLETE_WITHIN_MS = 20 * SECOND
 export const COMPLETED_AT_ONCE = 4
-/** The last objects of so many pages are kept, as places from which to go on. */
+/** For how many pages the last object is remembered, as a place from which to continue. */
 export const MAX_CURSORS = 3
-/** An import fails once one page has failed so often. */
+/** An import fails once one page has failed this often. */
 export const MAX_PAGE_TRIES = 50
 /** The longest wait (ms) after a page that failed, and the longest that the vendor may ask for. */
 export const MAX_BACKOFF_MS = 10 * MINUTE
 export const MAX_RETRY_AFTER_MS = HOUR
-/** From this share of the largest database on, imports wait: what vendors deliver needs the rest. They look again after this time (ms). */
+/** Imports wait once the database has this share of its largest size: deliveries need the rest. They check again after this time (ms). */
 export const FILLING_SHARE = 0.7
 export const FILLING_WAIT_MS = 15 * MINUTE
 /** How much older than the vendor's `Date` the objects of a list may be (ms): lists may lag. */
 export const LIST_LAG_MS = MINUTE
-/** The cron sends a page again that is overdue by this much (ms), and so many at once. */
+/** The cron sends a page again that is overdue by this much (ms), and at most this many pages at once. */
 export const OVERDUE_MS = MINUTE
 export const MAX_RESENT = 100
 /** The Queue must take what the cron sends within this time (ms). */

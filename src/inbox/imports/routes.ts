@@ -25,10 +25,10 @@ export const importRoutes = new Hono<HttpEnv>()
       id: 'startImport',
       summary: "Import what is in the vendor's account",
       description:
-        "Reads customers, subscriptions and invoices from the vendor's API with the key of the connection, a page of up to 100 objects a second, and records what is new. A connection has one import at a time. If its last one failed or was canceled in the past 7 days, the new one goes on from there.",
+        "Reads customers, subscriptions and invoices from the vendor's API with the API key of the connection, and records what is new. It reads a page of up to 100 objects, then waits a second. A connection runs one import at a time. If its last one failed or was canceled in the past 7 days, the new one continues from there.",
       tag,
       policy: { ...mayWrite, costly: true },
-      responses: { 202: { description: 'The import that has begun.', schema: ImportShown } },
+      responses: { 202: { description: 'The import that was started.', schema: ImportShown } },
       faults: ['not_found', 'api_key_missing', 'import_running'],
     }),
     body(StartBody),
@@ -65,7 +65,7 @@ export const importRoutes = new Hono<HttpEnv>()
     '/:id/imports/:import_id',
     route({
       id: 'getImport',
-      summary: 'Read how far an import is',
+      summary: 'Read the progress of an import',
       description: 'It ends as `done`, `canceled` or `failed`.',
       tag,
       policy: mayRead,
@@ -83,7 +83,7 @@ export const importRoutes = new Hono<HttpEnv>()
     route({
       id: 'cancelImport',
       summary: 'Cancel an import',
-      description: 'What it has recorded stays. An import that has ended stays as it is.',
+      description: 'What it has recorded stays. Canceling an import that has ended changes nothing.',
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 200: { description: 'The import.', schema: ImportShown } },

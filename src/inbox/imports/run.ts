@@ -29,7 +29,7 @@ import { writePage } from './write-page'
 type Page = { step: Step; records: FetchedRecord[] }
 
 /**
- * Does the next page of an import, and asks for the one after it. If this worker dies, the import is given to another one once its
+ * Reads the next page of an import, and asks for the one after it. If this worker dies, the import is given to another one once its
  * lease has expired, and goes on after what was recorded.
  *
  * @throws {Fault} `database_unavailable`

@@ -20,7 +20,7 @@ export type Asked = { kinds: readonly ListedKind[]; invoice_months: number }
 const importEntry = entriesOf('import')
 
 /**
- * Begins an import, or continues the last one of the connection if that failed or was canceled a short time ago.
+ * Begins an import, or continues the last one of the connection if that failed or was canceled within {@link CONTINUED_WITHIN_MS}.
  *
  * @throws {Fault} `not_found`; `api_key_missing` if the connection has no key that the vendor knows; `import_running`
  */
@@ -43,7 +43,7 @@ export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: As
     ...audited(db, change, entry, insertWhere(db, vendorRuns, row, isFree)),
     rows: findRun(db, row),
   })
-  if (!rows[0]) throw new Fault('import_running', 'An import of this connection is under way.')
+  if (!rows[0]) throw new Fault('import_running', 'This connection has an import that is running.')
   const sent = sendPage(rt.fetches, { project_id: of.project_id, import_id: row.id })
   rt.waitUntil(sent.catch((error) => writeLog('warn', 'import_not_sent', { import_id: row.id, error: String(error) })))
   return rows[0]

@@ -13,7 +13,10 @@ import type { SourceKey } from './keys'
 import { ASKED_BYTES, ASKED_WITHIN_MS, MAX_COMPLETED } from './limits'
 import { type FetchedRecord, recordOf } from './record'
 
-/** What a vendor's answers hold. `missing`: of how many calls there is no answer, or not a whole one. `first`: the answer to the first one, if there is any. */
+/**
+ * What a vendor's answers hold. `missing`: how many calls have no answer, or not a whole one. `first`: the answer to the first call; null if
+ * there is none.
+ */
 export type Asked = { objects: Fetched[]; answered: number; missing: number; first: VendorAnswer | null }
 /** An object of an answer, with its lists completed. */
 export type Fetched = {
@@ -27,7 +30,7 @@ export type Fetched = {
 }
 
 /**
- * Makes calls at once, and reads what the objects in the answers lack of their lists.
+ * Makes calls side by side, and completes the lists inside the objects of the answers.
  *
  * @param until the time (ms) by which all must be answered
  * @param most how long one call may take (ms)
@@ -132,7 +135,7 @@ export async function news(
   return records
 }
 
-/** Whether a fetched object is as it is known: as the vendor renders it, or at least in all that we keep of it. */
+/** Whether a fetched object says what is known: as the vendor renders it, or at least in everything that we keep of it. */
 async function saysTheSame(
   vendor: string,
   { id, object, headers }: FetchedRecord,
@@ -143,7 +146,7 @@ async function saysTheSame(
   const snapshot = snapshots.find(({ kind, id }) => kind === winner.kind && id === winner.id)
   if (!snapshot) return false
   const { after, body } = await candidateOf({ event_id: id, vendor_event_id: id }, snapshot)
-  // Of a deleted customer, the vendor answers nothing else.
+  // The vendor says nothing else about a deleted customer.
   if (body?.status === 'deleted' && winner.body?.status === 'deleted') return true
   return after === winner.after || JSON.stringify(lasting(body)) === JSON.stringify(lasting(winner.body))
 }

@@ -19,7 +19,8 @@ import { inFlight } from './room'
  * own event would.
  *
  * @returns the customer; null if the vendor gave no answer, or the checkout has no customer yet
- * @throws {Fault} `validation_failed` if the vendor has no such ids; `api_key_missing`; `not_found` if no account has the checkout
+ * @throws {Fault} `validation_failed` if the id does not look like one of the vendor's checkouts; `api_key_missing`;
+ *   `not_found` if no account has the checkout
  */
 export async function customerOfCheckout(
   rt: Runtime,
@@ -37,7 +38,8 @@ export async function customerOfCheckout(
   )
   const [found] = asked?.best?.asked.objects ?? []
   if (asked?.best && found) return customerIn(rt, asked.best.key, found)
-  if (asked?.unknown) throw new Fault('not_found', 'No account of the connections with API keys has this checkout.')
+  if (asked?.unknown)
+    throw new Fault('not_found', 'No connection with an API key belongs to an account that has this checkout.')
   return null
 }
 

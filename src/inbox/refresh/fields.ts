@@ -6,7 +6,7 @@ import type { Refreshed } from './refresh'
 import { REFRESH_STATES } from './state'
 
 export const RefreshState = named('RefreshState', z.enum(REFRESH_STATES)).describe(
-  '`fresh`: as the vendor just answered. `partial`: some of it is, and the rest is as it was known. `stale`: the vendor gave no answer in time, so everything is as it was known.',
+  '`fresh`: everything matches what the vendor just said. `partial`: some of it does, and the rest is as it was known. `stale`: there was no usable answer, so everything is as it was known.',
 )
 
 export const RefreshedCustomer = named(
@@ -15,7 +15,7 @@ export const RefreshedCustomer = named(
     vendor: z.string(),
     id: z.string().describe("The vendor's id of the customer."),
     state: RefreshState,
-    fetched_at: timestamp.nullable().describe('When the answer of the vendor was applied. Null if there was none.'),
+    fetched_at: timestamp.nullable().describe('When the answer from the vendor was applied. Null if there was none.'),
     changed: z.boolean().describe('Whether this call changed billing state.'),
   }),
   { vendor: 'stripe', id: SAMPLE.customer, state: 'fresh', fetched_at: SAMPLE.time, changed: true },

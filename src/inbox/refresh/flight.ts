@@ -11,8 +11,8 @@ import { vendorAsks } from './schema'
 import type { RefreshState } from './state'
 
 /*
- * One flight a customer: of several refreshes at once, one asks the vendor, and the others wait for it. Otherwise twenty open pages
- * of one customer would cost the vendor's limit sixty calls, and their answers could overtake each other.
+ * One flight for each customer: if several refreshes come at once, one asks the vendor, and the others wait for it. Otherwise twenty open
+ * pages of one customer would use sixty calls of the vendor's limit, and their answers could overtake each other.
  */
 
 export type AskKey = CustomerKey & { project_id: string }
@@ -56,7 +56,7 @@ export function takeFlight(
 }
 
 /**
- * Ends the flight. Of a customer that the vendor does not know, nothing is kept.
+ * Ends the flight. Nothing is kept about a customer that the vendor does not know.
  *
  * @param ended `state`: unless it is `stale`, an answer of the vendor's was applied
  */

@@ -6,13 +6,13 @@ export const ASKED_WITHIN_MS = 2 * SECOND
 export const REFRESH_WITHIN_MS = 4.5 * SECOND
 /** How often a refresh asks again because an event came in between. */
 export const MAX_ROUNDS = 3
-/** A customer that was refreshed this recently (ms) is not asked for again. */
+/** A customer that was refreshed less than this long ago (ms) is not asked for again. */
 export const FRESH_FOR_MS = 2 * SECOND
 /** How long a refresh holds its customer before another may take over (ms): longer than any takes. */
 export const FLIGHT_LEASE_MS = 15 * SECOND
 /** How often a refresh that waits for another one looks whether it is done (ms). */
 export const POLL_MS = 250
-/** Customers of one consumer that one call refreshes: those beyond are answered from what is known. */
+/** Customers that one call refreshes. Further customers of the consumer stay as they are known. */
 export const MAX_REFRESHED_CUSTOMERS = 5
 /** Rows that say when a customer was last refreshed are deleted after this long (ms). */
 export const ASKS_KEPT_MS = DAY
@@ -21,11 +21,11 @@ export const MAX_RECORDED = 30
 export const MAX_RECORDED_BYTES = 1024 * 1024
 /** Lists inside fetched objects that one refresh completes, each with a call of its own. */
 export const MAX_COMPLETED = 5
-/** Newest events of a connection that are looked at for the version of the vendor's API. */
+/** How many of a connection's newest events are searched for the version of the vendor's API. */
 export const VERSION_LOOKED_FOR = 20
-/** How long the question whose checkout it is may take (ms), before the customer is asked for. */
+/** How long it may take (ms) to find the customer of a checkout, before that customer is asked for. */
 export const CHECKOUT_WITHIN_MS = 2 * SECOND
-/** Characters of the id of a checkout. Stripe's have some 70. */
+/** Characters of the id of a checkout. Stripe's have about 70. */
 export const MAX_CHECKOUT_ID = 200
 /** Bytes of one answer of the vendor's. A larger one is not used. */
 export const ASKED_BYTES = 1024 * 1024
@@ -40,5 +40,5 @@ export const BUSY_POLL_MS = 20
  * beyond the bytes are compared by their digests.
  */
 export const KNOWN = { subscriptions: 150, invoices: 100, bytes: 1024 * 1024 }
-/** A vendor that asks us to wait is believed for so long (s) at most. */
+/** The longest time (s) that we wait because a vendor asks for it. */
 export const MAX_PAUSE_S = 300

@@ -18,8 +18,8 @@ import type { RefreshState } from './state'
 export type Refreshed = CustomerKey & { state: RefreshState; fetched_at: number | null; changed: boolean }
 
 /**
- * Asks the vendor for a customer with its subscriptions and newest invoices, and applies what is new. It ends after
- * {@link REFRESH_WITHIN_MS} at the latest, whatever the vendor does.
+ * Asks the vendor for a customer with its subscriptions and newest invoices, and applies what is new. It ends within
+ * {@link REFRESH_WITHIN_MS}, whatever the vendor does.
  *
  * @param freshFor how long (ms) the answer to an earlier refresh is good enough
  * @throws {Fault} `api_key_missing` if no connection of the vendor has an API key; `not_found` if neither the vendor nor anybody
@@ -110,11 +110,11 @@ async function notRead(rt: Runtime, { project_id, vendor }: SourceKey, { objects
   return (await run(rt.db, findKnownOf(rt.db, keys))).map((one) => ({ ...one, rank: null }))
 }
 
-/** For a project that has no API key of a vendor. */
+/** The fault of a project that has no API key for a vendor. */
 export function keyMissing(vendor: string): Fault {
   return new Fault(
     'api_key_missing',
-    `No active connection of ${vendor} has an API key. Keys of Stripe and Paddle can be set: PUT /platform/v1/billing/connections/{id}/api-key.`,
+    `No active connection to ${vendor} has an API key. You can set keys of Stripe and Paddle: PUT /platform/v1/billing/connections/{id}/api-key.`,
   )
 }
 

@@ -17,18 +17,18 @@ export const customerRefreshRoutes = new Hono<HttpEnv>().post(
   '/:vendor/:id/refresh',
   route({
     id: 'refreshCustomer',
-    summary: 'Ask the vendor for a customer now',
-    description: `Reads the customer, its subscriptions and its newest invoices from the vendor's API, with the key of the connection, and applies what is new. It answers within ${REFRESH_WITHIN_MS / 1000} s, also if the vendor does not: see \`state\`. Of several calls at once for one customer, one asks the vendor.`,
+    summary: 'Refresh a customer from the vendor',
+    description: `Reads the customer, its subscriptions and its newest invoices from the vendor's API, with the API key of a connection, and applies what is new. It answers within ${REFRESH_WITHIN_MS / 1000} s, even if the vendor does not: see \`state\`. If several calls refresh the same customer at once, only one of them asks the vendor.`,
     tag: 'Billing state',
     policy: { actors: ['session', 'api_key'], scope: 'billing:write', project: true },
-    responses: { 200: { description: 'How current the customer is.', schema: RefreshedAt } },
+    responses: { 200: { description: 'How current the answer is.', schema: RefreshedAt } },
     faults: ['not_found', 'consumer_erased', 'api_key_missing', 'encryption_key_unavailable', 'rate_limited'],
   }),
   async (c) => {
     const rt = c.get('rt')
     const project = projectOf(c.get('actor'))
     const { vendor, id } = c.req.param()
-    // No vendor of ours has such an id, so nobody need be asked.
+    // No vendor of ours has such an id, so there is nobody to ask.
     if (!vendorOf(vendor) || !isVendorId(id)) throw noObject('customer')
     await countRefresh(rt, project)
     const refreshed = await refreshCustomer(rt, project, { vendor, id })

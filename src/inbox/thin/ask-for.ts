@@ -79,7 +79,7 @@ const isTimeFor = (until: number) => until - Date.now() >= LEAST_FOR_A_CALL_MS
 
 const REFUSED = fail('vendor_key_refused', 'the vendor does not accept the API key of the connection')
 
-const PAUSED = fail('vendor_failed', 'the vendor failed a moment ago, and is not asked again yet')
+const PAUSED = fail('vendor_failed', 'the vendor failed or asked us to wait, and is not asked again yet')
 
 async function opened(rt: Runtime, row: Group['row']): Promise<SourceKey | { error: EventError }> {
   try {
@@ -104,10 +104,10 @@ async function failedBy(rt: Runtime, { key }: Group['row'], answer: VendorAnswer
   }
   const said = `the vendor answered ${status}${code === null ? '' : ` (${code})`}`
   if (outcome === 'permission_missing') {
-    return { error: fail('vendor_key_refused', `${said}: the API key may not read such objects`), wait }
+    return { error: fail('vendor_key_refused', `${said}: the API key cannot read such objects`), wait }
   }
   if (outcome === 'failed') {
     await pauseKey(rt.db, key, Date.now() + Math.min(Math.max(wait, PAUSE_MS), MAX_PAUSE_MS))
   }
-  return { error: fail('vendor_failed', outcome === 'ok' ? 'the answer of the vendor has no object' : said), wait }
+  return { error: fail('vendor_failed', outcome === 'ok' ? 'the answer from the vendor has no object' : said), wait }
 }

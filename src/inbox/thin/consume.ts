@@ -22,8 +22,8 @@ type Work = {
 
 /**
  * Processes events that name an object without containing it: claims them, asks the vendor for the objects, records what is new and
- * processes it, and finishes the events. One call answers for all events of an object. What there is no time for is handed back, without
- * a try.
+ * processes it, and finishes the events. One call answers for all events of an object. Events for which there is no time are handed back, without
+ * using up an attempt.
  *
  * @returns for each message, after how many seconds it is to be delivered again; null if it is done
  * @throws {Fault} `database_unavailable`

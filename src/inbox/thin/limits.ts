@@ -6,15 +6,15 @@ export const CALL_WITHIN_MS = 4 * SECOND
 export const CALLS_AT_ONCE = 4
 /** How long all calls of a batch may take (ms). What is not reached by then is handed back. It is well below the lease. */
 export const CALLS_WITHIN_MS = 20 * SECOND
-/** A call is only begun while this much time (ms) is left for it: less is no fair try. */
+/** A call only begins while at least this much time (ms) is left for it: with less, it would hardly succeed. */
 export const LEAST_FOR_A_CALL_MS = SECOND
-/** How long (ms) the vendor is not asked after it failed, for events of the connection. Shorter than the wait for another attempt. */
+/** How long (ms) a key is not used after the vendor failed, by events or refreshes. Shorter than the wait for another attempt. */
 export const PAUSE_MS = 3 * SECOND
 /** The longest such pause (ms), whatever the vendor's `Retry-After` says. */
 export const MAX_PAUSE_MS = 10 * MINUTE
-/** Newest events of a connection without a key that are looked at for thin ones. */
+/** How many of the newest events of a connection without a key are searched for thin ones. */
 export const LOOKED_FOR_THIN = 20
-/** Failed events of a connection that a new key opens again. */
+/** How many failed events of a connection a new key opens again. */
 export const MAX_RESUMED = 1000
-/** After how long (s) the message of an event comes again that was handed back. */
+/** After how long (s) the message of an event that was handed back comes again. */
 export const HANDED_BACK_WAIT_S = 1

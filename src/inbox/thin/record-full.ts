@@ -8,7 +8,7 @@ import type { SourceKey } from '../refresh/keys'
 import type { VendorAnswer } from '../vendor-api/fetch-vendor'
 
 /**
- * Records an event that the vendor's API has, under the vendor's own id: as if it had been delivered. A delivery of the same event, from
+ * Records an event from the vendor's API under the vendor's own id, as if it had been delivered. A delivery of the same event, from
  * another destination of the account, is then a repeat.
  *
  * @returns the id of the event, recorded now or before; null if the connection has changed since it was read

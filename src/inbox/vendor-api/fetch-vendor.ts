@@ -6,7 +6,7 @@ import type { ApiPattern } from '../../vendors/calls'
 import { isObject, type Json } from '../../vendors/lib/json'
 import { CALL_BYTES, CALL_WITHIN } from './limits'
 
-/** What is asked of a vendor's API. Only GET: nothing that the service asks for changes anything there. */
+/** A request to a vendor's API. Always GET: the service changes nothing there. */
 export type VendorCall = {
   /** A constant of ours: `/v1/subscriptions/{id}`. */
   pattern: ApiPattern
@@ -31,7 +31,7 @@ export type VendorAnswer = {
   /** When the request began, on our clock (ms since the epoch), and how long it took until the body was here (ms). */
   started_at: number
   took_ms: number
-  /** After how many seconds the vendor wants to be asked again; null if it does not say. */
+  /** How many seconds the vendor asks us to wait; null if it does not say. */
   retry_after_s: number | null
 }
 
@@ -53,7 +53,7 @@ export function isVendorId(id: string): boolean {
 }
 
 /**
- * Asks a vendor's API with a customer's key: the only door to it. The host is a constant of the vendor's, the path one of our patterns, and ids
+ * Asks a vendor's API with a customer's key. No other function does. The host is a constant of the vendor's, the path one of our patterns, and ids
  * in it have no character that means something in an address. Writes one line of log, which has no key, id or body.
  *
  * @param limits smaller ones than 10 s and 2 MiB

@@ -16,7 +16,7 @@ export const ApiKeyBody = named(
       .min(1)
       .max(MAX_API_KEY_LENGTH)
       .regex(/^[\x21-\x7e]+$/, 'must have no space, line break or letter outside ASCII')
-      .describe("A key of the vendor's API that may only read, as the vendor shows it. Write-only."),
+      .describe("A read-only key of the vendor's API, as the vendor shows it. It is never returned."),
   }),
   { api_key: 'rk_live_as_stripe_shows_it' },
 )
@@ -25,21 +25,21 @@ export const ApiKeyShown = named(
   'VendorApiKey',
   z.object({
     hint: z.string().describe(`The last ${HINT_SHOWS} characters.`),
-    livemode: z.boolean().describe('Whether the key is of the live mode. It is the mode of the connection.'),
+    livemode: z.boolean().describe('Whether it is a live key. The connection has the same mode.'),
     account: z
       .literal('same')
       .nullable()
       .describe(
-        "`same`: the key's account has one of the newest events of the connection. Null: the connection had no recent event to compare, or the key may not read it.",
+        "`same`: the key's account has one of the newest events of the connection. Null: the connection had no recent events to compare, or the key cannot read them.",
       ),
     permissions: z
       .record(z.string(), named('VendorPermission', z.enum(['ok', 'refused'])))
       .describe('What the key may read, by the kind of object, as it was at `checked_at`.'),
     state: named('VendorApiKeyState', z.enum(VENDOR_KEY_STATES)).describe(
-      '`refused`: the vendor does not know the key any more. Set another one, or the same one again.',
+      '`refused`: the vendor no longer accepts the key. Set another one, or set the same one again once it works.',
     ),
     added_by: Holder,
-    checked_at: timestamp.describe('When the key was tried: each time it is set.'),
+    checked_at: timestamp.describe('When the key was last checked. It is checked each time it is set.'),
   }),
   {
     hint: '4f7Q',

@@ -124,10 +124,7 @@ const REPLACED = {
 /** @param livemode of the key */
 export function otherMode(livemode: boolean): Fault {
   const [key, connection] = livemode ? ['live', 'test'] : ['test', 'live']
-  return new Fault(
-    'api_key_other_mode',
-    `This is a key of the ${key} mode, and the connection is of the ${connection} mode.`,
-  )
+  return new Fault('api_key_other_mode', `This is a ${key} key, and the connection is in ${connection} mode.`)
 }
 
 /** Removes the key of a connection, if it has one. @throws {Fault} `not_found` if there is no such connection */
@@ -143,7 +140,7 @@ export async function removeVendorKey(db: Db, of: Place, change: Change): Promis
   requireFound(connection, 'Connection')
 }
 
-/** Notes that the vendor does not know a key any more. One that has been replaced since it was read is left alone. */
+/** Notes that the vendor no longer accepts a key. One that has been replaced since it was read is left alone. */
 export async function markRefused(
   db: Db,
   key: Pick<VendorKeyRow, 'project_id' | 'connection_id' | 'box'>,

@@ -13,15 +13,15 @@ import { setVendorKey, VENDORS_WITH_KEYS } from './set-key'
 const tag = 'Billing connections'
 const actors = ['session', 'api_key'] as const
 const mayWrite = { actors, scope: 'connections:write', project: true } as const
-const shown = { 200: { description: 'The key, without its secret.', schema: ApiKeyShown } }
+const shown = { 200: { description: 'What is known about the key.', schema: ApiKeyShown } }
 
 export const vendorKeyRoutes = new Hono<HttpEnv>()
   .put(
     '/:id/api-key',
     route({
       id: 'setVendorApiKey',
-      summary: "Set the key of the vendor's API",
-      description: `With a key that may only read, the service can fetch objects from the vendor. It is tried before it is stored, which takes at most a few seconds: what it may read, and whether it is of the mode and the account of the connection. It takes the place of the key that the connection has. The service takes keys of ${VENDORS_WITH_KEYS.join(' and ')}.`,
+      summary: "Set the vendor's API key",
+      description: `With a read-only key, the service can fetch objects from the vendor. Before it stores the key, the service checks what the key can read, and whether its mode and account are those of the connection. This takes a few seconds at most. The new key replaces the one that the connection has. The service takes keys of ${VENDORS_WITH_KEYS.join(' and ')}.`,
       tag,
       policy: { ...mayWrite, costly: true },
       responses: shown,
@@ -46,7 +46,7 @@ export const vendorKeyRoutes = new Hono<HttpEnv>()
     '/:id/api-key',
     route({
       id: 'getVendorApiKey',
-      summary: "Read what is known of the key of the vendor's API",
+      summary: "Read what is known about the vendor's API key",
       description: 'The key itself is never returned.',
       tag,
       policy: { actors, scope: 'connections:read', project: true, reads: true },
@@ -62,12 +62,12 @@ export const vendorKeyRoutes = new Hono<HttpEnv>()
     '/:id/api-key',
     route({
       id: 'removeVendorApiKey',
-      summary: "Remove the key of the vendor's API",
+      summary: "Remove the vendor's API key",
       description:
-        'The service deletes the key and fetches nothing more with it. What was fetched stays. Revoke the key at the vendor too. Removing a key that is not there succeeds.',
+        'The service deletes the key and no longer uses it. What was fetched stays. Revoke the key at the vendor too. If there is no key, the call succeeds.',
       tag,
       policy: { ...mayWrite, ends: true },
-      responses: { 204: { description: 'There is no key any more.' } },
+      responses: { 204: { description: 'The connection has no key.' } },
       faults: ['not_found'],
     }),
     async (c) => {

@@ -13,12 +13,12 @@ import { findRecentEvents, putVendorKey, type VendorKeyRow, vendorKeyContext } f
 import { SIGHT_AGE } from './limits'
 import { tryKey } from './try-key'
 
-/** The vendors of whose API the service takes a key, as they write their names. */
+/** The names of the vendors whose API keys the service takes, as the vendors write them. */
 export const VENDORS_WITH_KEYS = Object.values(VENDORS).flatMap(({ api }: { api?: VendorApi }) => api?.vendor ?? [])
 
 /**
- * Tries a vendor's API key, and keeps it if it is good: in place of the one that the connection has. Events that wait for a good key are
- * processed then.
+ * Checks a vendor's API key. If the key is good, it replaces the one that the connection has, and events that wait for a good key are
+ * processed.
  *
  * @throws {Fault} `not_found`, `api_key_unsupported`, `encryption_key_unavailable`, and what `tryKey` throws
  */
@@ -31,7 +31,7 @@ export async function setVendorKey(
   const { vendor, livemode } = await readConnection(rt.db, of.project_id, of.connection_id)
   const api = vendorOf(vendor)?.api
   if (!api)
-    throw new Fault('api_key_unsupported', `The service takes API keys of ${VENDORS_WITH_KEYS.join(' and ')} only.`)
+    throw new Fault('api_key_unsupported', `The service takes only API keys of ${VENDORS_WITH_KEYS.join(' and ')}.`)
   await requireSealingKey(rt)
   const rows = await run(rt.db, findRecentEvents(rt.db, of, rt.now - SIGHT_AGE))
   const events = rows.map(({ summary, ...event }) => ({

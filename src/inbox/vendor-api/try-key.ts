@@ -12,7 +12,7 @@ export type Tried = { permissions: Permissions; account: 'same' | null }
 export type Expected = { livemode: boolean; events: readonly KnownEvent[] }
 
 /**
- * Tries a vendor's API key: what it may read, and whether it is of the mode and the account of the connection. All calls run
+ * Checks a vendor's API key: what it can read, and whether its mode and account are those of the connection. All calls run
  * side by side, and nothing is stored.
  *
  * @throws {Fault} `api_key_invalid`, `api_key_too_powerful`, `api_key_other_mode`, `api_key_other_account`; `vendor_failed` if the
@@ -75,7 +75,7 @@ function requireAnswers(api: VendorApi, answers: readonly VendorAnswer[]): void 
 
 function factsOf(api: VendorApi, about: VendorAnswer): KeyFacts {
   const facts = about.outcome === 'ok' && about.body ? api.about?.facts(about.body) : null
-  if (!facts) throw vendorFailed(`${api.vendor} did not tell what the key may. Nothing was stored.`)
+  if (!facts) throw vendorFailed(`${api.vendor} did not say what the key can do. Nothing was stored.`)
   return facts
 }
 
@@ -84,7 +84,7 @@ function requireOnlyReads({ livemode: isLive, writes }: KeyFacts, livemode: bool
   if (writes.length === 0) return
   const named = writes.filter((one) => /^[\w.]{1,60}$/.test(one)).slice(0, MAX_WRITES_NAMED)
   const more = writes.length > named.length ? ', and more' : ''
-  throw new Fault('api_key_too_powerful', `The key may do more than read: ${named.join(', ')}${more}.`)
+  throw new Fault('api_key_too_powerful', `The key can do more than read: ${named.join(', ')}${more}.`)
 }
 
 /** @throws {Fault} `api_key_other_account` if the account has none of what the connection has received */
@@ -94,6 +94,6 @@ function accountOf(sights: readonly (VendorAnswer | null)[]): 'same' | null {
   if (told.length === 0) return null
   throw new Fault(
     'api_key_other_account',
-    "The key's account does not have the newest events of the connection. Use a key of the account that sends them.",
+    "The key's account does not have the newest events of the connection, or the objects in them. Use a key of the account that sends them.",
   )
 }

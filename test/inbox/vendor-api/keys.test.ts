@@ -204,7 +204,7 @@ describe('a key that is not taken', () => {
   it('says which permissions are too many, and which vendors have keys', async () => {
     const world = await worldOf('paddle')
     const { body } = await put(world, await newPaddleAccount({ permissions: [...WRITES, '<b>.write'] }))
-    expect(body.detail).toBe('The key may do more than read: customer.write, subscription.write, and more.')
+    expect(body.detail).toBe('The key can do more than read: customer.write, subscription.write, and more.')
     const other = await put(await worldOf('polar'), newStripeKey())
     expect(other.body.detail).toContain('Paddle and Stripe')
   })

@@ -113,7 +113,7 @@ export const ACTIONS: Record<string, Action> = {
   'connection.secret_removed': { did: 'Removed a signing secret' },
   'connection.api_key_set': { did: 'Set the API key of a vendor' },
   'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
-  'import.started': { did: 'Began an import from a vendor' },
+  'import.started': { did: 'Started an import from a vendor' },
   'import.canceled': { did: 'Canceled an import from a vendor' },
   'event.replayed': { did: 'Replayed an event' },
   'events.replayed': {

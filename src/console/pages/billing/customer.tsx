@@ -25,7 +25,7 @@ type Customer = NonNullable<ReturnType<typeof customerOf>>
 /**
  * A vendor's customer: which consumer it is, what its own events say about it, and its objects.
  *
- * @param about `refreshes`: whether the vendor can be asked for it now
+ * @param about `refreshes`: whether the page offers to ask the vendor now
  */
 export function customerPage(c: Visit, customer: Customer, { link, refreshes }: { link: Link; refreshes: boolean }) {
   const { billing, events } = pathsOf(c)

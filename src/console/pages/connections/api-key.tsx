@@ -22,13 +22,13 @@ export const API_KEY = form(ApiKeyBody, {
     type: 'password',
     autocomplete: 'off',
     maxlength: MAX_API_KEY_LENGTH,
-    hint: 'It is tried first, then stored encrypted and never shown again.',
+    hint: 'The service checks the key, then stores it encrypted. It is never shown again.',
   }),
 })
 
 type Props = { c: Visit; of: ShownConnection; mistakes: Mistakes }
 
-/** The key of the vendor's API, with a form to set it. Nothing for a vendor of whose API the service takes no key. */
+/** The key of the vendor's API, with a form to set it. Nothing for a vendor whose API keys the service does not take. */
 export function ApiKey({ c, of: { row, key, names }, mistakes }: Props) {
   const api = vendorOf(row.vendor)?.api
   if (!api) return null
@@ -36,7 +36,7 @@ export function ApiKey({ c, of: { row, key, names }, mistakes }: Props) {
     <>
       <h2 id="api-key">API key of {api.vendor}</h2>
       <p class="quiet">
-        With a key that may only read, this service can fetch objects from {api.vendor}. It needs none to receive
+        With a read-only key, this service can fetch objects from {api.vendor}. It does not need a key to receive
         events.
       </p>
       {key && <Shown c={c} api={api} stored={key} names={names} />}
@@ -54,7 +54,7 @@ function Shown({ c, api, stored, names }: ShownProps) {
     <>
       {state === 'refused' && (
         <p class="warning" role="note">
-          {api.vendor} does not accept this key any more. Set another one, or this one again once it works.
+          {api.vendor} no longer accepts this key. Set another one, or set this one again once it works.
         </p>
       )}
       <dl class="facts">
@@ -66,18 +66,18 @@ function Shown({ c, api, stored, names }: ShownProps) {
           {account === 'same' ? 'Has the events of this connection' : 'Not compared with the events of this connection'}
         </Fact>
         <Fact name="Set by">{names.get(added_by) ?? <code>{added_by}</code>}</Fact>
-        <Fact name="Tried">
+        <Fact name="Checked">
           <Time at={checked_at} now={now} />
         </Fact>
       </dl>
-      <p class="quiet">What it could read when it was tried:</p>
+      <p class="quiet">What the key could read when it was checked:</p>
       <Table
         label="Permissions of the key"
         rows={api.reads}
         columns={[
           ['What', ({ kind }: ApiRead) => sentence(kind.replaceAll('_', ' ')).replace(/\.$/, '')],
           ['Permission', ({ permission }) => <code>{permission}</code>],
-          ['May read', ({ kind }) => <Badge of={permissions[kind] ?? 'refused'} />],
+          ['Can read', ({ kind }) => <Badge of={permissions[kind] ?? 'refused'} />],
         ]}
       />
     </>
@@ -94,8 +94,9 @@ function SetKey({ c, api, row, isThere, mistakes }: SetProps) {
         <summary>{isThere ? 'Replace the key' : 'Set a key'}</summary>
         <p>{KEY_GUIDES[row.vendor as VendorName]}</p>
         <p>
-          It should be able to read, and nothing else: {api.reads.map(({ permission }) => permission).join(', ')}. What
-          it lacks is left out.
+          The key should have these permissions and no others:{' '}
+          {api.reads.map(({ permission }) => permission).join(', ')}. If it lacks one, the service does not fetch those
+          objects.
         </p>
         <Post c={c} to={at} class="form">
           {API_KEY.field('api_key', { mistakes })}

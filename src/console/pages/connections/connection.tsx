@@ -21,7 +21,7 @@ import { Guidance, IngestUrl, Setup } from './setup'
  */
 export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested: string }, sent: Sent) {
   const { status, entered } = sent
-  // Each form of the page shows what was wrong with itself.
+  // Each form on the page shows only its own mistakes.
   const mistakesOf = (field: string) => (entered?.has(field) ? sent.mistakes : {})
   const { row, names, suggested } = of
   const { connections, events } = pathsOf(c)

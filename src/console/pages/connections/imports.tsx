@@ -31,18 +31,18 @@ export const IMPORT = form(StartBody, {
 
 /** Why an import waits, or has ended before it was done. */
 const WHY: Record<RunError, string> = {
-  rate_limited: 'The vendor wants to be asked more slowly.',
+  rate_limited: 'The vendor asked for slower requests.',
   vendor_unavailable: 'The vendor gave no usable answer.',
-  vendor_refused: 'The vendor finds the request wrong.',
-  api_key_refused: 'The vendor does not accept the API key any more. Set another one.',
+  vendor_refused: 'The vendor rejected the request.',
+  api_key_refused: 'The vendor no longer accepts the API key. Set another one.',
   api_key_removed: 'The API key was removed.',
-  encryption_key_unavailable: 'The service cannot open the API key. Tell who runs it.',
-  database_filling: 'The database is too full for an import. Tell who runs the service.',
+  encryption_key_unavailable: 'The service cannot decrypt the API key. Tell the people who run the service.',
+  database_filling: 'The database is too full for an import. Tell the people who run the service.',
 }
 
 type Props = { c: Visit; of: ShownConnection; mistakes: Mistakes }
 
-/** The newest import of a connection with an API key: how far it is; and a form to begin one. */
+/** The newest import of a connection with an API key: how far it is; and a form to start one. */
 export function Imports({ c, of: { row, key, run }, mistakes }: Props) {
   if (!key && !run) return null
   const isOpen = run !== null && run.finished_at === null
@@ -50,7 +50,7 @@ export function Imports({ c, of: { row, key, run }, mistakes }: Props) {
     <div id="import" {...(isOpen && live('import', connectionPath(c, row), '3s'))}>
       <h2>Import</h2>
       <p class="quiet">
-        An import reads what is in the account at {vendorTitle(row.vendor)}, a page a second, and records what is new.
+        An import reads what is in the account at {vendorTitle(row.vendor)}, page by page, and records what is new.
       </p>
       {run && <Progress c={c} run={run} />}
       {isOpen && can(c, 'connections:write') && (
@@ -69,7 +69,7 @@ function Progress({ c, run }: { c: Visit; run: RunRow }) {
   return (
     <>
       <p>
-        <Badge of={state} /> begun <Time at={created_at} now={now} />
+        <Badge of={state} /> started <Time at={created_at} now={now} />
         {finished_at !== null && (
           <>
             , ended <Time at={finished_at} now={now} />
@@ -77,7 +77,7 @@ function Progress({ c, run }: { c: Visit; run: RunRow }) {
         )}
         {waiting_until !== null && (
           <>
-            , goes on <Time at={waiting_until} now={now} />
+            , continues <Time at={waiting_until} now={now} />
           </>
         )}
       </p>
@@ -105,13 +105,13 @@ function Start({ c, row, mistakes }: { c: Visit; row: ShownConnection['row']; mi
   const entered = IMPORT.opened({ kinds: LISTED_KINDS, invoice_months: INVOICE_MONTHS })
   return (
     <details class="more-form" open={Object.keys(mistakes).length > 0}>
-      <summary>Begin an import</summary>
-      <p>If the last import failed or was canceled less than a week ago, this one goes on from there.</p>
+      <summary>Start an import</summary>
+      <p>If the last import failed or was canceled less than a week ago, the new one continues from there.</p>
       <Post c={c} to={`${connectionPath(c, row)}/imports`} class="form">
         {IMPORT.field('kinds', { mistakes, entered })}
         {IMPORT.field('invoice_months', { mistakes, entered })}
         <Wrong>{mistakes.form}</Wrong>
-        <button type="submit">Begin</button>
+        <button type="submit">Start import</button>
       </Post>
     </details>
   )

@@ -1,19 +1,19 @@
 import type { Child } from 'hono/jsx'
 import type { VendorName } from '../../../vendors'
 
-/** Where a key of the vendor's API is made, for the vendors of which the service takes one. From the vendors' documentation. */
+/** Where to create an API key at each vendor whose keys the service takes. From the vendors' documentation. */
 export const KEY_GUIDES: Partial<Record<VendorName, Child>> = {
   paddle: (
     <>
       In Paddle, open <strong>Developer tools → Authentication</strong>, and create an API key with the permissions
-      below. A key that may write is refused.
+      below. A key that can write is refused.
     </>
   ),
   stripe: (
     <>
       On the <strong>API keys</strong> page of the Stripe Dashboard, click <strong>Create restricted key</strong>, and
-      choose <strong>Read</strong> for the resources below. Stripe does not tell this service what else a key may, so
-      choose <strong>None</strong> for all others.
+      choose <strong>Read</strong> for the resources below. Choose <strong>None</strong> for all others: Stripe does not
+      tell this service what else a key can do.
     </>
   ),
 }

@@ -43,7 +43,8 @@ const change = action({
   done: (c) => [connectionPath(c, addressedConnection(c)), 'connection_updated'],
   again: shown,
   explains: {
-    api_key_other_mode: 'The API key of the connection is of the mode that it has now. Remove the key first.',
+    api_key_other_mode:
+      'The API key of the connection has its present mode. Remove the key before you change the mode.',
   },
 })
 
@@ -136,7 +137,7 @@ const dropKey = action({
     question: `Remove the API key of ${vendorTitle(row.vendor)}?`,
     says: (
       <p>
-        The key is deleted here, and nothing more is fetched with it. What was fetched stays. Also revoke the key at{' '}
+        The service deletes the key and no longer uses it. What was fetched stays. Also revoke the key at{' '}
         {vendorTitle(row.vendor)}.
       </p>
     ),
