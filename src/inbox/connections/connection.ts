@@ -114,10 +114,7 @@ export async function updateConnection(
   })
   const row = requireFound(rows, 'Connection')
   if (changed.length === 0)
-    throw new Fault(
-      'api_key_other_mode',
-      'The connection has an API key of its present mode. Remove the key before you change the mode.',
-    )
+    throw new Fault('api_key_other_mode', 'The connection has an API key for its present mode. Remove the key first.')
   return row
 }
 

@@ -43,8 +43,7 @@ const change = action({
   done: (c) => [connectionPath(c, addressedConnection(c)), 'connection_updated'],
   again: shown,
   explains: {
-    api_key_other_mode:
-      'The API key of the connection has its present mode. Remove the key before you change the mode.',
+    api_key_other_mode: 'The connection has an API key for its present mode. Remove the key first.',
   },
 })
 
