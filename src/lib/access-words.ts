@@ -13,7 +13,10 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
   members: { label: 'Members', hint: 'The people of the project.' },
   api_keys: { label: 'API keys', hint: 'Write renames, rotates and revokes keys. Only people create keys.' },
   billing: { label: 'Events and billing', hint: 'Events, health, subscriptions, invoices. Write replays events.' },
-  connections: { label: 'Connections', hint: 'Write also adds and removes signing secrets.' },
+  connections: {
+    label: 'Connections',
+    hint: 'Write also adds and removes signing secrets and the API key of the vendor, and runs imports.',
+  },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
   consumers: {
     label: 'Consumers',
