@@ -53,7 +53,7 @@ const MEANINGS = {
     mayPass: true,
   },
   vendor_key_refused: {
-    what: "The event only names an object, and {vendor} refuses to show it with the connection's API key.",
+    what: 'The event only names an object, and {vendor} refuses to show it with the API key of the connection.',
     todo: 'Set an API key that can read the object. The event is then processed automatically.',
     mayPass: true,
   },
