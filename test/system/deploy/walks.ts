@@ -62,7 +62,7 @@ function expectDeployed(account: Account): void {
   same('database', [database?.name, database?.jurisdiction], [NAME, 'eu'])
   same('namespaces', names(account.namespaces, 'title'), [`${NAME}-kv`])
   same('secrets', [...account.secrets].sort(), ['CODE_PEPPER', 'ENCRYPTION_KEY_1'])
-  same('consumers', consumersOf(account), [1, 1])
+  same('consumers', consumersOf(account), [1, 1, 1])
   const bound = new Map(account.uploads[0]?.bindings.map((binding) => [binding.name, binding]))
   same('DB', bound.get('DB')?.id, database?.uuid)
   same('KV', bound.get('KV')?.namespace_id, account.namespaces[0]?.id)
