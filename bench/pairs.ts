@@ -1,6 +1,6 @@
 /*
  * npm run bench:pairs -- --base REF [--rounds 12] [--slice 1000] [--starts 10]: own CPU of requests, and of a start of the
- * Worker, of this checkout beside those of another commit. They take turns, so other work on the machine affects both alike.
+ * Worker, of this checkout beside those of another commit. They take turns, so other work on the machine affects both equally.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'

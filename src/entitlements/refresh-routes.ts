@@ -7,7 +7,7 @@ import { batch } from '../db/client'
 import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { named, timestamp } from '../http/fields'
+import { exampleOf, named, timestamp } from '../http/fields'
 import { requireScopes } from '../http/policy'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
@@ -55,7 +55,7 @@ const RefreshedConsumer = named(
     as_of: SAMPLE.time,
     consumer_id: SAMPLE.consumer,
     state: 'fresh',
-    customers: [{ vendor: 'stripe', id: SAMPLE.customer, state: 'fresh', fetched_at: SAMPLE.time, changed: true }],
+    customers: [exampleOf(RefreshedCustomer)],
     features: { seats: SAMPLE_ENTITLEMENT },
   },
 )

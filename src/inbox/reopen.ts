@@ -14,7 +14,7 @@ import { attempts, events, minutes, replays, totals } from './schema'
 import { isDelivered, isSince } from './sources'
 
 /*
- * After a restore. A backup is no snapshot: it has an event as it was when its row was read, and what the event did as it was
+ * After a restore. A backup is not a snapshot: it has an event as it was when its row was read, and what the event did as it was
  * at other moments. Effects are a function of the events, so every event that was worked on during the backup is processed again.
  * What it had added to counts is subtracted first.
  */

@@ -17,7 +17,7 @@ export type ObjectsCall = {
 }
 
 /** The object that an event names but does not contain, and the calls that read it. */
-export type NamedObject = {
+export type ThinObject = {
   id: string
   call: ObjectsCall & { ids: Readonly<Record<string, string>> }
   /** Where the vendor still has the event if the object is gone, and the event's own account of that object. */
@@ -53,7 +53,7 @@ export type VendorCalls = {
   /** Reads a checkout by the vendor's id of it; null if the id does not look like one. */
   ofCheckout: (id: string) => ObjectsCall | null
   /** The object that an event only names; null if the event contains its object, or the object becomes no state. */
-  ofEvent: (content: Json) => NamedObject | null
+  ofEvent: (content: Json) => ThinObject | null
   /** The customer that an object belongs to, or is. */
   customerIn: (object: Json) => string | null
   /** The calls that complete the lists inside an object. `add` puts an answer into the object. */

@@ -1,4 +1,4 @@
-import { type NamedObject, one } from './calls'
+import { one, type ThinObject } from './calls'
 import type { FetchedKind } from './kinds'
 import { at, type Json, text } from './lib/json'
 
@@ -35,7 +35,7 @@ const CONTEXT = /^[\w/-]{1,300}$/
  * The object that a thin event names. Its `url` is not used: no request goes to an address from a payload.
  * https://docs.stripe.com/event-destinations#thin-events
  */
-export function namedByStripe(event: Json): NamedObject | null {
+export function namedByStripe(event: Json): ThinObject | null {
   if (event.object !== THIN) return null
   const found = OBJECTS[text(at(event, 'related_object', 'type')) ?? '']
   const id = text(at(event, 'related_object', 'id'))

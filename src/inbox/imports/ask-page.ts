@@ -18,7 +18,7 @@ export type PageAnswer =
 type Of = { kind: ListedKind; progress: KindProgress; since: number }
 
 /** Asks the vendor for the next page of a kind, with the lists inside its objects completed. */
-export async function askPage(key: SourceKey, { kind, progress, since }: Of): Promise<PageAnswer> {
+export async function askForPage(key: SourceKey, { kind, progress, since }: Of): Promise<PageAnswer> {
   const { calls } = key.api
   const list = calls.lists[kind]
   const cursor = progress.cursors[0] ?? null

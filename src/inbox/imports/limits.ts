@@ -29,5 +29,3 @@ export const LIST_LAG_MS = MINUTE
 /** The cron sends a page again that is overdue by this much (ms), and at most this many pages at once. */
 export const OVERDUE_MS = MINUTE
 export const MAX_RESENT = 100
-/** The Queue must take what the cron sends within this time (ms). */
-export const SEND_WITHIN_MS = 5 * SECOND

@@ -16,7 +16,7 @@ import { openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/key
 import { KNOWN } from '../refresh/limits'
 import type { FetchedRecord } from '../refresh/record'
 import { markRefused } from '../vendor-api/keys'
-import { askPage } from './ask-page'
+import { askForPage } from './ask-page'
 import { giveBack, type Taken, takeRun } from './lease'
 import { FILLING_SHARE, FILLING_WAIT_MS, LIST_LAG_MS, MAX_BACKOFF_MS } from './limits'
 import { type ImportMessage, sendPage } from './message'
@@ -42,7 +42,7 @@ export async function runImport(rt: Runtime, { project_id, import_id }: ImportMe
   const isWritten = await writePage(db, taken, step, records)
   if (!isWritten) await giveBack(db, taken)
   // Those that were not recorded are not found.
-  const tasks = records.map(({ id }) => ({ key: { project_id, event_id: id }, via: undefined }))
+  const tasks = records.map(({ id }) => ({ key: { project_id, event_id: id } }))
   if (isWritten && tasks.length > 0) await processEvents(db, tasks)
   const { state, error, due_at } = step
   writeLog('info', 'import_page', { import_id, state, error: error ?? undefined, recorded: records.length, isWritten })
@@ -81,7 +81,7 @@ async function opened(rt: Runtime, source: SourceKeyRow): Promise<SourceKey | nu
 type Context = { key: SourceKey; source: SourceKeyRow; run: RunRow; kind: ListedKind; progress: KindProgress }
 
 async function askedPage(rt: Runtime, { key, source, run, kind, progress }: Context): Promise<Page> {
-  const answer = await askPage(key, { kind, progress, since: run.invoices_since })
+  const answer = await askForPage(key, { kind, progress, since: run.invoices_since })
   const now = Date.now()
   const goes = (changes: Partial<KindProgress>) => goneOn(run, kind, { ...progress, ...changes }, now)
   switch (answer.is) {

@@ -15,7 +15,7 @@ import { findRun, isOf, isOpen, isRunOf, listRuns, type RunKey, type RunRow } fr
 import { type KindProgress, type Kinds, vendorRuns } from './schema'
 
 /** What an import is to read. `invoice_months`: how old invoices may be. */
-export type Asked = { kinds: readonly ListedKind[]; invoice_months: number }
+type Asked = { kinds: readonly ListedKind[]; invoice_months: number }
 
 const importEntry = entriesOf('import')
 

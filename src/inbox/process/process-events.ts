@@ -7,7 +7,7 @@ import { judge, type Verdict, type Via } from './verdict'
 import { writeVerdicts } from './write-verdicts'
 
 /** An event to be processed, and what asks for it. */
-type Asked = { key: EventKey; via: Via | undefined }
+type Asked = { key: EventKey; via?: Via | undefined }
 /** What a batch is about, by the ids of its events, and what becomes of it. `seen` is told how each attempt ended. */
 type Work = { tasks: ReadonlyMap<string, Asked>; outcome: BatchOutcome; seen: (verdict: Verdict) => void }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { named, timestamp } from '../../http/fields'
+import { exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { isoOrNull } from '../../lib/time'
 import type { Refreshed } from './refresh'
@@ -33,9 +33,5 @@ export function presentRefreshed({
 
 export const RefreshedAt = named('CustomerRefresh', z.object({ as_of: timestamp, ...RefreshedCustomer.shape }), {
   as_of: SAMPLE.time,
-  vendor: 'stripe',
-  id: SAMPLE.customer,
-  state: 'fresh',
-  fetched_at: SAMPLE.time,
-  changed: true,
+  ...exampleOf(RefreshedCustomer),
 })

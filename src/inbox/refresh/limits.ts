@@ -5,7 +5,7 @@ export const ASKED_WITHIN_MS = 2 * SECOND
 /** How long a refresh may take in all before it answers with what is known (ms). */
 export const REFRESH_WITHIN_MS = 4.5 * SECOND
 /** How often a refresh asks again because an event came in between. */
-export const MAX_ROUNDS = 3
+export const MAX_ASKED_ROUNDS = 3
 /** A customer that was refreshed less than this long ago (ms) is not asked for again. */
 export const FRESH_FOR_MS = 2 * SECOND
 /** How long a refresh holds its customer before another may take over (ms): longer than any takes. */

@@ -5,7 +5,7 @@ import type { SourceKey } from './keys'
 import { type FetchedRecord, recordFetches } from './record'
 
 /** What records did, and whether all of them were applied: one may be refused, or wait for another attempt. */
-export type Applied = { effects: Effect[]; whole: boolean }
+type Applied = { effects: Effect[]; whole: boolean }
 
 /**
  * Records what was fetched, and processes it as the Queue's consumer would. If this worker dies in between, the sweep goes on. If the
@@ -23,7 +23,7 @@ export async function recordAndProcess(
   let applied = 0
   await processEvents(
     rt.db,
-    recorded.map((event_id) => ({ key: { project_id, event_id }, via: undefined })),
+    recorded.map((event_id) => ({ key: { project_id, event_id } })),
     ({ status, summary }) => {
       effects.push(...(summary?.effects ?? []))
       if (status === 'processed' || status === 'ignored') applied += 1

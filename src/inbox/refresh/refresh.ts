@@ -9,7 +9,7 @@ import { askAccounts } from './accounts'
 import { type Asked, ask, news } from './ask'
 import { type AskKey, endFlight, findFlight, takeFlight } from './flight'
 import { findSourceKeys, type SourceKey, type SourceKeyRow } from './keys'
-import { FRESH_FOR_MS, KNOWN, MAX_ROUNDS, POLL_MS, REFRESH_WITHIN_MS } from './limits'
+import { FRESH_FOR_MS, KNOWN, MAX_ASKED_ROUNDS, POLL_MS, REFRESH_WITHIN_MS } from './limits'
 import { recordAndProcess } from './process'
 import { inFlight } from './room'
 import type { RefreshState } from './state'
@@ -87,7 +87,7 @@ async function applyRounds(rt: Runtime, customer: AskKey, { key, until, ...first
     changed ||= own.some(({ change }) => change !== null)
     const overtaken = own.some(({ result }) => result === 'superseded')
     const state = asked.missing > 0 || overtaken || !whole ? ('partial' as const) : ('fresh' as const)
-    if (!overtaken || round === MAX_ROUNDS || Date.now() >= until) return { state, changed }
+    if (!overtaken || round === MAX_ASKED_ROUNDS || Date.now() >= until) return { state, changed }
     known = await run(rt.db, findKnown(rt.db, customer.project_id, customer, KNOWN))
     asked = await ask(key, key.api.calls.ofCustomer(customer.id), until)
   }

@@ -73,7 +73,7 @@ async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<Miss
   if (keys.length > 0) {
     await processEvents(
       rt.db,
-      keys.map((key) => ({ key, via: undefined })),
+      keys.map((key) => ({ key })),
     )
   }
   return missing

@@ -1,7 +1,7 @@
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { SECOND } from '../../lib/time'
-import type { NamedObject } from '../../vendors/calls'
+import type { ThinObject } from '../../vendors/calls'
 import { type EventError, fail } from '../../vendors/event-errors'
 import { answerOf, ask, type Fetched } from '../refresh/ask'
 import { openSourceKey, type SourceKey } from '../refresh/keys'
@@ -16,7 +16,7 @@ export type Failed = { error: EventError; wait: number }
 /**
  * What came of asking for the object of a group. `unreached`: there was no time left. `gone`: the vendor's answer that it has no such object.
  */
-export type Asked =
+type Asked =
   | { as: 'found'; key: SourceKey; objects: Fetched[] }
   | { as: 'gone'; key: SourceKey; answer: VendorAnswer }
   | ({ as: 'failed' } & Failed)
@@ -60,7 +60,7 @@ export async function askFor(
 export async function askForFull(
   rt: Runtime,
   { row, key }: { row: Group['row']; key: SourceKey },
-  { event }: NamedObject,
+  { event }: ThinObject,
   until: number,
 ): Promise<VendorAnswer | 'none' | 'lost' | 'unreached' | Failed> {
   if (!isTimeFor(until)) return 'unreached'

@@ -11,7 +11,7 @@ import { writeVerdicts } from '../process/write-verdicts'
 import { processAgain } from './again'
 import { endNamings } from './answers'
 import { CALLS_WITHIN_MS, HANDED_BACK_WAIT_S } from './limits'
-import { fetchedBefore, type Naming, namedBy } from './named'
+import { fetchedBefore, type Naming, namedIn } from './named'
 
 /** What a batch is about, and after how long (s) the message of an event comes again, if it does. */
 type Work = {
@@ -66,7 +66,7 @@ async function pass(
   const others: Verdict[] = []
   const again: EventKey[] = []
   for (const verdict of judged) {
-    const named = namedBy(verdict, claimed.payloads.get(verdict.event.payload_id))
+    const named = namedIn(verdict, claimed.payloads.get(verdict.event.payload_id))
     const before = named && fetchedBefore(verdict)
     if (before) {
       others.push({ ...verdict, status: 'processed', fetched: before })

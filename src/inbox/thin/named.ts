@@ -1,20 +1,20 @@
 import type { Effect } from '../../billing/effect'
 import { nanoseconds } from '../../billing/reduce'
 import { vendorOf } from '../../vendors'
-import type { NamedObject } from '../../vendors/calls'
+import type { ThinObject } from '../../vendors/calls'
 import { unpacked } from '../payload'
 import type { StoredPayload } from '../process/payloads'
 import type { Verdict } from '../process/verdict'
 import type { SourceKeyRow } from '../refresh/keys'
 
 /** An event that only names an object, as it would end without an answer, and that object. */
-export type Naming = { verdict: Verdict; named: NamedObject }
+export type Naming = { verdict: Verdict; named: ThinObject }
 
 /** Events that name the same object of an account. One call answers for all of them. */
-export type Group = { row: SourceKeyRow; named: NamedObject; namings: Naming[]; cause: string | null }
+export type Group = { row: SourceKeyRow; named: ThinObject; namings: Naming[]; cause: string | null }
 
 /** What an event names. Null if its object becomes no state, or if the event has failed. */
-export function namedBy({ event, status }: Verdict, payload: StoredPayload | undefined): NamedObject | null {
+export function namedIn({ event, status }: Verdict, payload: StoredPayload | undefined): ThinObject | null {
   const vendor = vendorOf(event.vendor)
   if (status !== 'ignored' || !payload || !vendor?.api) return null
   const { text, headers } = unpacked(payload)
@@ -28,11 +28,11 @@ export function fetchedBefore({ event }: Verdict): Effect | null {
 }
 
 /** The effect of an event on an object that it names. @param event_id what the state of the object was learned from */
-export function fetchedEffect({ call, id }: NamedObject, event_id: string): Effect {
+export function fetchedEffect({ call, id }: ThinObject, event_id: string): Effect {
   return { kind: call.kind, id, result: 'fetched', change: null, event_id }
 }
 
-export function goneEffect({ call, id }: NamedObject): Effect {
+export function goneEffect({ call, id }: ThinObject): Effect {
   return { kind: call.kind, id, result: 'gone', change: null }
 }
 

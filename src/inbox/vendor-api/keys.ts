@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, gte, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gte, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
@@ -33,41 +33,8 @@ export function findVendorKey(db: Db, { project_id, connection_id }: Place) {
   return db.select().from(vendorKeys).where(at({ project_id, connection_id }))
 }
 
-/** Reads the keys of a project's connections of a vendor that the vendor has not refused, the oldest connection first. */
-export function findKeysOfVendor(db: Db, projectId: string, vendor: string) {
-  return db
-    .select({ key: vendorKeys, vendor: connections.vendor })
-    .from(vendorKeys)
-    .innerJoin(connections, ofLive)
-    .where(and(eq(vendorKeys.project_id, projectId), eq(connections.vendor, vendor), eq(vendorKeys.state, 'ok')))
-    .orderBy(vendorKeys.connection_id)
-}
-
-/** A key is deleted with its connection; this is for the moment between a read of both. */
-const ofLive = and(
-  eq(connections.id, vendorKeys.connection_id),
-  eq(connections.project_id, vendorKeys.project_id),
-  isNull(connections.deleted_at),
-)
-
 /**
- * Reads and unseals the key of a connection, in whatever state it is: look at `state` before it is used.
- *
- * @returns null if there is none
- * @throws {Fault} `encryption_key_unavailable`
- */
-export async function readVendorKey(rt: Runtime, projectId: string, connectionId: string): Promise<VendorKey | null> {
-  const read = rt.db
-    .select({ key: vendorKeys, vendor: connections.vendor })
-    .from(vendorKeys)
-    .innerJoin(connections, ofLive)
-    .where(at({ project_id: projectId, connection_id: connectionId }))
-  const [row] = await run(rt.db, read)
-  return row ? openVendorKey(rt, row) : null
-}
-
-/**
- * Unseals a key that {@link findKeysOfVendor} has read.
+ * Unseals a key, in whatever state it is.
  *
  * @returns null if this version of the service takes no key of the vendor
  * @throws {Fault} `encryption_key_unavailable`

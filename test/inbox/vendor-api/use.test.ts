@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../../src/db/client'
 import { type Env, openRuntime } from '../../../src/env'
-import { findKeysOfVendor, markRefused, openVendorKey, readVendorKey } from '../../../src/inbox/vendor-api/keys'
+import { findSourceKeyOf, findSourceKeys, openSourceKey } from '../../../src/inbox/refresh/keys'
+import { markRefused, openVendorKey } from '../../../src/inbox/vendor-api/keys'
 import { MINUTE } from '../../../src/lib/time'
 import { bound, captureConsole, newPaddleAccount, newStripeAccount, STORE_NUMBER, storedText } from '../../harness'
 import { advance, cron, newWorld, only, rows, stopClock, type World } from '../pipeline'
@@ -22,6 +23,18 @@ const runtime = (bindings: Partial<Env> = {}) => {
 const pathOf = (connection: { id: string }) => `/connections/${connection.id}/api-key`
 const put = ({ api }: World, connection: { id: string }, api_key: string, bindings: Partial<Env> = {}) =>
   api(pathOf(connection), { method: 'PUT', json: { api_key }, bindings })
+
+/** The key of a connection, in whatever state it is; null if there is none. */
+async function readVendorKey(rt: ReturnType<typeof runtime>, project: string, connection: string) {
+  const [row] = await run(rt.db, findSourceKeyOf(rt.db, project, connection))
+  return row ? openVendorKey(rt, row) : null
+}
+
+/** The keys of a vendor that can be used. */
+async function usableKeys(rt: ReturnType<typeof runtime>, project: string, vendor: string) {
+  const rows = await run(rt.db, findSourceKeys(rt.db, project, vendor))
+  return (await Promise.all(rows.map((row) => openSourceKey(rt, row)))).filter((key) => key !== null)
+}
 
 /** A world with a key. */
 async function newKeyed() {
@@ -51,11 +64,11 @@ describe('a key in use', () => {
       ['stripe', connection.id, apiKey],
       ['paddle', paddle.id, paddleKey],
     ] as const) {
-      const [row, ...more] = await run(rt.db, findKeysOfVendor(rt.db, project, vendor))
+      const [key, ...more] = await usableKeys(rt, project, vendor)
       expect(more).toEqual([])
-      expect(row && (await openVendorKey(rt, row))).toMatchObject({ connection_id: id, secret, vendor })
+      expect(key).toMatchObject({ connection_id: id, secret, vendor })
     }
-    expect(await run(rt.db, findKeysOfVendor(rt.db, project, 'polar'))).toEqual([])
+    expect(await usableKeys(rt, project, 'polar')).toEqual([])
   })
 
   it('is not found in another project, or without one', async () => {
@@ -74,7 +87,7 @@ describe('a key in use', () => {
     if (!used) throw new Error('there is no key')
     await markRefused(rt.db, used)
     expect(await state()).toBe('refused')
-    expect(await run(rt.db, findKeysOfVendor(rt.db, project, 'stripe'))).toEqual([])
+    expect(await usableKeys(rt, project, 'stripe')).toEqual([])
     expect(await readVendorKey(rt, project, connection.id)).toMatchObject({ state: 'refused' })
     expect((await put(world, connection, apiKey)).body.state).toBe('ok')
     await markRefused(rt.db, used)
