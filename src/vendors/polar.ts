@@ -19,7 +19,7 @@ export const polar: Vendor = {
   checkSecret: checkPlain('a Polar webhook secret'),
 
   async verify(delivery, secrets) {
-    const signed = readSigned(delivery)
+    const signed = readSigned(delivery, ['webhook'])
     if ('ok' in signed) return signed
     const { content, v1, signedAt } = signed
     const standard = macOf(content)

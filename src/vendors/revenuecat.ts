@@ -1,26 +1,37 @@
+import { hmac, utf8 } from '../lib/crypto'
 import { isObject, text } from './lib/json'
 import { decimal } from './lib/money'
 import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoMillis } from './lib/time'
-import { checkPlain, refused, verifyShown } from './lib/verify'
-import { Undecodable, type Vendor } from './vendor'
+import { checkPlain, matchedAt, matchSecret, parseTimed, refused, verifyShown } from './lib/verify'
+import { type SignatureVerification, Undecodable, type Vendor, type VendorDelivery } from './vendor'
+
+/** Marks a secret that signs, among those that are values of the Authorization header. */
+const SIGNING = 'signing:'
 
 /**
- * RevenueCat. It signs nothing: it sends the Authorization header that was entered in its dashboard. The secret is the
- * whole value, including `Bearer ` where it starts with that.
+ * RevenueCat. It sends the Authorization header that was entered in its dashboard: that secret is the whole value,
+ * including `Bearer ` where it starts with that. If signing is switched on, it also sends
+ * `X-RevenueCat-Webhook-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`, the HMAC-SHA256 of `t.body`, with a new time for
+ * each attempt: that secret is entered as `signing:` and the signing secret. Once a connection has one, the
+ * Authorization header alone verifies nothing.
  * https://www.revenuecat.com/docs/integrations/webhooks#authorization,
  * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
  */
 export const revenuecat: Vendor = {
   keptHeaders: [],
-  checkSecret: (secret) =>
+  needsEverySecret: true,
+  checkSecret(secret) {
+    if (secret.startsWith(SIGNING)) return checkPlain('a RevenueCat signing secret')(secret.slice(SIGNING.length))
     // Spaces around a header's value are dropped in transit: a secret with them would never match.
-    checkPlain('')(secret.replaceAll(' ', '_')) || secret !== secret.trim()
-      ? 'a RevenueCat secret is the whole value of the Authorization header: 8 or more characters, not starting or ending with a space'
-      : null,
+    return checkPlain('')(secret.replaceAll(' ', '_')) || secret !== secret.trim()
+      ? 'a RevenueCat secret is the whole value of the Authorization header, or signing: followed by the signing secret: 8 or more characters, not starting or ending with a space'
+      : null
+  },
 
-  async verify({ headers }, secrets) {
-    const header = headers.get('authorization')
+  async verify(delivery, secrets) {
+    if (secrets.some((secret) => secret.startsWith(SIGNING))) return verifySigned(delivery, secrets)
+    const header = delivery.headers.get('authorization')
     if (!header) return refused('signature_missing')
     return verifyShown(header, secrets)
   },
@@ -58,4 +69,21 @@ export const revenuecat: Vendor = {
       }),
     ]
   },
+}
+
+async function verifySigned(
+  { headers, bytes, now }: VendorDelivery,
+  secrets: readonly string[],
+): Promise<SignatureVerification> {
+  const header = headers.get('x-revenuecat-webhook-signature')
+  if (!header) return refused('signature_missing')
+  const signed = parseTimed(header)
+  if (!signed) return refused('signature_malformed')
+  const { timestamp, signatures } = signed
+  const secret = await matchSecret(secrets, signatures, async (secret) => {
+    // A value of the Authorization header is shown with every delivery: it must never serve as the key of an HMAC.
+    const key = secret.startsWith(SIGNING) ? utf8(secret.slice(SIGNING.length)) : null
+    return key ? hmac('SHA-256', key, `${timestamp}.`, bytes) : []
+  })
+  return matchedAt(secret, Number(timestamp) * 1000, now)
 }

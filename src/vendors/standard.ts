@@ -10,6 +10,10 @@ type Bytes = Uint8Array<ArrayBuffer>
 /** Both headers are part of the signed content. */
 export const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp'] as const
 
+/** What the names of the headers start with: `svix` for senders who use Svix, such as Clerk and Resend. */
+type Prefix = 'webhook' | 'svix'
+const PREFIXES = ['webhook', 'svix'] as const
+
 /** Signatures of a delivery. No sender needs more, and each Ed25519 check costs time before the sender is known. */
 const MAX_SIGNATURES = 16
 
@@ -18,9 +22,12 @@ const MAX_SIGNATURES = 16
  * `id.timestamp.body`, keyed by the base64 after `whsec_`) and `v1a,<base64>` (Ed25519 over the same, checked with the
  * public key after `whpk_`), separated by spaces.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ *
+ * Svix, which the specification comes from, names the same headers `svix-signature`, `svix-id` and `svix-timestamp`.
+ * https://docs.svix.com/receiving/verifying-payloads/how-manual
  */
 export const standard: Vendor = {
-  keptHeaders: STANDARD_HEADERS,
+  keptHeaders: [...STANDARD_HEADERS, 'svix-id', 'svix-timestamp'],
   secretBegins: 'whsec_',
   checkSecret(secret) {
     if (/^whsk_/.test(secret)) return 'whsk_ is the sender’s private key: paste the public one, which starts with whpk_'
@@ -32,7 +39,7 @@ export const standard: Vendor = {
   },
 
   async verify(delivery, secrets) {
-    const signed = readSigned(delivery)
+    const signed = readSigned(delivery, PREFIXES)
     if ('ok' in signed) return signed
     const { content, v1, v1a, signedAt } = signed
     const secret = await firstSecret(secrets, async (secret) => {
@@ -55,7 +62,7 @@ export const standard: Vendor = {
     const invoice = type === 'invoice' ? id : (idOf(data.invoice) ?? text(data.invoice_id))
     return [
       eventOf({
-        vendor_event_id: text(headers['webhook-id']),
+        vendor_event_id: text(headers['webhook-id'] ?? headers['svix-id']),
         event_type,
         occurred_at: isoTime(event.timestamp) ?? attemptedAt(headers),
         livemode: flag(event.livemode) ?? flag(data.livemode),
@@ -74,11 +81,16 @@ export const standard: Vendor = {
 type Signed = { content: Bytes; v1: Bytes[]; v1a: Bytes[]; signedAt: number }
 
 /** What a Standard Webhooks delivery signs, and its signatures; or why it does not have that form. */
-export function readSigned({ headers, bytes }: VendorDelivery): Signed | (SignatureVerification & { ok: false }) {
-  const header = headers.get('webhook-signature')
+export function readSigned(
+  { headers, bytes }: VendorDelivery,
+  prefixes: readonly Prefix[],
+): Signed | (SignatureVerification & { ok: false }) {
+  const header = oneOf(headers, prefixes, 'signature')[0]
   if (!header) return { ok: false, cause: 'signature_missing' }
-  const id = headers.get('webhook-id')
-  const timestamp = headers.get('webhook-timestamp')
+  const [id, otherId = id] = oneOf(headers, prefixes, 'id')
+  const [timestamp, otherTimestamp = timestamp] = oneOf(headers, prefixes, 'timestamp')
+  // The id of the event is read from either name later: an unsigned one must not stand beside the signed one.
+  if (otherId !== id || otherTimestamp !== timestamp) return { ok: false, cause: 'signature_malformed' }
   // With a full stop in the id, id and timestamp could be split in more than one way. The specification forbids it.
   if (!id || id.includes('.') || !isSeconds(timestamp)) return { ok: false, cause: 'signature_malformed' }
   const signatures = header.split(' ').map((part) => part.split(',', 2))
@@ -93,6 +105,11 @@ export function readSigned({ headers, bytes }: VendorDelivery): Signed | (Signat
   return { content: concat([`${id}.${timestamp}.`, bytes]), v1, v1a, signedAt: Number(timestamp) * 1000 }
 }
 
+/** The values of a header under the names that it may have. */
+function oneOf(headers: Headers, prefixes: readonly Prefix[], name: string): string[] {
+  return prefixes.flatMap((prefix) => headers.get(`${prefix}-${name}`) ?? [])
+}
+
 /** The MAC of the content under a `whsec_` secret; none for other secrets. */
 export function macOf(content: Bytes): (secret: string) => Promise<Bytes[]> {
   return async (secret) => {
@@ -103,7 +120,7 @@ export function macOf(content: Bytes): (secret: string) => Promise<Bytes[]> {
 
 /** When the delivery was attempted: used where the payload has no time of the event. */
 export function attemptedAt(headers: Readonly<Record<string, string>>): string | null {
-  const timestamp = headers['webhook-timestamp']
+  const timestamp = headers['webhook-timestamp'] ?? headers['svix-timestamp']
   return isSeconds(timestamp) ? isoSeconds(Number(timestamp)) : null
 }
 

@@ -1,11 +1,11 @@
-import { fromHex, hmac, utf8 } from '../lib/crypto'
+import { hmac, utf8 } from '../lib/crypto'
 import { SECOND } from '../lib/time'
 import type { FetchedKind, StateKind } from './kinds'
 import { at, flag, idOf, isObject, type Json, text, without } from './lib/json'
 import { moneyIn } from './lib/money'
 import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
-import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
+import { matchedAt, matchSecret, parseTimed, refused } from './lib/verify'
 import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
 import { stripeSnapshot } from './stripe-objects'
@@ -27,8 +27,9 @@ export const stripe: Vendor = {
   async verify({ headers, bytes, now }, secrets) {
     const header = headers.get('stripe-signature')
     if (!header) return refused('signature_missing')
-    const { timestamp, signatures } = parse(header)
-    if (timestamp === null || signatures.length === 0) return refused('signature_malformed')
+    const signed = parseTimed(header)
+    if (!signed) return refused('signature_malformed')
+    const { timestamp, signatures } = signed
     const secret = await matchSecret(secrets, signatures, (key) => hmac('SHA-256', utf8(key), `${timestamp}.`, bytes))
     return matchedAt(secret, Number(timestamp) * 1000, now)
   },
@@ -63,21 +64,6 @@ export const stripe: Vendor = {
 
   claims: stripeClaims,
   api: stripeApi,
-}
-
-function parse(header: string): { timestamp: string | null; signatures: Uint8Array[] } {
-  let timestamp: string | null = null
-  const signatures: Uint8Array[] = []
-  for (const part of header.split(',')) {
-    const [key, value = ''] = part.split('=', 2)
-    if (key === 't') {
-      if (timestamp !== null || !isSeconds(value)) return { timestamp: null, signatures: [] }
-      timestamp = value
-    }
-    const bytes = key === 'v1' ? fromHex(value) : null
-    if (bytes && bytes.byteLength === 32) signatures.push(bytes)
-  }
-  return { timestamp, signatures }
 }
 
 /** `pending_webhooks`: how many deliveries of the event have not been answered yet. */

@@ -84,6 +84,11 @@ export type Vendor = {
   checkSecret: (secret: string) => string | null
   /** What comes before the random part of a secret; absent if that is all. */
   secretBegins?: string
+  /**
+   * Whether a live secret can forbid what another one allows. If one of a connection's secrets cannot be decrypted, every
+   * delivery is then refused.
+   */
+  needsEverySecret?: true
   /** Checks the signature over the bytes as received, against every live secret, in constant time. */
   verify: (delivery: VendorDelivery, secrets: readonly string[]) => Promise<SignatureVerification>
   /**

@@ -2,7 +2,21 @@ import { describe, expect, it } from 'vitest'
 import { chargebee } from '../../src/vendors/chargebee'
 import { revenuecat } from '../../src/vendors/revenuecat'
 import { Undecodable } from '../../src/vendors/vendor'
-import { bodyCases, type Case, decodeOne, type Fixture, header, mutations, rotation, twice, utf8 } from './harness'
+import {
+  bodyCases,
+  type Case,
+  decodeOne,
+  type Fixture,
+  header,
+  headerCases,
+  mac,
+  mutations,
+  now,
+  rotation,
+  TIME_CASES,
+  twice,
+  utf8,
+} from './harness'
 
 // Vendors that sign nothing and send the secret itself; from their documentation only. Nothing covers the body.
 
@@ -120,7 +134,58 @@ mutations('revenuecat', rc, [
   { name: 'the secret third of three', expected: 'accepted', secrets: ['', rc.other, rc.secret] },
 ])
 
+// RevenueCat signs if that is switched on. No library of its own verifies; this is its documentation's example.
+const S = 'x-revenuecat-webhook-signature'
+const signing: Fixture = {
+  vendor: revenuecat,
+  secret: 'signing:a-signing-secret-of-the-webhook',
+  other: 'signing:another-signing-secret',
+  body: rc.body,
+  sign: (body, secret, at) => ({
+    body,
+    headers: new Headers({
+      [H]: rc.secret,
+      [S]: `t=${at / 1000},v1=${mac('sha256', secret.slice(8), 'hex', `${at / 1000}.`, body)}`,
+    }),
+  }),
+}
+const wrong = `,v1=${'0'.repeat(64)}`
+mutations('revenuecat, signed', signing, [
+  ...bodyCases('signature_mismatch'),
+  ...headerCases(signing, S, 'hex'),
+  ...TIME_CASES,
+  { name: 'without the Authorization header', expected: 'accepted', change: header(H, null) },
+  { name: 'another Authorization header', expected: 'accepted', change: header(H, 'Bearer other') },
+  {
+    name: 'the Authorization header alone, though its value is live',
+    expected: 'signature_missing',
+    change: header(S, null),
+    secrets: [rc.secret, signing.secret],
+  },
+  {
+    name: 'the Authorization header with a wrong signature',
+    expected: 'signature_mismatch',
+    change: header(S, (v) => v.slice(0, -64) + '0'.repeat(64)),
+    secrets: [rc.secret, signing.secret],
+  },
+  { name: 'both, with both secrets', expected: 'accepted', secrets: [rc.secret, signing.secret] },
+  {
+    name: 'signed with the value of the Authorization header',
+    expected: 'signature_mismatch',
+    change: ({ body }) => signing.sign(body, `signing:${rc.secret}`, now()),
+    secrets: [rc.secret, signing.secret],
+  },
+  { name: 'the mark itself as the Authorization header', expected: 'signature_missing', change: header(S, null) },
+  { name: 'a wrong signature beside it', expected: 'accepted', change: header(S, (v) => v + wrong) },
+  { name: 'a wrong signature before it', expected: 'accepted', change: header(S, (v) => v.replace(',', `${wrong},`)) },
+  { name: 'two times', expected: 'signature_malformed', change: header(S, (v) => `${v},t=1`) },
+  { name: 'the time changed', expected: 'signature_mismatch', change: header(S, (v) => v.replace('t=', 't=0')) },
+  { name: 'the time missing', expected: 'signature_malformed', change: header(S, (v) => v.replace(/t=\d+,/, '')) },
+  { name: 'the time a word', expected: 'signature_malformed', change: header(S, (v) => v.replace(/t=\d+/, 't=now')) },
+])
+
 describe('vendors that send the secret', () => {
+  rotation('revenuecat, signed', signing)
   rotation('chargebee', cb)
   rotation('revenuecat', rc)
 
@@ -245,6 +310,9 @@ describe('vendors that send the secret', () => {
     expect(revenuecat.checkSecret(rc.secret)).toBeNull()
     for (const bad of ['', 'short', ' Bearer a-long-static-value', 'Bearer a\nlong-value'])
       expect(revenuecat.checkSecret(bad)).toMatch(/Authorization/)
+    expect(revenuecat.checkSecret(signing.secret)).toBeNull()
+    for (const bad of ['signing:', 'signing:short', 'signing:with a space in it'])
+      expect(revenuecat.checkSecret(bad)).toMatch(/signing secret has 8 or more/)
     // No header that contains a secret is kept.
     for (const { vendor } of [cb, rc]) expect(vendor.keptHeaders).toEqual([])
   })

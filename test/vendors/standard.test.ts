@@ -13,6 +13,7 @@ import {
   mutations,
   now,
   rotation,
+  type Signed,
   TIME_CASES,
   textOf,
   twice,
@@ -113,6 +114,24 @@ const fixture = fixtureOf(
   `whsec_${base64('a secret of 24 bytes, 02')}`,
   (secret) => new Webhook(secret),
 )
+// Svix, and who uses it, sends the same under names of its own.
+const renamed = ({ headers, body }: Signed, from: string, to: string): Signed => ({
+  body,
+  headers: new Headers([...headers].map(([name, value]) => [name.replace(from, to), value])),
+})
+/** A case of the usual names, under Svix's. */
+const underSvix = (it: Case): Case => ({
+  ...it,
+  change: async (signed) =>
+    renamed((await it.change?.(renamed(signed, 'svix-', 'webhook-'))) ?? signed, 'webhook-', 'svix-'),
+})
+const svix: Fixture = {
+  ...fixture,
+  sign: async (...args) => renamed(await fixture.sign(...args), 'webhook-', 'svix-'),
+  sdk: (signed, ...rest) => fixture.sdk?.(renamed(signed, 'svix-', 'webhook-'), ...rest) ?? false,
+}
+mutations('standard, with the names of Svix', svix, [...cases(fixture).map(underSvix)])
+
 mutations('standard', fixture, [
   ...cases(fixture),
   {
@@ -192,6 +211,7 @@ describe('standard, asymmetric (v1a): by the specification, Node signs', async (
 
 describe('standard and polar: decode', () => {
   rotation('standard', fixture)
+  rotation('svix', svix)
   rotation('polar', older)
 
   const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': '1751000000' }
@@ -229,6 +249,28 @@ describe('standard and polar: decode', () => {
       state: null,
       content: expect.objectContaining({ type: 'invoice.paid', timestamp: '2026-03-04T05:06:07.123456Z' }),
     })
+  })
+
+  it.each([
+    ['another id', header(ID, 'msg_other'), 'signature_malformed'],
+    ['another time', header(TS, '1'), 'signature_malformed'],
+    ['the same id', (signed: Signed) => header(ID, signed.headers.get('svix-id'))(signed), 'accepted'],
+    ['another signature', header(H, wrong), 'signature_mismatch'],
+  ] as const)('%s under the usual name beside those of Svix', async (_, change, expected) => {
+    const at = now()
+    const verdict = await verify(svix, change(await svix.sign(utf8(svix.body), svix.secret, at)), at)
+    expect(verdict.ok ? 'accepted' : verdict.cause).toBe(expected)
+  })
+
+  it('takes id and time from the headers of Svix', () => {
+    const svixHeaders = { 'svix-id': 'msg_2', 'svix-timestamp': '1751000000' }
+    expect(decodeOne(standard, { type: 'user.created', data: {} }, svixHeaders)).toMatchObject({
+      vendor_event_id: 'msg_2',
+      occurred_at: '2025-06-27T04:53:20Z',
+    })
+    expect(standard.keptHeaders).toEqual(expect.arrayContaining(Object.keys(svixHeaders)))
+    // Polar does not send them, so nobody can put an id into them.
+    expect(decodeOne(polar, { type: 'order.paid', data: {} }, svixHeaders).vendor_event_id).toBeNull()
   })
 
   it('reads data at the top level, and the attempt’s time where there is no other', () => {

@@ -19,6 +19,7 @@ export async function verify(
     return { refused: new Fault('connection_disabled', 'Enable the connection, then send the event again.') }
   }
   const vendor = vendorOf(connection.vendor)
+  if (connection.unreadable && vendor?.needsEverySecret) return { refused: unreadableSecret() }
   const texts = connection.secrets.map(({ text }) => text)
   const verification = await vendor?.verify(delivery, texts)
   const secret = verification?.ok ? connection.secrets[verification.secret] : undefined
@@ -26,13 +27,17 @@ export async function verify(
   const refused = badSignature(verification, connection)
   // It may have been signed with the secret that cannot be read: that is not the vendor's fault, and it must try again.
   if (connection.unreadable && refused.fault === 'signature_mismatch') {
-    return { refused: keyUnavailable('A signing secret of this connection cannot be decrypted.') }
+    return { refused: unreadableSecret() }
   }
   return { refused }
 }
 
 export function unknownConnection(): Fault {
   return new Fault('unknown_connection', 'Connection not found. Copy its ingest_url again.')
+}
+
+function unreadableSecret(): Fault {
+  return keyUnavailable('A signing secret of this connection cannot be decrypted.')
 }
 
 function badSignature(verification: SignatureVerification | undefined, { secrets, unreadable }: LiveConnection): Fault {

@@ -1,4 +1,4 @@
-import { equalBytes, hmac, sha256Hex, utf8 } from '../../lib/crypto'
+import { equalBytes, fromHex, hmac, sha256Hex, utf8 } from '../../lib/crypto'
 import { TOLERANCE_MS } from '../limits'
 import type { SignatureCause, SignatureVerification } from '../vendor'
 
@@ -88,6 +88,26 @@ export function matchedAt(secret: number, signedAt: number, now: number): Signat
   if (secret < 0) return refused('signature_mismatch')
   const skew = now - signedAt
   return Math.abs(skew) > TOLERANCE_MS ? refused('signature_timestamp', skew) : { ok: true, secret }
+}
+
+/**
+ * Reads a header `t=<seconds>,v1=<hex>[,v1=<hex>…]` with signatures of HMAC-SHA256.
+ *
+ * @returns null if it has no signature, or not exactly one time
+ */
+export function parseTimed(header: string): { timestamp: string; signatures: Uint8Array[] } | null {
+  let timestamp: string | null = null
+  const signatures: Uint8Array[] = []
+  for (const part of header.split(',')) {
+    const [key, value = ''] = part.split('=', 2)
+    if (key === 't') {
+      if (timestamp !== null || !isSeconds(value)) return null
+      timestamp = value
+    }
+    const bytes = key === 'v1' ? fromHex(value) : null
+    if (bytes && bytes.byteLength === 32) signatures.push(bytes)
+  }
+  return timestamp === null || signatures.length === 0 ? null : { timestamp, signatures }
 }
 
 /** Whether a string can be the time of a signature: whole seconds, in digits. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Env } from '../../../src/env'
 import { MINUTE } from '../../../src/lib/time'
-import { call, STRIPE_SECRET, stripeEvent } from '../../harness'
+import { call, STRIPE_SECRET, signStripe, stripeEvent } from '../../harness'
 import { insertConnection } from '../../sso/rows'
 import {
   advance,
@@ -169,5 +169,37 @@ describe('a key that is lost for good', () => {
     await settle(world)
     await cron({ EVENTS: world.queue.EVENTS })
     expect(await health(world, LOST)).toMatchObject({ status: 'ok' })
+  })
+})
+
+describe('a signing secret of RevenueCat', () => {
+  it('ends what the Authorization header alone allowed, also while no key opens it', async () => {
+    captureLog()
+    const world = await newWorld()
+    const shown = 'Bearer the-value-of-the-header'
+    const json = { vendor: 'revenuecat', name: 'RevenueCat', livemode: true, signing_secret: shown }
+    const { id } = (await world.api('/connections', { method: 'POST', json })).body
+    const body = JSON.stringify({ event: { id: 'e-1', type: 'RENEWAL' } })
+    const deliver = async (signature: Record<string, string> = {}) => {
+      const headers = { Authorization: shown, ...signature }
+      return code(await call(`/ingest/${id}`, { method: 'POST', body, headers }))
+    }
+    const signed = { 'X-RevenueCat-Webhook-Signature': await signStripe(body, 'a-signing-secret') }
+    expect(await deliver()).toEqual([200, undefined])
+    const added = { signing_secret: 'signing:a-signing-secret' }
+    expect((await world.api(`/connections/${id}/secrets`, { method: 'POST', json: added })).status).toBe(201)
+    expect(await deliver()).toEqual([401, 'signature_missing'])
+    expect(await deliver(signed)).toEqual([200, undefined])
+    await rows(
+      `UPDATE connections SET version = version + 1, secrets = json_set(secrets, '$[1].key', 9) WHERE id = ?`,
+      id,
+    )
+    advance(2 * MINUTE)
+    expect(await deliver()).toEqual(UNAVAILABLE)
+    const [, lost] = await secretsOf(id)
+    await world.api(`/connections/${id}/secrets/${lost.id}`, { method: 'DELETE' })
+    advance(2 * MINUTE)
+    expect(await deliver()).toEqual([200, undefined])
+    await rows('DELETE FROM connections WHERE id = ?', id)
   })
 })

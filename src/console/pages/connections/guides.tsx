@@ -200,7 +200,12 @@ export const GUIDES: Record<VendorName, Guide> = {
       <>Set an authorization header value.</>,
       <>Choose whether to send events of sandbox purchases or of production purchases.</>,
     ],
-    where: <>The whole authorization header value that you entered there.</>,
+    where: (
+      <>
+        The whole authorization header value that you entered there. If you also switch signing on, add the signing
+        secret as <code>signing:</code> followed by the secret: the header alone is then refused.
+      </>
+    ),
     first: <>Make a purchase in the sandbox.</>,
     retries: 'RevenueCat tries a refused delivery up to five more times, after 5, 10, 20, 40 and 80 minutes.',
   },
