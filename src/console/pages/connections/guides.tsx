@@ -1,30 +1,13 @@
-import type { Child } from 'hono/jsx'
 import type { VendorName } from '../../../vendors'
-
-/** How to send a vendor's events here. What it says about the vendor is from the vendor's documentation. */
-export type Guide = {
-  /** The vendor's own page about it. */
-  docs: string
-  /** Who makes the secret: the vendor, once it has the ingest URL; the user, for both sides; or it is the account's. */
-  secret: 'vendor' | 'you' | 'account'
-  /** What the vendor calls the secret that you choose. */
-  chosen?: string
-  /** The steps at the vendor with the ingest URL, in order. */
-  steps: readonly Child[]
-  /** Where to find the secret, or where to enter the one that you choose. */
-  where: Child
-  /** How to make the vendor send a first event. */
-  first: Child
-  /** The vendor's own command that forwards its test events to a local URL, and prints their signing secret. */
-  forward?: (url: string) => string
-  /** What the vendor does about refused deliveries, as a sentence; null if its documentation does not say. */
-  retries: string | null
-}
+import type { Guide } from './guide'
+import { paddle, stripe } from './guides-of-state'
 
 const PASTE = 'Paste the ingest URL'
 
 /** The guide of each vendor. */
 export const GUIDES: Record<VendorName, Guide> = {
+  paddle,
+  stripe,
   adyen: {
     docs: 'https://docs.adyen.com/development-resources/webhooks/configure-and-manage',
     secret: 'vendor',
@@ -129,31 +112,6 @@ export const GUIDES: Record<VendorName, Guide> = {
     where: <>The signing secret that you entered there.</>,
     first: <>In test mode, open a subscription and simulate a webhook event for it.</>,
     retries: 'Lemon Squeezy sends a refused delivery up to three more times.',
-  },
-  paddle: {
-    docs: 'https://developer.paddle.com/webhooks/notification-destinations',
-    secret: 'vendor',
-    steps: [
-      <>
-        In Paddle, open <strong>Developer tools → Notifications</strong>, and click <strong>New destination</strong>.
-      </>,
-      <>Choose the webhook as the notification type, and paste the ingest URL.</>,
-      <>
-        Select the events. Subscriptions, transactions and payment methods become billing state here:{' '}
-        <code>subscription.*</code>, <code>transaction.*</code>, <code>payment_method.*</code>.
-      </>,
-      <>
-        Click <strong>Save destination</strong>.
-      </>,
-    ],
-    where: (
-      <>
-        Paddle generates a secret key for each destination. Open the destination that you added, and copy its secret
-        key.
-      </>
-    ),
-    first: <>Change a customer or subscription in the sandbox, or send a simulated event to the destination.</>,
-    retries: null,
   },
   polar: {
     docs: 'https://docs.polar.sh/docs/developers/webhooks',
@@ -267,34 +225,6 @@ export const GUIDES: Record<VendorName, Guide> = {
     where: <>The signing secret of this endpoint, or the public key if the service signs with Ed25519.</>,
     first: <>Send a test event from the service, if it has one.</>,
     retries: null,
-  },
-  stripe: {
-    docs: 'https://docs.stripe.com/workbench/event-destinations',
-    secret: 'vendor',
-    steps: [
-      <>
-        In the Stripe Dashboard, open <strong>Workbench</strong> and its <strong>Webhooks</strong> tab. Choose{' '}
-        <strong>Create new destination</strong>.
-      </>,
-      <>
-        Select the events. Subscriptions, invoices and payment methods become billing state here:{' '}
-        <code>customer.subscription.*</code>, <code>invoice.*</code>, <code>payment_method.*</code>. If Stripe asks for
-        a payload style, choose <strong>Snapshot</strong>: thin events need an API key too.
-      </>,
-      <>
-        Choose <strong>Webhook</strong> as the type, paste the ingest URL as the endpoint URL, and click{' '}
-        <strong>Create destination</strong>.
-      </>,
-    ],
-    where: <>On the page of the new destination, reveal the signing secret and copy it.</>,
-    first: (
-      <>
-        Create a customer’s subscription in test mode, or run <code>stripe trigger customer.subscription.created</code>.
-      </>
-    ),
-    forward: (url) => `stripe listen --forward-to ${url}`,
-    retries:
-      'Stripe tries a refused delivery again for up to three days. In test mode, it tries three times over a few hours.',
   },
 }
 

@@ -5,7 +5,7 @@ import { isLocalhost } from '../../../lib/localhost'
 import { can, type Visit } from '../../page'
 import { Copyable } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
-import type { Guide } from './guides'
+import type { Guide } from './guide'
 import { exampleSecret } from './suggest'
 
 /*
