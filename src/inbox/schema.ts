@@ -6,6 +6,7 @@ import { type Parts, partOf } from '../db/parts'
 import { bare } from '../db/sql'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { connections } from './connections/schema'
+import { vendorDoubts } from './doubts/schema'
 import { vendorRuns } from './imports/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import { CHUNK_PAYLOADS } from './limits'
@@ -250,6 +251,11 @@ export const INBOX_PARTS: Parts = {
   vendor_asks: partOf(
     vendorAsks,
     [vendorAsks.project_id, vendorAsks.vendor, vendorAsks.kind, vendorAsks.object_id],
+    CHUNK_ROWS,
+  ),
+  vendor_doubts: partOf(
+    vendorDoubts,
+    [vendorDoubts.project_id, vendorDoubts.vendor, vendorDoubts.kind, vendorDoubts.object_id],
     CHUNK_ROWS,
   ),
   vendor_runs: partOf(vendorRuns, [vendorRuns.project_id, vendorRuns.id], CHUNK_ROWS),

@@ -1,4 +1,4 @@
-import type { FetchedKind } from './kinds'
+import type { FetchedKind, StateKind } from './kinds'
 import { type Json, objects } from './lib/json'
 
 /** A path of a vendor's API, with ids as `{name}`. Always one of ours, never one that a payload has. */
@@ -52,6 +52,8 @@ export type VendorCalls = {
   ofCustomer: (id: string) => [ObjectsCall, ...ObjectsCall[]]
   /** Reads a checkout by the vendor's id of it; null if the id does not look like one. */
   ofCheckout: (id: string) => ObjectsCall | null
+  /** Reads one object; null if that takes its customer, which is not known, or if an id cannot be in a path. */
+  ofObject: (kind: StateKind, id: string, customer: string | null) => ObjectsCall | null
   /** The object that an event only names; null if the event contains its object, or the object becomes no state. */
   ofEvent: (content: Json) => ThinObject | null
   /** The customer that an object belongs to, or is. */

@@ -30,6 +30,12 @@ const listed = (
   page: (body) => pageOf(body.data, at(body, 'meta', 'pagination', 'has_more')),
 })
 
+const PATH_OF = {
+  customer: '/customers/{id}',
+  subscription: '/subscriptions/{id}',
+  invoice: '/transactions/{id}',
+} as const
+
 /** https://developer.paddle.com/api-reference/about/pagination */
 export const paddleCalls: VendorCalls = {
   ofCustomer: (id) => [
@@ -53,6 +59,13 @@ export const paddleCalls: VendorCalls = {
     /^txn_/.test(id) && isId(id)
       ? { kind: 'invoice', pattern: '/transactions/{id}', ids: { id }, objects: entity }
       : null,
+
+  ofObject: (kind, id, customer) => {
+    if (!isId(id)) return null
+    if (kind !== 'payment_method') return { kind, pattern: PATH_OF[kind], ids: { id }, objects: entity }
+    if (customer === null || !isId(customer)) return null
+    return { kind, pattern: '/customers/{customer}/payment-methods/{id}', ids: { customer, id }, objects: entity }
+  },
 
   // Its events contain what they are about.
   ofEvent: () => null,

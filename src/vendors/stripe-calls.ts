@@ -11,7 +11,7 @@ import {
   REFRESHED_SUBSCRIPTIONS,
   STRIPE_PAGE,
 } from './limits'
-import { namedByStripe } from './stripe-thin'
+import { namedByStripe, PATH_OF } from './stripe-thin'
 
 const list = (body: Json) => ({ objects: objects(body.data), more: flag(body.has_more) ?? false })
 
@@ -56,6 +56,8 @@ export const stripeCalls: VendorCalls = {
     /^cs_/.test(id) && isId(id)
       ? { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}', ids: { id }, objects: one }
       : null,
+
+  ofObject: (kind, id) => (isId(id) ? { kind, pattern: PATH_OF[kind], ids: { id }, objects: one } : null),
 
   ofEvent: namedByStripe,
 

@@ -19,6 +19,10 @@ const OBJECTS: Readonly<Record<string, { kind: FetchedKind; pattern: `/v1/${stri
   payment_method: { kind: 'payment_method', pattern: '/v1/payment_methods/{id}' },
   'checkout.session': { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}' },
 }
+export const PATH_OF = Object.fromEntries(Object.values(OBJECTS).map(({ kind, pattern }) => [kind, pattern])) as Record<
+  FetchedKind,
+  `/v1/${string}`
+>
 export const NAMED_TYPES = Object.keys(OBJECTS)
 
 /** Whether an event with this name, about an object of this type, sets state once the object is fetched. */

@@ -3,6 +3,8 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { measureErrors } from '../../http/measure'
 import { storeOfProject } from '../../lib/ids'
+import { askForDoubts } from '../doubts/consume'
+import { DoubtMessage } from '../doubts/message'
 import { ImportMessage } from '../imports/message'
 import { runImport } from '../imports/run'
 import { FetchEventMessage } from '../messages'
@@ -10,7 +12,7 @@ import { fetchForEvents } from '../thin/consume'
 import { FAILED_WAIT_S } from './limits'
 
 /** What the vendors' APIs are to be asked for: ids, never payloads or secrets. */
-const FetchMessage = z.discriminatedUnion('what', [ImportMessage, FetchEventMessage])
+const FetchMessage = z.discriminatedUnion('what', [ImportMessage, FetchEventMessage, DoubtMessage])
 type FetchMessage = z.infer<typeof FetchMessage>
 type What = FetchMessage['what']
 
@@ -29,6 +31,7 @@ const HANDLERS: { [W in What]: Handler<Extract<FetchMessage, { what: W }>> } = {
     return messages.map(() => null)
   },
   event: fetchForEvents,
+  doubt: askForDoubts,
 }
 
 /** Messages of one kind for one store. */

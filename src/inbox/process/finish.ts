@@ -12,6 +12,7 @@ import { utf8 } from '../../lib/crypto'
 import { idTime } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
 import { type EventError, fail } from '../../vendors/event-errors'
+import { isInDoubt, noteDoubts } from '../doubts/note'
 import { fewerRowsFrom } from '../fewer-rows'
 import { binOf } from '../histogram'
 import { FINAL_STATUSES, leftBy } from '../lifecycle'
@@ -32,10 +33,10 @@ export type Finish = {
 }
 
 /**
- * `stale`: another worker has changed a billing object since it was read. `refused`: which constraint refused the
- * write, or that there is too much to write at once. Nothing was written unless the result is `written`.
+ * `written`: the projects for which objects in doubt were noted. `stale`: another worker has changed a billing object since it was read.
+ * `refused`: which constraint refused the write, or that there is too much to write at once. Nothing was written with these two.
  */
-export type Finished = 'written' | 'stale' | { refused: EventError }
+export type Finished = { written: ReadonlySet<string> } | 'stale' | { refused: EventError }
 
 /**
  * Writes the verdicts of a batch with what they do to billing objects: set-based statements in one transaction, each
@@ -49,14 +50,16 @@ export async function finish(db: Db, what: Finish): Promise<Finished> {
     return { refused: fail('effects_rejected', 'its verdict is too large') }
   }
   try {
-    await batch(db, finishQueries(db, what, lists))
-    return 'written'
+    const { doubts } = await batch(db, finishQueries(db, what, lists))
+    return { written: new Set((doubts as Noted | undefined)?.map(({ project_id }) => project_id)) }
   } catch (error) {
     if (isStale(error)) return 'stale'
     if (error instanceof ConstraintError) return { refused: fail('effects_rejected', error.message) }
     throw error
   }
 }
+
+type Noted = { project_id: string }[]
 
 /** The event of a verdict, in the statements below. */
 const e = alias(events, 'e')
@@ -70,8 +73,10 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
   const isFinal = sql`${field('status')} IN (${literals(FINAL_STATUSES)})`
   const holdsOneOf = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) b
     CROSS JOIN ${events} ${e} ON ${e.project_id} = ${projectId} AND ${e.id} = b.value AND ${isHeld(e)})`
+  const doubtful = projections.filter(isInDoubt)
   return {
     ...writeObjects(db, projections, holdsOneOf, isErased),
+    ...(doubtful.length > 0 && { doubts: noteDoubts(db, doubtful, holdsOneOf, now) }),
     refs: insertFrom(
       db,
       refs,

@@ -15,7 +15,8 @@ type Work = { tasks: ReadonlyMap<string, Asked>; outcome: BatchOutcome; seen: (v
  * What became of a batch. `waits`: event id → how long its message should wait (ms) before the next attempt; others need no
  * further message. `finished`: how many events became final. `lags`: the time from receipt to completion (ms) of events that
  * were processed or ignored and never replayed, as in the lag series. `dropped`: how many events of deleted projects were not
- * processed. `apart`: events whose object is to be fetched; none of them was claimed.
+ * processed. `apart`: events whose object is to be fetched; none of them was claimed. `doubtful`: projects with objects that came into
+ * doubt.
  */
 export type BatchOutcome = {
   waits: Map<string, number>
@@ -23,6 +24,7 @@ export type BatchOutcome = {
   lags: number[]
   dropped: number
   apart: EventKey[]
+  doubtful: Set<string>
 }
 
 /**
@@ -40,7 +42,7 @@ export async function processEvents(
 ): Promise<BatchOutcome> {
   const tasks = new Map(list.map((task) => [task.key.event_id, task]))
   const keys = [...tasks.values()].map(({ key }) => key)
-  const outcome: BatchOutcome = { waits: new Map(), finished: 0, lags: [], dropped: 0, apart: [] }
+  const outcome: BatchOutcome = { waits: new Map(), finished: 0, lags: [], dropped: 0, apart: [], doubtful: new Set() }
   const work: Work = { tasks, outcome, seen }
   const left: EventKey[][] = []
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
@@ -98,7 +100,8 @@ async function pass(
   return new Set(verdicts.map(({ event }) => event.id))
 }
 
-function note(outcome: BatchOutcome, { event, status, due_at }: Verdict): void {
+function note(outcome: BatchOutcome, { event, status, due_at, noted }: Verdict): void {
+  if (noted) outcome.doubtful.add(event.project_id)
   if (due_at === null) {
     outcome.finished += 1
     if (status !== 'failed' && event.replay_id === null && sourceOfId(event.id) === 'delivery')

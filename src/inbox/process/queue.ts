@@ -3,8 +3,11 @@ import { notBound, type Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { measure, measureErrors } from '../../http/measure'
 import { storeOfProject } from '../../lib/ids'
+import { SECOND } from '../../lib/time'
 import { within } from '../../lib/within'
 import { addToState } from '../../stores/state'
+import { FIRST_ASKED_MS } from '../doubts/limits'
+import { sendDoubts } from '../doubts/message'
 import { SpooledMessage, sendEvents, sendSpooled } from '../messages'
 import { DEAD_LETTER_WAIT_S, SEND_WITHIN_MS, WAIT_AFTER_FAILURE_S } from './limits'
 import { type BatchOutcome, processEvents } from './process-events'
@@ -20,7 +23,7 @@ export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promis
   for (const message of batch.messages) tasks.push(...(await readMessage(rt, batch.queue, message)))
   try {
     const outcome = await processEvents(rt.db, tasks)
-    if (outcome.apart.length > 0) await handOver(rt, outcome)
+    if (outcome.apart.length + outcome.doubtful.size > 0) await handOver(rt, outcome)
     for (const { message, key, carrier } of tasks) {
       const wait = carrier ? outcome.waits.get(key.event_id) : undefined
       if (wait === undefined) message.ack()
@@ -35,12 +38,13 @@ export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promis
   }
 }
 
-/** Sends events to the queue of fetches. If it does not take them, the sweep sends them. */
-async function handOver(rt: Runtime, { apart }: BatchOutcome): Promise<void> {
+/** Sends to the queue of fetches what the vendors are to be asked for. If it does not take that, the cron sends it. */
+async function handOver(rt: Runtime, { apart, doubtful }: BatchOutcome): Promise<void> {
   try {
     await within(SEND_WITHIN_MS, sendEvents(rt.fetches, apart, { what: 'event' }))
+    await sendDoubts(rt.fetches, [...doubtful], FIRST_ASKED_MS / SECOND)
   } catch (error) {
-    writeLog('warn', 'queue_send_failed', { events: apart.length, error: String(error) })
+    writeLog('warn', 'queue_send_failed', { events: apart.length, projects: doubtful.size, error: String(error) })
   }
 }
 

@@ -30,6 +30,8 @@ export type Verdict = {
   claims: readonly CustomerClaim[]
   /** What became of the object that the event only names. */
   fetched?: Effect
+  /** Set once it is written: whether objects of its project came into doubt, so that the vendor is to be asked. */
+  noted?: boolean
 }
 
 /**

@@ -39,8 +39,9 @@ async function write(
     const applied = verdicts.map((verdict) => withEffects(verdict, result.effects.get(verdict.event.id)))
     const what = { verdicts: applied, projections: result.projections, lease, now: Date.now() }
     const finished = await finish(db, what)
-    if (finished === 'written') return { written: applied }
-    if (finished !== 'stale') return finished
+    if (finished === 'stale') continue
+    if ('refused' in finished) return finished
+    return { written: applied.map((one) => ({ ...one, noted: finished.written.has(one.event.project_id) })) }
   }
   return { refused: fail('object_busy', 'other workers kept changing the same object') }
 }
@@ -49,7 +50,8 @@ async function write(
 async function writeFailure(db: Db, verdict: Verdict, refused: EventError, lease: string): Promise<Verdict> {
   const failure = retried(verdict, fail(refused.code, `the database rejected its effects: ${refused.message}`))
   const finished = await finish(db, { verdicts: [failure], projections: [], lease, now: Date.now() })
-  if (finished !== 'written') throw new Error(`event ${verdict.event.id} cannot be finished: ${refused.message}`)
+  if (finished === 'stale' || 'refused' in finished)
+    throw new Error(`event ${verdict.event.id} cannot be finished: ${refused.message}`)
   return failure
 }
 

@@ -19,30 +19,33 @@ type Answered = { key: SourceKey; asked: Asked }
  *
  * @param of `sources`: the records that what is known comes from
  * @returns `best`: the answer of the account that has the object; of another one, if that is all there is. `unknown`: whether every
- *   account said that it has no such object
+ *   account said that it has no such object. `wait_s`: how long a vendor wants not to be asked (s); null if none said so
  */
 export async function askAccounts(
   rt: Runtime,
   of: Accounts,
   askOne: (key: SourceKey) => Promise<Asked>,
-): Promise<{ best: Answered | null; unknown: boolean }> {
+): Promise<{ best: Answered | null; unknown: boolean; wait_s: number | null }> {
   let other: Answered | null = null
   let gone = 0
+  let wait_s: number | null = null
   for (const row of await inOrder(rt, of)) {
     const isPaused = (row.key.not_before ?? 0) > Date.now()
     const key = isPaused ? null : await openSourceKey(rt, row)
     if (!key) continue
     const asked = await askOne(key)
     const { outcome, retry_after_s } = asked.first ?? {}
-    if (outcome === 'ok') return { best: { key, asked }, unknown: false }
+    if (outcome === 'ok') return { best: { key, asked }, unknown: false, wait_s }
     if (outcome === 'key_refused') await markRefused(rt.db, row.key)
     if (outcome === 'failed' && retry_after_s) {
-      await pauseKey(rt.db, row.key, Date.now() + Math.min(retry_after_s, MAX_PAUSE_S) * SECOND)
+      const wait = Math.min(retry_after_s, MAX_PAUSE_S)
+      wait_s = Math.max(wait, wait_s ?? 0)
+      await pauseKey(rt.db, row.key, Date.now() + wait * SECOND)
     }
     if (outcome === 'gone') gone += 1
     else if (asked.answered > 0) other ??= { key, asked }
   }
-  return { best: other, unknown: gone > 0 && gone === of.keys.length }
+  return { best: other, unknown: gone > 0 && gone === of.keys.length, wait_s }
 }
 
 async function inOrder(rt: Runtime, { project_id, keys, sources }: Accounts): Promise<readonly SourceKeyRow[]> {

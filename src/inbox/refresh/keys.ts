@@ -22,6 +22,11 @@ export function findSourceKeys(db: Db, projectId: string, vendor: string) {
   return selectSourceKeys(db, and(eq(vendorKeys.project_id, projectId), ofVendor) as SQL)
 }
 
+/** Reads the API keys of a project's active connections, as {@link findSourceKeys} does. */
+export function findProjectKeys(db: Db, projectId: string) {
+  return selectSourceKeys(db, and(eq(vendorKeys.project_id, projectId), eq(connections.status, 'active')) as SQL)
+}
+
 /** Reads the API key of a connection of a project. @param connectionId its id, or an expression */
 export function findSourceKeyOf(db: Db, projectId: string, connectionId: string | SQL) {
   const { project_id, connection_id } = vendorKeys

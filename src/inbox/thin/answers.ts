@@ -1,13 +1,13 @@
 import { findKnownOf } from '../../billing/read/known'
 import type { StoredObjectKey } from '../../billing/store'
-import { findErasedAmong } from '../../consumers/links'
-import { batch, run } from '../../db/client'
+import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { pooled } from '../../lib/pooled'
 import { processEvents } from '../process/process-events'
 import { retried, type Verdict } from '../process/verdict'
-import { findKeysOf, type SourceKey } from '../refresh/keys'
-import { type FetchedRecord, recordFetches } from '../refresh/record'
+import { idsOfErased } from '../refresh/erased'
+import { findKeysOf } from '../refresh/keys'
+import { recordFetches } from '../refresh/record'
 import { type Answer, answerFor, type End } from './answer'
 import { CALLS_AT_ONCE } from './limits'
 import { fetchedEffect, goneEffect, grouped, type Naming } from './named'
@@ -64,7 +64,7 @@ async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<Miss
     const { project_id } = some[0]?.group.row.key ?? { project_id: '' }
     const key = some.find((one) => one.key !== null)?.key
     const records = some.flatMap((one) => one.records)
-    if (key) for (const id of await ofErased(rt, key, records)) missing.erased.add(id)
+    if (key) for (const id of await idsOfErased(rt.db, key, records)) missing.erased.add(id)
     const kept = records.filter(({ id }) => !missing.erased.has(id))
     const ids = key && kept.length > 0 ? await recordFetches(rt.db, key, kept) : []
     for (const { id } of kept) if (!ids.includes(id)) missing.lost.add(id)
@@ -77,18 +77,6 @@ async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<Miss
     )
   }
   return missing
-}
-
-/** The ids of records that are about customers who were erased. */
-async function ofErased({ db }: Runtime, { api, project_id, vendor }: SourceKey, records: readonly FetchedRecord[]) {
-  const customers = records.flatMap(({ id, object }) => {
-    const customer = api.calls.customerIn(object)
-    return customer === null ? [] : [{ id, customer }]
-  })
-  if (customers.length === 0) return []
-  const list = [...new Set(customers.map(({ customer }) => customer))]
-  const erased = new Set((await run(db, findErasedAmong(db, project_id, vendor, list))).map(({ id }) => id))
-  return customers.filter(({ customer }) => erased.has(customer)).map(({ id }) => id)
 }
 
 /** @returns null if the event is to be handed back */

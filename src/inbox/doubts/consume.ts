@@ -1,0 +1,100 @@
+import { findKnownOf, type Known } from '../../billing/read/known'
+import { run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { writeLog } from '../../http/log'
+import { newId } from '../../lib/ids'
+import { pooled } from '../../lib/pooled'
+import { SECOND } from '../../lib/time'
+import { vendorOf } from '../../vendors'
+import type { StateKind } from '../../vendors/kinds'
+import { askAccounts } from '../refresh/accounts'
+import { ask, news } from '../refresh/ask'
+import { idsOfErased } from '../refresh/erased'
+import type { SourceKey, SourceKeyRow } from '../refresh/keys'
+import { recordAndProcess } from '../refresh/process'
+import type { FetchedRecord } from '../refresh/record'
+import { CALL_WITHIN_MS, CALLS_AT_ONCE, CALLS_WITHIN_MS, LEAST_FOR_A_CALL_MS } from '../thin/limits'
+import { type Doubt, endDoubts, type Later, takeDoubts } from './lease'
+import { DOUBTS_AT_ONCE, MORE_WAIT_S, NOT_ASKED_WAIT_MS } from './limits'
+import type { DoubtMessage } from './message'
+
+/**
+ * Asks the vendors for objects of these projects that are in doubt, a few of each. Several messages about a project count as one, so that a
+ * project that has many gets no more than another one.
+ *
+ * @returns for each message, after how many seconds it is to be delivered again; null if it is done
+ * @throws {Fault} `database_unavailable`
+ */
+export async function askForDoubts(rt: Runtime, messages: readonly DoubtMessage[]): Promise<(number | null)[]> {
+  const until = Date.now() + CALLS_WITHIN_MS
+  const more = new Set<string>()
+  for (const project of new Set(messages.map(({ project_id }) => project_id))) {
+    const hasTime = until - Date.now() >= LEAST_FOR_A_CALL_MS
+    if (!hasTime || (await askForSome(rt, project, until))) more.add(project)
+  }
+  return messages.map(({ project_id }) => (more.delete(project_id) ? MORE_WAIT_S : null))
+}
+
+/** What came of an object: what is to be recorded, or why the vendor was not asked. Neither if it was, and had nothing new. */
+type Outcome = { later?: Later; key?: SourceKey; records?: FetchedRecord[] }
+
+type Context = { keys: readonly SourceKeyRow[]; until: number; failing: Set<string> }
+
+/** @returns whether the project may have more that are due */
+async function askForSome(rt: Runtime, projectId: string, until: number): Promise<boolean> {
+  const { db } = rt
+  const token = newId('lse', Date.now())
+  const { doubts, keys } = await takeDoubts(db, projectId, token, Date.now())
+  if (doubts.length === 0) return false
+  const known = await run(db, findKnownOf(db, doubts.map(keyOf)))
+  const context: Context = { keys, until, failing: new Set() }
+  const outcomes = await pooled(CALLS_AT_ONCE, doubts, (doubt) => outcomeOf(rt, doubt, known, context))
+  const found = outcomes.filter(({ key }) => key !== undefined)
+  for (const [, some] of Map.groupBy(found, ({ key }) => key?.connection_id)) {
+    const key = some[0]?.key as SourceKey
+    const records = some.flatMap(({ records = [] }) => records)
+    const erased = await idsOfErased(db, key, records)
+    const kept = records.filter(({ id }) => !erased.has(id))
+    await recordAndProcess(rt, key, kept)
+  }
+  const later = outcomes.flatMap(({ later }) => later ?? [])
+  await endDoubts(db, projectId, token, later)
+  writeLog('info', 'doubts_asked', { objects: doubts.length, not_asked: later.length })
+  return doubts.length === DOUBTS_AT_ONCE
+}
+
+function keyOf({ project_id, vendor, kind, object_id }: Doubt) {
+  return { project_id, vendor, kind, vendor_id: object_id }
+}
+
+async function outcomeOf(
+  rt: Runtime,
+  doubt: Doubt,
+  all: readonly Known[],
+  { keys, until, failing }: Context,
+): Promise<Outcome> {
+  const { project_id, vendor, kind, object_id } = doubt
+  // Two vendors may have objects with the same id: the answer must be compared with what its own vendor said.
+  const known = all.find((one) => one.kind === kind && one.id === object_id && one.vendor === vendor)
+  if (!known || !(known.ambiguous || known.incomplete)) return {}
+  const own = keys.filter((row) => row.vendor === vendor && row.key.state === 'ok')
+  const customer = (known.body?.customer as string | undefined) ?? null
+  const call = vendorOf(vendor)?.api?.calls.ofObject(kind as StateKind, object_id, customer)
+  // Nobody can be asked: that counts as a try, so that it ends.
+  if (own.length === 0 || !call) return {}
+  const now = Date.now()
+  const paused = Math.min(...own.map(({ key }) => key.not_before ?? 0))
+  if (paused > now) return { later: { doubt, due_at: paused } }
+  if (failing.has(vendor) || until - now < LEAST_FOR_A_CALL_MS) {
+    return { later: { doubt, due_at: now + NOT_ASKED_WAIT_MS } }
+  }
+  const of = { project_id, keys: own, sources: [known.event_id] }
+  const { best, unknown, wait_s } = await askAccounts(rt, of, (key) => ask(key, [call], until, CALL_WITHIN_MS))
+  if (wait_s !== null && !best) {
+    failing.add(vendor)
+    return { later: { doubt, due_at: Date.now() + wait_s * SECOND } }
+  }
+  if (!best && !unknown) failing.add(vendor)
+  if (!best) return {}
+  return { key: best.key, records: await news(best.key, best.asked.objects, [known]) }
+}

@@ -1,0 +1,42 @@
+import { and, lte, not, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { type Db, raw, run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { writeLog } from '../../http/log'
+import { isDeleted } from '../../tenancy/project'
+import { MAX_DOUBTFUL_PROJECTS } from './limits'
+import { sendDoubts } from './message'
+import { vendorDoubts } from './schema'
+
+const d = alias(vendorDoubts, 'd')
+
+/**
+ * Sends one message for each project that has an object which is due and that nobody asks for: the later tries, and what the Queue has lost.
+ * A project with many objects has no more messages than one with a single object.
+ */
+export async function resendDoubts({ db, fetches, now }: Runtime): Promise<void> {
+  const due = await run(db, findDue(db, now))
+  if (due.length === 0) return
+  await sendDoubts(
+    fetches,
+    due.map(({ id }) => id),
+    0,
+  )
+  writeLog('info', 'doubts_resent', { projects: due.length })
+}
+
+/** The projects with objects in doubt are found by skipping from one to the next in the index. */
+function findDue(db: Db, now: number) {
+  const next = (after: ReturnType<typeof sql>) =>
+    sql`SELECT min(${d.project_id}) FROM ${vendorDoubts} ${d} INDEXED BY vendor_doubts_due ${after}`
+  const isDue = and(sql`${d.project_id} = p.id`, lte(d.due_at, now), lte(d.lease_until, now))
+  return raw(
+    db,
+    { id: sql<string>`p.id` },
+    (fields) => sql`WITH RECURSIVE p(id) AS (
+        ${next(sql``)} UNION ALL SELECT (${next(sql`WHERE ${d.project_id} > p.id`)}) FROM p WHERE p.id IS NOT NULL
+        LIMIT ${MAX_DOUBTFUL_PROJECTS})
+      SELECT ${fields} FROM p WHERE p.id IS NOT NULL AND ${not(isDeleted(sql`p.id`))}
+        AND EXISTS (SELECT 1 FROM ${vendorDoubts} ${d} INDEXED BY vendor_doubts_due WHERE ${isDue})`,
+  )
+}

@@ -1,0 +1,72 @@
+import { and, eq, lte, not, or, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { billingObjects } from '../../billing/schema'
+import { batch, type Db } from '../../db/client'
+import { isDeleted } from '../../tenancy/project'
+import { findProjectKeys, type SourceKeyRow } from '../refresh/keys'
+import { ASKED_AGAIN_MS, CLOCKS_DIFFER_MS, DOUBT_LEASE_MS, DOUBTS_AT_ONCE } from './limits'
+import { vendorDoubts } from './schema'
+
+const d = alias(vendorDoubts, 'd')
+const { vendor, kind, object_id, project_id, tries, lease_token } = vendorDoubts
+
+/** An object that this worker asks for. */
+export type Doubt = Awaited<ReturnType<typeof takeDoubts>>['doubts'][number]
+
+/** Takes objects of a project that are due, so that no other worker asks for them, and reads the keys of the project. */
+export async function takeDoubts(db: Db, projectId: string, token: string, now: number) {
+  const until = now + CLOCKS_DIFFER_MS
+  const isDue = and(eq(d.project_id, projectId), lte(d.due_at, until), lte(d.lease_until, now))
+  const some = sql`SELECT ${d.vendor}, ${d.kind}, ${d.object_id} FROM ${vendorDoubts} ${d} INDEXED BY vendor_doubts_due
+    WHERE ${isDue} ORDER BY ${d.due_at} LIMIT ${DOUBTS_AT_ONCE}`
+  const isTaken = and(eq(project_id, projectId), sql`(${vendor}, ${kind}, ${object_id}) IN (${some})`)
+  const { doubts, keys } = await batch(db, {
+    doubts: db
+      .update(vendorDoubts)
+      .set({ lease_token: token, lease_until: now + DOUBT_LEASE_MS })
+      .where(and(isTaken, not(isDeleted(project_id))))
+      .returning({ project_id, vendor, kind, object_id }),
+    keys: findProjectKeys(db, projectId),
+  })
+  return { doubts, keys: keys as readonly SourceKeyRow[] }
+}
+
+/** How an object was not asked for: when it is due again (ms). That spends no try. */
+export type Later = { doubt: Doubt; due_at: number }
+
+/**
+ * Gives back what was taken. Objects that are no longer in doubt, and those that were asked for often enough, lose their rows. The
+ * others are asked for again later.
+ */
+export async function endDoubts(db: Db, projectId: string, token: string, later: readonly Later[]): Promise<void> {
+  const now = Date.now()
+  const held = and(eq(project_id, projectId), eq(lease_token, token))
+  const isObject = and(
+    eq(billingObjects.project_id, project_id),
+    eq(billingObjects.kind, kind),
+    eq(billingObjects.vendor_id, object_id),
+    eq(billingObjects.vendor, vendor),
+    or(eq(billingObjects.ambiguous, true), eq(billingObjects.incomplete, true)),
+  )
+  const free = { lease_token: null, lease_until: 0 }
+  const list = JSON.stringify(later.map(({ doubt, due_at }) => ({ ...doubt, due_at })))
+  const isOne = sql`${vendor} = j.value->>'vendor' AND ${kind} = j.value->>'kind' AND ${object_id} = j.value->>'object_id'`
+  const waits = ASKED_AGAIN_MS.map((wait, i) => sql`WHEN ${tries} = ${i} THEN ${wait}`)
+  await batch(db, {
+    settled: db
+      .delete(vendorDoubts)
+      .where(and(held, not(sql`EXISTS (SELECT 1 FROM ${billingObjects} WHERE ${isObject})`))),
+    ...(later.length > 0 && {
+      later: db
+        .update(vendorDoubts)
+        .set({ ...free, due_at: sql`CAST(j.value->>'due_at' AS INTEGER)` })
+        .from(sql`json_each(${list}) j`)
+        .where(and(held, isOne)),
+    }),
+    over: db.delete(vendorDoubts).where(and(held, sql`${tries} >= ${ASKED_AGAIN_MS.length}`)),
+    again: db
+      .update(vendorDoubts)
+      .set({ ...free, tries: sql`${tries} + 1`, due_at: sql`${now} + CASE ${sql.join(waits, sql` `)} END` })
+      .where(held),
+  })
+}

@@ -1,0 +1,18 @@
+import { HOUR, MINUTE, SECOND } from '../../lib/time'
+
+/** How long after an object comes into doubt the vendor is asked for it (ms): often the event that decides is on its way. */
+export const FIRST_ASKED_MS = 6 * SECOND
+/** The waits before the vendor is asked again (ms). After the last one, the object stays as it is. */
+export const ASKED_AGAIN_MS = [MINUTE, 10 * MINUTE, 6 * HOUR]
+/** Objects of a project that one message asks for. */
+export const DOUBTS_AT_ONCE = 10
+/** How long a worker has them (ms): longer than it takes. */
+export const DOUBT_LEASE_MS = MINUTE
+/** After how long (s) the message of a project comes again that has more objects, or was not reached. */
+export const MORE_WAIT_S = 2
+/** How long an object waits (ms) that was not asked for, because the vendor has just failed or there was no time. */
+export const NOT_ASKED_WAIT_MS = MINUTE
+/** Projects whose objects one run of the cron looks for. Each has one message. */
+export const MAX_DOUBTFUL_PROJECTS = 1000
+/** How much earlier than planned an object may be asked for (ms): clocks of two workers differ a little. */
+export const CLOCKS_DIFFER_MS = 250

@@ -1,0 +1,67 @@
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Held, Projection } from '../../billing/store'
+import { type Db, raw } from '../../db/client'
+import { bare, excluded } from '../../db/sql'
+import { vendorOf } from '../../vendors'
+import { connections } from '../connections/schema'
+import { sourceOfId } from '../sources'
+import { vendorKeys } from '../vendor-api/schema'
+import { FIRST_ASKED_MS } from './limits'
+import { vendorDoubts } from './schema'
+
+/** Whether a row as it is written is in doubt, and its vendor can be asked for such an object. */
+export function isInDoubt({ key, candidates, ambiguous }: Projection): boolean {
+  const isMarked = ambiguous || candidates[0]?.incomplete === true
+  // A card is no object of the vendor's: payments report it.
+  return isMarked && key.kind !== 'payment_card' && vendorOf(key.vendor)?.api !== undefined
+}
+
+/**
+ * The statement that has the vendor asked for objects in doubt: a part of the batch that writes them. It returns the projects of those that
+ * were noted. None is noted of a vendor for which the project has no API key that works.
+ *
+ * A delivery that leaves an object in doubt, or brings it into it, begins anew. A fetch does not: otherwise a doubt that the vendor's
+ * answer does not end would never end.
+ *
+ * @param held a row is written only if the worker still holds one of the events that change the object
+ */
+export function noteDoubts(db: Db, projections: readonly Projection[], held: Held, now: number) {
+  const list = JSON.stringify(
+    projections.map(({ key, by }) => ({
+      ...key,
+      by,
+      is_told: by.some((id) => sourceOfId(id) === 'delivery') ? 1 : 0,
+    })),
+  )
+  const of = (name: string) => sql.raw(`j.value->>'${name}'`)
+  const { project_id, vendor, kind, object_id, due_at, tries } = vendorDoubts
+  const isOf = and(
+    eq(project_id, of('project_id')),
+    eq(vendor, of('vendor')),
+    eq(kind, of('kind')),
+    eq(object_id, of('vendor_id')),
+  )
+  const isNew = sql`(${of('is_told')} = 1 OR NOT EXISTS (SELECT 1 FROM ${vendorDoubts} WHERE ${isOf}))`
+  return raw(
+    db,
+    { project_id },
+    (fields) => sql`INSERT INTO ${vendorDoubts} (${bare(project_id, vendor, kind, object_id, due_at, tries)})
+      SELECT ${of('project_id')}, ${of('vendor')}, ${of('kind')}, ${of('vendor_id')}, ${now + FIRST_ASKED_MS}, 0
+      FROM json_each(${list}) j
+      WHERE ${hasKey(of('project_id'), of('vendor'))} AND ${isNew} AND ${held(of('project_id'), sql`j.value->'by'`)}
+      ON CONFLICT DO UPDATE SET ${bare(due_at)} = min(${due_at}, ${excluded(due_at)}), ${bare(tries)} = 0
+      RETURNING ${fields}`,
+  )
+}
+
+/** Whether a project has a key for the vendor that the vendor has not refused. */
+function hasKey(projectId: SQL, vendor: SQL): SQL {
+  const isKey = and(eq(vendorKeys.project_id, projectId), eq(vendorKeys.state, 'ok'))
+  const isConnection = and(
+    eq(connections.id, vendorKeys.connection_id),
+    eq(connections.vendor, vendor),
+    eq(connections.status, 'active'),
+    isNull(connections.deleted_at),
+  )
+  return sql`EXISTS (SELECT 1 FROM ${vendorKeys} CROSS JOIN ${connections} ON ${isConnection} WHERE ${isKey})`
+}
