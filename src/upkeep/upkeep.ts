@@ -6,8 +6,7 @@ import { type Figures, readFigures } from '../health/deployment'
 import { noteFull } from '../http/database-full'
 import { writeLog } from '../http/log'
 import { measure, measureErrors } from '../http/measure'
-import { resendDoubts } from '../inbox/doubts/due'
-import { resendImports } from '../inbox/imports/due'
+import { resendFetches } from '../inbox/fetches/due'
 import { sweep } from '../inbox/process/sweep'
 import { Fault } from '../lib/fault'
 import { readState, writeState } from '../stores/state'
@@ -97,8 +96,7 @@ async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> 
   }
   const parts = {
     sweep: () => sweep(rt, budget),
-    imports: () => resendImports(rt),
-    doubts: () => resendDoubts(rt),
+    fetches: () => resendFetches(rt),
     reseal: () => reseal(rt, budget),
     observe: async () => {
       figures = await observe(rt)

@@ -1,7 +1,6 @@
 import { and, lte, not, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Db, raw, run } from '../../db/client'
-import type { Runtime } from '../../env'
+import { type Db, raw } from '../../db/client'
 import { writeLog } from '../../http/log'
 import { isDeleted } from '../../tenancy/project'
 import { MAX_DOUBTFUL_PROJECTS } from './limits'
@@ -10,23 +9,22 @@ import { vendorDoubts } from './schema'
 
 const d = alias(vendorDoubts, 'd')
 
-/**
- * Sends one message for each project that has an object which is due and that nobody asks for: the later tries, and what the Queue has lost.
- * A project with many objects has no more messages than one with a single object.
- */
-export async function resendDoubts({ db, fetches, now }: Runtime): Promise<void> {
-  const due = await run(db, findDue(db, now))
-  if (due.length === 0) return
+/** Sends a message for each project with objects that are due: for the later tries, and for what the Queue has lost. */
+export async function resendDoubts(queue: Queue<unknown>, projects: readonly { id: string }[]): Promise<void> {
+  if (projects.length === 0) return
   await sendDoubts(
-    fetches,
-    due.map(({ id }) => id),
+    queue,
+    projects.map(({ id }) => id),
     0,
   )
-  writeLog('info', 'doubts_resent', { projects: due.length })
+  writeLog('info', 'doubts_resent', { projects: projects.length })
 }
 
-/** The projects with objects in doubt are found by skipping from one to the next in the index. */
-function findDue(db: Db, now: number) {
+/**
+ * Reads the projects that have an object which is due and that nobody asks for. They are found by skipping from one to the next in the
+ * index, so that a project with many objects takes no more of a run than one with a single object.
+ */
+export function findDoubtful(db: Db, now: number) {
   const next = (after: ReturnType<typeof sql>) =>
     sql`SELECT min(${d.project_id}) FROM ${vendorDoubts} ${d} INDEXED BY vendor_doubts_due ${after}`
   const isDue = and(sql`${d.project_id} = p.id`, lte(d.due_at, now), lte(d.lease_until, now))
