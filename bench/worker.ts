@@ -20,6 +20,7 @@ const LIMITS = [
   'LIMIT_CALLER_COSTLY',
   'LIMIT_USER_COSTLY',
   'LIMIT_REFRESH',
+  'LIMIT_VENDOR',
 ]
 
 /** Indexes that only a previous version uses. */

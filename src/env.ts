@@ -24,6 +24,7 @@ export interface Env {
   LIMIT_CALLER_COSTLY: RateLimit
   LIMIT_USER_COSTLY: RateLimit
   LIMIT_REFRESH: RateLimit
+  LIMIT_VENDOR: RateLimit
   METRICS?: AnalyticsEngineDataset
   BACKUPS?: R2Bucket
   CF_VERSION_METADATA?: WorkerVersionMetadata
@@ -83,6 +84,7 @@ export type Runtime = {
     caller_costly: RateLimit
     user_costly: RateLimit
     refresh: RateLimit
+    vendor: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -127,6 +129,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       caller_costly: env.LIMIT_CALLER_COSTLY,
       user_costly: env.LIMIT_USER_COSTLY,
       refresh: env.LIMIT_REFRESH,
+      vendor: env.LIMIT_VENDOR,
     },
     metrics: env.METRICS ?? null,
     backups: env.BACKUPS ?? null,

@@ -57,6 +57,9 @@ export const RATE_LIMITS = {
   user_costly: { requests: 300, window: 60 },
   // Of a project: each is up to three calls of the vendor's, which allows an account some 25 to 100 a second for everything.
   refresh: { requests: 60, window: 60 },
+  // Of a vendor's host, which allows an address 240 in all: twice so many, for what somebody waits for and for the rest. What is left is
+  // for the limiter, which counts by location.
+  vendor: { requests: 100, window: 60 },
 } as const
 /** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */
 export const COSTLY_ROWS = 5_000

@@ -39,6 +39,8 @@ export type VendorApi = {
   vendor: string
   /** The origin that answers for a key: a constant. */
   origin: (key: string) => string
+  /** Whether the vendor limits the calls of an address (IP), whatever the key: all projects of a deployment share its addresses. */
+  limitsAddress?: true
   /** What a request with this key carries. */
   headers: (key: string) => Readonly<Record<string, string>>
   /** What is wrong with the form or the power of a key; null if nothing is. */

@@ -21,6 +21,8 @@ const PATHS: Readonly<Record<string, ApiPattern>> = {
 export const paddleApi: VendorApi = {
   vendor: 'Paddle',
   origin: (key) => (isLive(key) ? 'https://api.paddle.com' : 'https://sandbox-api.paddle.com'),
+  // 240 requests a minute. https://developer.paddle.com/api-reference/about/rate-limiting
+  limitsAddress: true,
   headers: (key) => ({ Authorization: `Bearer ${key}`, 'Paddle-Version': '1' }),
 
   checkKey(key) {

@@ -66,12 +66,22 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
     if (EVENTS) spread[`EVENTS_${store}`] = EVENTS
   }
   if (DB && AT in DB) spread.DB = (DB as EveryD1)[AT](bound.DB)
-  const all = Object.entries({ ...bound, FETCHES: NO_FETCHES, ...bindings, ...spread, ...named(bindings) })
+  const all = Object.entries({
+    ...bound,
+    FETCHES: NO_FETCHES,
+    LIMIT_VENDOR: NO_LIMIT,
+    ...bindings,
+    ...spread,
+    ...named(bindings),
+  })
   return Object.fromEntries(all.filter(([, binding]) => binding !== undefined)) as unknown as Env
 }
 
 /** A queue of fetches that loses its messages: the runner does not end while the real one has some on their way. */
 const NO_FETCHES = { send: async () => {}, sendBatch: async () => {} } as unknown as Queue<unknown>
+
+/** All tests ask the same hosts of vendors. */
+const NO_LIMIT = { limit: async () => ({ success: true }) } as unknown as RateLimit
 
 /** The bindings of single stores. */
 function named(bindings: Partial<Env>): Partial<Env> {

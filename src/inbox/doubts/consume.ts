@@ -88,7 +88,7 @@ async function outcomeOf(
   if (failing.has(vendor) || until - now < LEAST_FOR_A_CALL_MS) {
     return { later: { doubt, due_at: now + NOT_ASKED_WAIT_MS } }
   }
-  const of = { project_id, keys: own, sources: [known.event_id] }
+  const of = { project_id, keys: own, sources: [known.event_id], lane: 'background' as const }
   const { best, unknown, wait_s } = await askAccounts(rt, of, (key) => ask(key, [call], until, CALL_WITHIN_MS))
   if (wait_s !== null && !best) {
     failing.add(vendor)

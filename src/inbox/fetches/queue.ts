@@ -6,7 +6,7 @@ import { storeOfProject } from '../../lib/ids'
 import { askForDoubts } from '../doubts/consume'
 import { DoubtMessage } from '../doubts/message'
 import { ImportMessage } from '../imports/message'
-import { runImport } from '../imports/run'
+import { runImports } from '../imports/run'
 import { FetchEventMessage } from '../messages'
 import { fetchForEvents } from '../thin/consume'
 import { FAILED_WAIT_S } from './limits'
@@ -25,11 +25,7 @@ type What = FetchMessage['what']
 type Handler<M> = (rt: Runtime, messages: readonly M[]) => Promise<(number | null)[]>
 
 const HANDLERS: { [W in What]: Handler<Extract<FetchMessage, { what: W }>> } = {
-  // One after the other: each holds a page of the vendor's answers in memory.
-  import: async (rt, messages) => {
-    for (const message of messages) await runImport(rt, message)
-    return messages.map(() => null)
-  },
+  import: runImports,
   event: fetchForEvents,
   doubt: askForDoubts,
 }

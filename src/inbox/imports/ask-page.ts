@@ -30,7 +30,7 @@ export async function askForPage(key: SourceKey, { kind, progress, since }: Of):
   }
   let answer: VendorAnswer
   try {
-    answer = await fetchVendor(key.api, key.secret, call)
+    answer = await fetchVendor(key.api, key.secret, call, { turn: key.turn })
   } catch (error) {
     if (!(error instanceof VendorCallError)) throw error
     return { is: 'again', error: 'vendor_unavailable', wait: null, smaller: true }

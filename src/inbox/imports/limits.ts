@@ -29,3 +29,6 @@ export const LIST_LAG_MS = MINUTE
 /** The cron sends a page again that is overdue by this much (ms), and at most this many pages at once. */
 export const OVERDUE_MS = MINUTE
 export const MAX_RESENT = 100
+/** After this long (ms), the imports of a batch that are left are read by another worker, whose messages come after so many seconds. */
+export const IMPORTS_WITHIN_MS = 20 * SECOND
+export const HANDED_ON_WAIT_S = 1

@@ -18,7 +18,14 @@ import type { FetchedRecord } from '../refresh/record'
 import { markRefused } from '../vendor-api/keys'
 import { askForPage } from './ask-page'
 import { giveBack, type Taken, takeRun } from './lease'
-import { FILLING_SHARE, FILLING_WAIT_MS, LIST_LAG_MS, MAX_BACKOFF_MS } from './limits'
+import {
+  FILLING_SHARE,
+  FILLING_WAIT_MS,
+  HANDED_ON_WAIT_S,
+  IMPORTS_WITHIN_MS,
+  LIST_LAG_MS,
+  MAX_BACKOFF_MS,
+} from './limits'
 import { type ImportMessage, sendPage } from './message'
 import { after, ended, goneOn, held, nextKind, type Step, tried } from './progress'
 import type { RunRow } from './runs'
@@ -29,12 +36,30 @@ import { writePage } from './write-page'
 type Page = { step: Step; records: FetchedRecord[] }
 
 /**
+ * Reads the next page of each of these imports, one after the other: each holds a page of the vendor's answers in memory. Those for which
+ * there is no time come again.
+ *
+ * @returns for each message, after how many seconds it is to be delivered again; null if it is done
+ * @throws {Fault} `database_unavailable`
+ */
+export async function runImports(rt: Runtime, messages: readonly ImportMessage[]): Promise<(number | null)[]> {
+  const until = Date.now() + IMPORTS_WITHIN_MS
+  const waits: (number | null)[] = []
+  for (const message of messages) {
+    const isTime = Date.now() < until
+    if (isTime) await runImport(rt, message)
+    waits.push(isTime ? null : HANDED_ON_WAIT_S)
+  }
+  return waits
+}
+
+/**
  * Reads the next page of an import, and asks for the one after it. If this worker dies, the import is given to another one once its
  * lease has expired, and goes on after what was recorded.
  *
  * @throws {Fault} `database_unavailable`
  */
-export async function runImport(rt: Runtime, { project_id, import_id }: ImportMessage): Promise<void> {
+async function runImport(rt: Runtime, { project_id, import_id }: ImportMessage): Promise<void> {
   const { db } = rt
   const taken = await takeRun(db, { project_id, import_id })
   if (!taken) return
@@ -71,7 +96,7 @@ async function pageOf(rt: Runtime, { run, source }: Taken): Promise<Page> {
 /** @returns null if the service's encryption keys do not open the key */
 async function opened(rt: Runtime, source: SourceKeyRow): Promise<SourceKey | null> {
   try {
-    return await openSourceKey(rt, source)
+    return await openSourceKey(rt, source, 'background')
   } catch (error) {
     if (error instanceof Fault && error.fault === 'encryption_key_unavailable') return null
     throw error

@@ -5,11 +5,12 @@ import type { Runtime } from '../../env'
 import { SECOND } from '../../lib/time'
 import { events } from '../schema'
 import { markRefused, pauseKey } from '../vendor-api/keys'
+import type { Lane } from '../vendor-api/turn'
 import type { Asked } from './ask'
 import { openSourceKey, type SourceKey, type SourceKeyRow } from './keys'
 import { MAX_PAUSE_S } from './limits'
 
-type Accounts = { project_id: string; keys: readonly SourceKeyRow[]; sources: readonly string[] }
+type Accounts = { project_id: string; keys: readonly SourceKeyRow[]; sources: readonly string[]; lane: Lane }
 /** What an account answered, and with whose key it was asked. */
 type Answered = { key: SourceKey; asked: Asked }
 
@@ -17,7 +18,7 @@ type Answered = { key: SourceKey; asked: Asked }
  * Asks the accounts of a project one after the other until one answers. The one that has told of the object before comes first: two
  * accounts can have a customer with the same id, if the vendor has copied it.
  *
- * @param of `sources`: the records that what is known comes from
+ * @param of `sources`: the records that what is known comes from. `lane`: what the calls are for
  * @returns `best`: the answer of the account that has the object; of another one, if that is all there is. `unknown`: whether every
  *   account said that it has no such object. `wait_s`: how long a vendor wants not to be asked (s); null if none said so
  */
@@ -31,7 +32,7 @@ export async function askAccounts(
   let wait_s: number | null = null
   for (const row of await inOrder(rt, of)) {
     const isPaused = (row.key.not_before ?? 0) > Date.now()
-    const key = isPaused ? null : await openSourceKey(rt, row)
+    const key = isPaused ? null : await openSourceKey(rt, row, of.lane)
     if (!key) continue
     const asked = await askOne(key)
     const { outcome, retry_after_s } = asked.first ?? {}

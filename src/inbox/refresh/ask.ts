@@ -73,7 +73,7 @@ export async function answerOf(
     ...(query && { query }),
   }
   try {
-    return await fetchVendor(key.api, key.secret, asked, { within, most: ASKED_BYTES })
+    return await fetchVendor(key.api, key.secret, asked, { within, most: ASKED_BYTES, turn: key.turn })
   } catch (error) {
     if (error instanceof VendorCallError) return null // It is in the log. The caller answers from what is known.
     throw error

@@ -34,7 +34,7 @@ export async function customerOfCheckout(
   const call = api?.calls.ofCheckout(id)
   if (!api || !call) throw malformed(api?.vendor ?? vendor)
   const asked = await inFlight(projectId, until, () =>
-    askAccounts(rt, { project_id: projectId, keys, sources: [] }, (key) => ask(key, [call], until)),
+    askAccounts(rt, { project_id: projectId, keys, sources: [], lane: 'waited' }, (key) => ask(key, [call], until)),
   )
   const [found] = asked?.best?.asked.objects ?? []
   if (asked?.best && found) return customerIn(rt, asked.best.key, found)

@@ -9,6 +9,7 @@ import { events } from '../schema'
 import { isDelivered } from '../sources'
 import { openVendorKey, type VendorKey } from '../vendor-api/keys'
 import { vendorKeys } from '../vendor-api/schema'
+import type { Lane } from '../vendor-api/turn'
 import { VERSION_LOOKED_FOR } from './limits'
 
 const e = alias(events, 'e')
@@ -72,11 +73,12 @@ export type SourceKey = VendorKey & { connection: SourceKeyRow['connection'] }
 /**
  * Unseals a key.
  *
+ * @param lane what its calls are for
  * @returns null for a key that the vendor has refused
  * @throws {Fault} `encryption_key_unavailable`
  */
-export async function openSourceKey(rt: Runtime, row: SourceKeyRow): Promise<SourceKey | null> {
+export async function openSourceKey(rt: Runtime, row: SourceKeyRow, lane: Lane): Promise<SourceKey | null> {
   if (row.key.state !== 'ok') return null
-  const key = await openVendorKey(rt, row)
+  const key = await openVendorKey(rt, row, lane)
   return key && { ...key, connection: row.connection }
 }

@@ -65,8 +65,10 @@ type Context = { keys: readonly SourceKeyRow[]; known: readonly Known[]; until: 
 
 async function askAndApply(rt: Runtime, customer: AskKey, { keys, known, until }: Context): Promise<Ended> {
   const sources = known.map(({ event_id }) => event_id)
-  const { best, unknown } = await askAccounts(rt, { project_id: customer.project_id, keys, sources }, (key) =>
-    ask(key, key.api.calls.ofCustomer(customer.id), until),
+  const { best, unknown } = await askAccounts(
+    rt,
+    { project_id: customer.project_id, keys, sources, lane: 'waited' },
+    (key) => ask(key, key.api.calls.ofCustomer(customer.id), until),
   )
   if (!best) return { state: 'stale', changed: false, unknown }
   return { ...(await applyRounds(rt, customer, { ...best, known, until })), unknown: false }

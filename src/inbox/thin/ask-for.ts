@@ -83,7 +83,7 @@ const PAUSED = fail('vendor_failed', 'the vendor failed or asked us to wait, and
 
 async function opened(rt: Runtime, row: Group['row']): Promise<SourceKey | { error: EventError }> {
   try {
-    return (await openSourceKey(rt, row)) ?? { error: REFUSED }
+    return (await openSourceKey(rt, row, 'background')) ?? { error: REFUSED }
   } catch (error) {
     if (error instanceof Fault) return { error: fail('internal_error', error.message) }
     throw error

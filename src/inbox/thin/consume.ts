@@ -10,8 +10,9 @@ import type { Verdict } from '../process/verdict'
 import { writeVerdicts } from '../process/write-verdicts'
 import { processAgain } from './again'
 import { endNamings } from './answers'
-import { CALLS_WITHIN_MS, HANDED_BACK_WAIT_S } from './limits'
+import { CALLS_WITHIN_MS, CLAIMED_AT_ONCE, HANDED_BACK_WAIT_S } from './limits'
 import { fetchedBefore, type Naming, namedIn } from './named'
+import { sharesOf } from './shares'
 
 /** What a batch is about, and after how long (s) the message of an event comes again, if it does. */
 type Work = {
@@ -22,8 +23,8 @@ type Work = {
 
 /**
  * Processes events that name an object without containing it: claims them, asks the vendor for the objects, records what is new and
- * processes it, and finishes the events. One call answers for all events of an object. Events for which there is no time are handed back, without
- * using up an attempt.
+ * processes it, and finishes the events. One call answers for all events of an object. Projects take turns, and one with very many events
+ * has a share of the batch. Events for which there is no time are handed back, without using up an attempt.
  *
  * @returns for each message, after how many seconds it is to be delivered again; null if it is done
  * @throws {Fault} `database_unavailable`
@@ -32,8 +33,19 @@ export async function fetchForEvents(rt: Runtime, messages: readonly FetchEventM
   const tasks = new Map(
     messages.map(({ project_id, event_id, via }) => [event_id, { key: { project_id, event_id }, via }]),
   )
-  const work: Work = { tasks, waits: new Map(), until: Date.now() + CALLS_WITHIN_MS }
-  let rest = [...tasks.values()].map(({ key }) => key)
+  const keys = [...tasks.values()].map(({ key }) => key)
+  const { now, waits } = await sharesOf(rt.db, keys)
+  const work: Work = { tasks, waits, until: Date.now() + CALLS_WITHIN_MS }
+  for (let i = 0; i < now.length; i += CLAIMED_AT_ONCE) {
+    const some = now.slice(i, i + CLAIMED_AT_ONCE)
+    if (i === 0 || Date.now() < work.until) await processSome(rt, work, some)
+    else for (const { event_id } of some) waits.set(event_id, HANDED_BACK_WAIT_S)
+  }
+  return messages.map(({ event_id }) => work.waits.get(event_id) ?? null)
+}
+
+async function processSome(rt: Runtime, work: Work, keys: readonly EventKey[]): Promise<void> {
+  let rest = [...keys]
   while (rest.length > 0) {
     const done = await pass(rt, work, false, (lease) => claim(rt.db, rest, { lease, now: Date.now(), apart: true }))
     if (done.size === 0) break
@@ -44,7 +56,6 @@ export async function fetchForEvents(rt: Runtime, messages: readonly FetchEventM
     const expired = await run(rt.db, findExpired(rt.db, rest, { now: Date.now(), apart: true }))
     for (const key of expired) await pass(rt, work, true, (lease) => claimExpired(rt.db, key, lease, Date.now()))
   }
-  return messages.map(({ event_id }) => work.waits.get(event_id) ?? null)
 }
 
 /**

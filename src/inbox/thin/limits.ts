@@ -18,3 +18,13 @@ export const LOOKED_FOR_THIN = 20
 export const MAX_RESUMED = 1000
 /** After how long (s) the message of an event that was handed back comes again. */
 export const HANDED_BACK_WAIT_S = 1
+/** Events that are claimed at once. What the vendor answers is in memory until they end. */
+export const CLAIMED_AT_ONCE = 20
+/** Events of a project that one batch does, if the project has more open events than these. */
+export const SHARE_EVENTS = 10
+export const FLOOD_EVENTS = 200
+/** Open events of such a project that are counted, to spread its messages over a time in which so many a second are done, at least. */
+export const MAX_FLOOD_COUNTED = 5000
+export const FLOOD_PER_S = 10
+/** How long a message of such a project waits at least (s). */
+export const LEAST_FLOOD_WAIT_S = 5

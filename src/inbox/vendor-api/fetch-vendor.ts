@@ -5,6 +5,7 @@ import { type ApiOutcome, outcomeOf, type VendorApi } from '../../vendors/api'
 import type { ApiPattern } from '../../vendors/calls'
 import { isObject, type Json } from '../../vendors/lib/json'
 import { CALL_BYTES, CALL_WITHIN } from './limits'
+import { notMade, SHARED_LIMIT, type Turn } from './turn'
 
 /** A request to a vendor's API. Always GET: the service changes nothing there. */
 export type VendorCall = {
@@ -17,7 +18,10 @@ export type VendorCall = {
   headers?: Readonly<Record<string, string>>
 }
 
-/** A vendor's answer, whatever its status. */
+/** Bounds of a call. `turn`: see {@link turnOf}. */
+export type CallBounds = Partial<Bounds> & { turn?: Turn }
+
+/** A vendor's answer, whatever its status; or our own, with `shared_limit` as its code, if the call was not made: see {@link turnOf}. */
 export type VendorAnswer = {
   status: number
   outcome: ApiOutcome
@@ -56,21 +60,25 @@ export function isVendorId(id: string): boolean {
  * Asks a vendor's API with a customer's key. No other function does. The host is a constant of the vendor's, the path one of our patterns, and ids
  * in it have no character that means something in an address. Writes one line of log, which has no key, id or body.
  *
- * @param limits smaller ones than 10 s and 2 MiB
+ * @param limits smaller ones than 10 s and 2 MiB, and whose turn it is
  * @throws {VendorCallError} if an id is malformed, or there is no answer within the limits
  */
 export async function fetchVendor(
   api: VendorApi,
   key: string,
   call: VendorCall,
-  limits: Partial<Bounds> = {},
+  limits: CallBounds = {},
 ): Promise<VendorAnswer> {
   const url = urlOf(api.origin(key), call)
-  const { within = CALL_WITHIN, most = CALL_BYTES } = limits
+  const { within = CALL_WITHIN, most = CALL_BYTES, turn } = limits
   const headers = { Accept: 'application/json', 'User-Agent': 'platform-api', ...api.headers(key), ...call.headers }
   const bounds = { within: Math.min(within, CALL_WITHIN), most: Math.min(most, CALL_BYTES) }
   const started_at = Date.now()
   const about = { vendor: api.vendor, pattern: call.pattern }
+  if (turn && !(await turn())) {
+    writeLog('warn', 'vendor_call', { ...about, failed: SHARED_LIMIT, ms: 0 })
+    return notMade(started_at)
+  }
   try {
     const response = await boundedFetch(url, { headers }, bounds)
     const answer = await answerOf(api, response, started_at)

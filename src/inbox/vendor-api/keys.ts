@@ -16,12 +16,13 @@ import { events } from '../schema'
 import { isDelivered } from '../sources'
 import { SIGHTS } from './limits'
 import { vendorKeys } from './schema'
+import { type Lane, type Turn, turnOf } from './turn'
 
 export type VendorKeyRow = typeof vendorKeys.$inferSelect
 type Place = Pick<VendorKeyRow, 'project_id' | 'connection_id'>
 
 /** A key that is ready to be used, with the API that it is for. Never log it. */
-export type VendorKey = VendorKeyRow & { vendor: string; api: VendorApi; secret: string }
+export type VendorKey = VendorKeyRow & { vendor: string; api: VendorApi; secret: string; turn: Turn }
 
 /** What a key is bound to: see `sealContext`. */
 export function vendorKeyContext({ project_id, connection_id }: Place): string {
@@ -36,17 +37,20 @@ export function findVendorKey(db: Db, { project_id, connection_id }: Place) {
 /**
  * Unseals a key, in whatever state it is.
  *
+ * @param lane what its calls are for
  * @returns null if this version of the service takes no key of the vendor
  * @throws {Fault} `encryption_key_unavailable`
  */
 export async function openVendorKey(
-  { settings }: Runtime,
+  rt: Runtime,
   { key, vendor }: { key: VendorKeyRow; vendor: string },
+  lane: Lane,
 ): Promise<VendorKey | null> {
   const api = vendorOf(vendor)?.api
   if (!api) return null
   try {
-    return { ...key, vendor, api, secret: await unseal(settings.encryptionKeys, key, vendorKeyContext(key)) }
+    const secret = await unseal(rt.settings.encryptionKeys, key, vendorKeyContext(key))
+    return { ...key, vendor, api, secret, turn: turnOf(rt, api, secret, lane) }
   } catch {
     throw keyUnavailable("The encryption keys do not open the connection's API key.")
   }

@@ -14,3 +14,5 @@ export const SIGHT_AGE = 25 * DAY
 export const MAX_API_KEY_LENGTH = 300
 /** Permissions to write that an error names, at most. */
 export const MAX_WRITES_NAMED = 5
+/** How long (s) a key is not used after the calls of all projects together have reached the vendor's limit. */
+export const SHARED_WAIT_S = 15

@@ -12,6 +12,7 @@ import { resumeRefused } from '../thin/resume'
 import { findRecentEvents, putVendorKey, type VendorKeyRow, vendorKeyContext } from './keys'
 import { SIGHT_AGE } from './limits'
 import { tryKey } from './try-key'
+import { turnOf } from './turn'
 
 /** The names of the vendors whose API keys the service takes, as the vendors write them. */
 export const VENDORS_WITH_KEYS = Object.values(VENDORS).flatMap(({ api }: { api?: VendorApi }) => api?.vendor ?? [])
@@ -38,7 +39,7 @@ export async function setVendorKey(
     ...event,
     object: summary?.object ?? { type: null, id: null },
   }))
-  const tried = await tryKey(api, apiKey, { livemode, events })
+  const tried = await tryKey(api, apiKey, { livemode, events, turn: turnOf(rt, api, apiKey, 'waited') })
   const row = {
     ...of,
     ...(await seal(rt.settings.encryptionKeys, apiKey, vendorKeyContext(of))),

@@ -4,12 +4,13 @@ import { fetchVendor, isVendorId, type VendorAnswer, type VendorCall, VendorCall
 import { otherMode } from './keys'
 import { MAX_WRITES_NAMED, TRY_WITHIN } from './limits'
 import type { Permissions } from './schema'
+import { SHARED_LIMIT, type Turn } from './turn'
 
 /** What a trial of a key has shown. `account`: see the column. */
 export type Tried = { permissions: Permissions; account: 'same' | null }
 
 /** What a key is to be compared with. */
-export type Expected = { livemode: boolean; events: readonly KnownEvent[] }
+export type Expected = { livemode: boolean; events: readonly KnownEvent[]; turn: Turn }
 
 /**
  * Checks a vendor's API key: what it can read, and whether its mode and account are those of the connection. All calls run
@@ -18,10 +19,10 @@ export type Expected = { livemode: boolean; events: readonly KnownEvent[] }
  * @throws {Fault} `api_key_invalid`, `api_key_too_powerful`, `api_key_other_mode`, `api_key_other_account`; `vendor_failed` if the
  *   vendor could not be asked
  */
-export async function tryKey(api: VendorApi, key: string, { livemode, events }: Expected): Promise<Tried> {
+export async function tryKey(api: VendorApi, key: string, { livemode, events, turn }: Expected): Promise<Tried> {
   requireForm(api, key)
   if (api.livemodeOf(key) !== livemode) throw otherMode(api.livemodeOf(key))
-  const ask = (call: VendorCall | undefined) => (call ? answered(api, key, call) : null)
+  const ask = (call: VendorCall | undefined) => (call ? answered(api, key, call, turn) : null)
   const [about, lists, sights] = await Promise.all([
     ask(api.about),
     Promise.all(api.reads.map(({ probe }) => ask(probe))),
@@ -47,9 +48,9 @@ function requireForm(api: VendorApi, key: string): void {
 }
 
 /** @throws {Fault} `vendor_failed` */
-async function answered(api: VendorApi, key: string, call: VendorCall): Promise<VendorAnswer> {
+async function answered(api: VendorApi, key: string, call: VendorCall, turn: Turn): Promise<VendorAnswer> {
   try {
-    return await fetchVendor(api, key, call, { within: TRY_WITHIN })
+    return await fetchVendor(api, key, call, { within: TRY_WITHIN, turn })
   } catch (error) {
     if (!(error instanceof VendorCallError)) throw error
     throw vendorFailed(`${error.message} Nothing was stored.`)
@@ -69,6 +70,10 @@ function sightOf(api: VendorApi, event: KnownEvent): VendorCall | undefined {
 function requireAnswers(api: VendorApi, answers: readonly VendorAnswer[]): void {
   if (answers.some(({ outcome }) => outcome === 'key_refused'))
     throw new Fault('api_key_invalid', `${api.vendor} does not know this key, or has revoked it.`)
+  if (answers.some(({ code }) => code === SHARED_LIMIT))
+    throw vendorFailed(
+      `All projects together ask ${api.vendor} too often. Wait a minute and try again. Nothing was stored.`,
+    )
   const failed = answers.find(({ outcome }) => outcome === 'failed')
   if (failed) throw vendorFailed(`${api.vendor} answered with ${failed.status}. Nothing was stored.`)
 }

@@ -14,7 +14,7 @@ type Options = Omit<AccountSettings, 'objects'> & { key?: boolean }
  */
 export async function thinWorld(objects: readonly object[] = [], { key = true, ...settings }: Options = {}) {
   const world = await billingWorld()
-  const fetches = memoryQueue(FETCH_QUEUE, 10)
+  const fetches = memoryQueue(FETCH_QUEUE)
   const bindings = { EVENTS: world.queue.EVENTS, FETCHES: fetches.EVENTS }
   const apiKey = newStripeKey('live')
   await newStripeAccount({ ...settings, objects: objects as Held[] }, apiKey)

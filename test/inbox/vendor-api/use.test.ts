@@ -27,13 +27,13 @@ const put = ({ api }: World, connection: { id: string }, api_key: string, bindin
 /** The key of a connection, in whatever state it is; null if there is none. */
 async function readVendorKey(rt: ReturnType<typeof runtime>, project: string, connection: string) {
   const [row] = await run(rt.db, findSourceKeyOf(rt.db, project, connection))
-  return row ? openVendorKey(rt, row) : null
+  return row ? openVendorKey(rt, row, 'waited') : null
 }
 
 /** The keys of a vendor that can be used. */
 async function usableKeys(rt: ReturnType<typeof runtime>, project: string, vendor: string) {
   const rows = await run(rt.db, findSourceKeys(rt.db, project, vendor))
-  return (await Promise.all(rows.map((row) => openSourceKey(rt, row)))).filter((key) => key !== null)
+  return (await Promise.all(rows.map((row) => openSourceKey(rt, row, 'waited')))).filter((key) => key !== null)
 }
 
 /** A world with a key. */

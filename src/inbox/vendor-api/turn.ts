@@ -1,0 +1,38 @@
+import type { Runtime } from '../../env'
+import { isWithin } from '../../http/rate-limit'
+import type { VendorApi } from '../../vendors/api'
+import type { VendorAnswer } from './fetch-vendor'
+import { SHARED_WAIT_S } from './limits'
+
+/** Whether a call may be made now. It counts as made if so. */
+export type Turn = () => Promise<boolean>
+
+/** What calls are for: something that a caller waits for, or something that can wait. Neither can use up what the other has. */
+export type Lane = 'waited' | 'background'
+
+/**
+ * Some vendors limit the calls of an address, and all projects of the deployment share ours. Then each call takes its turn, counted by the
+ * vendor's host and the lane. Without this, the imports of one project could stop the refreshes of all others.
+ */
+export function turnOf({ limits }: Runtime, api: VendorApi, key: string, lane: Lane): Turn {
+  if (!api.limitsAddress) return async () => true
+  return () => isWithin(limits.vendor, `${new URL(api.origin(key)).host} ${lane}`)
+}
+
+/** The code of the answer to a call that was not made. */
+export const SHARED_LIMIT = 'shared_limit'
+
+/** The answer that the vendor would give if the call were made: everybody handles it as that. */
+export function notMade(started_at: number): VendorAnswer {
+  return {
+    status: 429,
+    outcome: 'failed',
+    code: SHARED_LIMIT,
+    body: null,
+    text: '',
+    date: null,
+    started_at,
+    took_ms: 0,
+    retry_after_s: SHARED_WAIT_S,
+  }
+}
