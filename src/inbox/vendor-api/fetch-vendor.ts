@@ -4,8 +4,8 @@ import { SECOND } from '../../lib/time'
 import { type ApiOutcome, outcomeOf, type VendorApi } from '../../vendors/api'
 import type { ApiPattern } from '../../vendors/calls'
 import { isObject, type Json } from '../../vendors/lib/json'
-import { CALL_BYTES, CALL_WITHIN } from './limits'
-import { notMade, SHARED_LIMIT, type Turn } from './turn'
+import { CALL_BYTES, CALL_WITHIN, SHARED_WAIT_S } from './limits'
+import { SHARED_LIMIT, type Turn } from './turn'
 
 /** A request to a vendor's API. Always GET: the service changes nothing there. */
 export type VendorCall = {
@@ -143,4 +143,19 @@ function secondsOf(header: string | null, now: number): number | null {
   if (/^\d{1,9}$/.test(header.trim())) return Number(header)
   const until = Date.parse(header)
   return Number.isNaN(until) ? null : Math.max(0, Math.ceil((until - now) / SECOND))
+}
+
+/** The answer that the vendor would give if the call were made: everybody handles it as that. */
+function notMade(started_at: number): VendorAnswer {
+  return {
+    status: 429,
+    outcome: 'failed',
+    code: SHARED_LIMIT,
+    body: null,
+    text: '',
+    date: null,
+    started_at,
+    took_ms: 0,
+    retry_after_s: SHARED_WAIT_S,
+  }
 }

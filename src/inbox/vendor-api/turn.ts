@@ -1,8 +1,6 @@
 import type { Runtime } from '../../env'
 import { isWithin } from '../../http/rate-limit'
 import type { VendorApi } from '../../vendors/api'
-import type { VendorAnswer } from './fetch-vendor'
-import { SHARED_WAIT_S } from './limits'
 
 /** Whether a call may be made now. It counts as made if so. */
 export type Turn = () => Promise<boolean>
@@ -21,18 +19,3 @@ export function turnOf({ limits }: Runtime, api: VendorApi, key: string, lane: L
 
 /** The code of the answer to a call that was not made. */
 export const SHARED_LIMIT = 'shared_limit'
-
-/** The answer that the vendor would give if the call were made: everybody handles it as that. */
-export function notMade(started_at: number): VendorAnswer {
-  return {
-    status: 429,
-    outcome: 'failed',
-    code: SHARED_LIMIT,
-    body: null,
-    text: '',
-    date: null,
-    started_at,
-    took_ms: 0,
-    retry_after_s: SHARED_WAIT_S,
-  }
-}
