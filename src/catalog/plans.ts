@@ -4,6 +4,7 @@ import { billingObjects } from '../billing/schema'
 import { type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { fitsPage, json } from '../db/sql'
+import { vendorPrices } from '../inbox/imports/schema'
 import { Fault } from '../lib/fault'
 import { MAX_PLAN_PAGE_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
 import { planRefs, plans } from './schema'
@@ -11,6 +12,7 @@ import type { PlanFeatures } from './values'
 
 const o = alias(billingObjects, 'o')
 const r = alias(planRefs, 'r')
+const v = alias(vendorPrices, 'v')
 export const mine = alias(planRefs, 'mine')
 const other = alias(plans, 'other')
 
@@ -171,7 +173,10 @@ export function isMine({ project_id, id }: PlanOf): SQL | undefined {
   return and(eq(mine.project_id, project_id), eq(mine.plan_id, id))
 }
 
-/** A price, or a product without a price, of subscriptions' items. `n`: how many subscriptions have it. */
+/**
+ * A price, or a product without a price, of subscriptions' items. `n`: how many subscriptions have it. `name`, `product_name` and `active` are
+ * the vendor's, if an import has read the price; otherwise `name` is what the items say.
+ */
 export type Unmapped = ReturnType<typeof unmappedPrices>['_']['result'][number]
 
 /**
@@ -180,10 +185,12 @@ export type Unmapped = ReturnType<typeof unmappedPrices>['_']['result'][number]
  */
 export function unmappedPrices(db: Db, projectId: string) {
   const shown = {
-    vendor: sql<string>`vendor`,
-    price: sql<string | null>`price`,
-    product: sql<string | null>`product`,
-    name: sql<string | null>`name`,
+    vendor: sql<string>`seen.vendor`,
+    price: sql<string | null>`seen.price`,
+    product: sql<string | null>`coalesce(seen.product, ${v.product})`,
+    name: sql<string | null>`coalesce(${v.name}, seen.name)`,
+    product_name: v.product_name,
+    active: v.active,
     n: sql<number>`n`,
   }
   const newest = sql`SELECT ${o.vendor} AS vendor, ${o.vendor_id} AS id, ${o.candidates}->'$[0].body.items' AS items
@@ -197,8 +204,9 @@ export function unmappedPrices(db: Db, projectId: string) {
     db,
     shown,
     (fields) => sql`SELECT ${fields} FROM (${seen}) seen
-      WHERE coalesce(price, product) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${planRefs} ${r}
+      LEFT JOIN ${vendorPrices} ${v} ON ${v.project_id} = ${projectId} AND ${v.vendor} = seen.vendor AND ${v.ref} = seen.price
+      WHERE coalesce(seen.price, seen.product) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${planRefs} ${r}
         WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = seen.vendor AND ${r.ref} IN (seen.price, seen.product))
-      ORDER BY n DESC, vendor, price, product LIMIT ${MAX_UNMAPPED + 1}`,
+      ORDER BY n DESC, seen.vendor, seen.price, seen.product LIMIT ${MAX_UNMAPPED + 1}`,
   )
 }

@@ -7,7 +7,7 @@ import { bare } from '../db/sql'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { connections } from './connections/schema'
 import { vendorDoubts } from './doubts/schema'
-import { vendorRuns } from './imports/schema'
+import { vendorPrices, vendorRuns } from './imports/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import { CHUNK_PAYLOADS } from './limits'
 import { vendorAsks } from './refresh/schema'
@@ -259,5 +259,6 @@ export const INBOX_PARTS: Parts = {
     CHUNK_ROWS,
   ),
   vendor_runs: partOf(vendorRuns, [vendorRuns.project_id, vendorRuns.id], CHUNK_ROWS),
+  vendor_prices: partOf(vendorPrices, [vendorPrices.project_id, vendorPrices.vendor, vendorPrices.ref], CHUNK_ROWS),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),
 }

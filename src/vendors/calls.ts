@@ -31,12 +31,28 @@ export type ThinObject = {
 }
 
 /** What an import reads, as the API names it. */
-export const LISTED_KINDS = ['customers', 'subscriptions', 'invoices'] as const
+export const LISTED_KINDS = ['customers', 'subscriptions', 'invoices', 'payment_methods', 'prices'] as const
 export type ListedKind = (typeof LISTED_KINDS)[number]
+
+/** Which payment methods are read: those that subscriptions or their customers pay with by default, or all of each customer. */
+export const PAYMENT_METHODS_READ = ['default', 'all'] as const
+export type PaymentMethodsRead = (typeof PAYMENT_METHODS_READ)[number]
+
+/** A vendor's price, with the product that it is of. */
+export type VendorPrice = {
+  /** The vendor's id of the price. */
+  ref: string
+  name: string | null
+  product: string | null
+  product_name: string | null
+  /** Whether it can be bought; null if the vendor does not say. */
+  active: boolean | null
+}
 
 /** How all objects of a kind are read, page by page, the newest first. */
 export type ListCall = {
-  kind: FetchedKind
+  /** Null: prices, which are no billing state. */
+  kind: FetchedKind | null
   pattern: ApiPattern
   /** Objects of a page, at most. */
   most: number
@@ -44,6 +60,10 @@ export type ListCall = {
   query: (page: { after: string | null; limit: number; since: number }) => Readonly<Record<string, string>>
   /** The objects of a page. Null if the body is no page, or does not say whether there are more. */
   page: (body: Json) => { objects: Json[]; more: boolean } | null
+  /** The objects inside a listed one that are read in its place. */
+  inside?: (listed: Json) => Json[]
+  /** The call that reads objects in the place of a listed one. */
+  each?: (listed: Json) => ObjectsCall | null
 }
 
 /** The requests to a vendor's API, and what the answers mean: pure functions that send nothing. */
@@ -63,7 +83,11 @@ export type VendorCalls = {
     kind: FetchedKind,
     object: Json,
   ) => { call: Omit<ObjectsCall, 'kind'>; add: (rest: Json[], more: boolean) => Json }[]
-  lists: Readonly<Record<ListedKind, ListCall>>
+  lists: Readonly<Record<Exclude<ListedKind, 'payment_methods'>, ListCall>>
+  /** Null: the vendor has no such payment methods. */
+  paymentMethods: Readonly<Record<PaymentMethodsRead, ListCall | null>>
+  /** A listed price; null if it has no id that can be kept. */
+  priceOf: (object: Json) => VendorPrice | null
   /** Whether an answer says that the object after which a page begins no longer exists. */
   isCursorGone: (status: number, code: string | null) => boolean
   /** When the vendor made an object, as the object says: ISO 8601 UTC. */

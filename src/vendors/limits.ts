@@ -46,3 +46,7 @@ export const STRIPE_PAGE = 100
 /** Entities of a page of Paddle's that are asked for, of which it gives up to 200; and of transactions, of which it gives 30. */
 export const PADDLE_PAGE = 100
 export const PADDLE_TRANSACTIONS_PAGE = 30
+/** Customers of a page whose payment methods are read: each takes a call, and all must be answered in time. */
+export const PAGE_OF_CALLS = 20
+/** Payment methods of a customer that an import reads: as many as Stripe lists on one page. */
+export const MAX_METHODS_OF_CUSTOMER = 100

@@ -1,9 +1,17 @@
 import { iso } from '../lib/time'
 import { type ListCall, pageOf, type VendorCalls } from './calls'
+import { prose, word } from './lib/bounded'
 import { at, flag, isObject, type Json, objects, text } from './lib/json'
 import { isId } from './lib/read'
 import { isoTime } from './lib/time'
-import { PADDLE_PAGE, PADDLE_TRANSACTIONS_PAGE, REFRESHED_INVOICES, REFRESHED_SUBSCRIPTIONS } from './limits'
+import {
+  MAX_METHODS_OF_CUSTOMER,
+  PADDLE_PAGE,
+  PADDLE_TRANSACTIONS_PAGE,
+  PAGE_OF_CALLS,
+  REFRESHED_INVOICES,
+  REFRESHED_SUBSCRIPTIONS,
+} from './limits'
 
 /** Every answer has its entity, or a page of them, in `data`. */
 const entity = ({ data }: Json) => ({ objects: isObject(data) ? [data] : [], more: false })
@@ -80,6 +88,26 @@ export const paddleCalls: VendorCalls = {
     invoices: listed('invoice', '/transactions', PADDLE_TRANSACTIONS_PAGE, (since) => ({
       'created_at[GTE]': iso(since),
     })),
+    prices: listed(null, '/prices', PADDLE_PAGE, () => ({ include: 'product', status: 'active,archived' })),
+  },
+  paymentMethods: {
+    default: null, // It does not say which one that is.
+    all: {
+      ...listed('payment_method', '/customers', PAGE_OF_CALLS),
+      each: ({ id }) => ({
+        kind: 'payment_method',
+        pattern: '/customers/{id}/payment-methods',
+        ids: { id: String(id) },
+        query: { per_page: String(MAX_METHODS_OF_CUSTOMER) },
+        objects: list,
+      }),
+    },
+  },
+  priceOf: ({ id, name, product_id, product, status }) => {
+    const ref = word(id)
+    const of = { product: word(product_id), product_name: prose(at(product as Json, 'name')) }
+    if (!ref) return null
+    return { ref, name: prose(name), ...of, active: status === undefined ? null : status === 'active' }
   },
   isCursorGone: () => false, // A page begins after an id, whether that is there or not.
   createdAt: ({ created_at }) => isoTime(created_at),

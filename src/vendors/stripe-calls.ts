@@ -1,12 +1,15 @@
 import { SECOND } from '../lib/time'
-import { type ListCall, type ObjectsCall, one, pageOf, type VendorCalls } from './calls'
+import { type ApiPattern, type ListCall, type ObjectsCall, one, pageOf, type VendorCalls } from './calls'
 import type { FetchedKind } from './kinds'
-import { at, flag, idOf, type Json, objects, text } from './lib/json'
+import { prose, word, wordOf } from './lib/bounded'
+import { at, flag, idOf, isObject, type Json, objects, text } from './lib/json'
 import { isId } from './lib/read'
 import { isoSeconds } from './lib/time'
 import {
   MAX_LINES,
+  MAX_METHODS_OF_CUSTOMER,
   MAX_SUBSCRIPTION_ITEMS_KEPT,
+  PAGE_OF_CALLS,
   REFRESHED_INVOICES,
   REFRESHED_SUBSCRIPTIONS,
   STRIPE_PAGE,
@@ -18,7 +21,7 @@ const list = (body: Json) => ({ objects: objects(body.data), more: flag(body.has
 /** https://docs.stripe.com/api/pagination */
 const listed = (
   kind: ListCall['kind'],
-  pattern: ListCall['pattern'],
+  pattern: ApiPattern,
   filter: (since: number) => Record<string, string> = () => ({}),
 ): ListCall => ({
   kind,
@@ -69,6 +72,38 @@ export const stripeCalls: VendorCalls = {
     customers: listed('customer', '/v1/customers'),
     subscriptions: listed('subscription', '/v1/subscriptions', () => ({ status: 'all' })),
     invoices: listed('invoice', '/v1/invoices', (since) => ({ 'created[gte]': String(Math.floor(since / SECOND)) })),
+    prices: listed(null, '/v1/prices', () => ({ 'expand[0]': 'data.product' })),
+  },
+  paymentMethods: {
+    // Of subscriptions that have not ended: a list of all payment methods of an account does not exist.
+    default: {
+      ...listed('payment_method', '/v1/subscriptions', () => ({
+        'expand[0]': 'data.default_payment_method',
+        'expand[1]': 'data.customer.invoice_settings.default_payment_method',
+      })),
+      inside: (subscription) =>
+        [
+          subscription.default_payment_method,
+          at(subscription, 'customer', 'invoice_settings', 'default_payment_method'),
+        ].filter((one): one is Json => isObject(one) && one.object === 'payment_method'),
+    },
+    all: {
+      ...listed('payment_method', '/v1/customers'),
+      most: PAGE_OF_CALLS,
+      each: ({ id }) => ({
+        kind: 'payment_method',
+        pattern: '/v1/customers/{id}/payment_methods',
+        ids: { id: String(id) },
+        query: { limit: String(MAX_METHODS_OF_CUSTOMER) },
+        objects: list,
+      }),
+    },
+  },
+  priceOf: ({ id, nickname, product, active }) => {
+    const ref = word(id)
+    const name = prose(isObject(product) ? product.name : null)
+    if (!ref) return null
+    return { ref, name: prose(nickname), product: wordOf(product), product_name: name, active: flag(active) }
   },
   isCursorGone: (status, code) => status === 400 && code === 'resource_missing',
   createdAt: ({ created }) => isoSeconds(created),

@@ -83,7 +83,11 @@ function list(url: URL, account: Account, prefix: string): Response {
   next.searchParams.set('per_page', String(limit))
   next.searchParams.set('after', String(data.at(-1)?.id ?? after ?? ''))
   const pagination = { per_page: limit, next: next.href, has_more: rest.length > limit, estimated_total: all.length }
-  return Response.json({ data, meta: { request_id: crypto.randomUUID(), pagination } })
+  const shown =
+    query.get('include') === 'product'
+      ? data.map((price) => ({ ...price, product: account.objects[String(price.product_id)] }))
+      : data
+  return Response.json({ data: shown, meta: { request_id: crypto.randomUUID(), pagination } })
 }
 
 function one(data: Item): Response {

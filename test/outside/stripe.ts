@@ -56,7 +56,10 @@ function answer({ pathname, searchParams: query }: URL, account: Account, key: s
   if (version === 'v2') return retrieve(account, query, 'v2.core.event', parts[2] ?? '')
   const path = parts[0] === 'checkout' ? 'checkout/sessions' : (parts[0] ?? '')
   const [id, sub] = parts.slice(path.split('/').length)
-  if (account.refused?.includes(path)) return forbidden(key, path)
+  const expands = [...query.values()].some((value) => value.endsWith('default_payment_method'))
+  const needed = [path, ...(sub === 'payment_methods' || expands ? ['payment_methods'] : [])]
+  const lacking = needed.find((one) => account.refused?.includes(one))
+  if (lacking !== undefined) return forbidden(key, lacking)
   if (path === 'subscription_items') return within(account, query, 'subscription', query.get('subscription') ?? '')
   const type = TYPES[path]
   if (!type)

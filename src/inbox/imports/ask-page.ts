@@ -1,9 +1,13 @@
-import type { ListedKind } from '../../vendors/calls'
-import { text } from '../../vendors/lib/json'
-import { completed, type Fetched } from '../refresh/ask'
+import { pooled } from '../../lib/pooled'
+import type { ListCall, ListedKind, ObjectsCall, VendorPrice } from '../../vendors/calls'
+import type { FetchedKind } from '../../vendors/kinds'
+import { type Json, text } from '../../vendors/lib/json'
+import { answerOf, completed, type Fetched } from '../refresh/ask'
 import type { SourceKey } from '../refresh/keys'
+import { CALL_WITHIN_MS, CALLS_AT_ONCE, CALLS_WITHIN_MS } from '../thin/limits'
 import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
 import { COMPLETE_WITHIN_MS, COMPLETED_AT_ONCE, MAX_RETRY_AFTER_MS } from './limits'
+import type { RunRow } from './runs'
 import type { KindProgress } from './schema'
 
 /**
@@ -11,16 +15,34 @@ import type { KindProgress } from './schema'
  * objects if `smaller`. `cursor_gone`: the object after which the page begins is deleted.
  */
 export type PageAnswer =
-  | { is: 'page'; objects: Fetched[]; last: string | null; more: boolean }
+  | Page
   | { is: 'again'; error: 'rate_limited' | 'vendor_unavailable'; wait: number | null; smaller: boolean }
   | { is: 'cursor_gone' | 'key_refused' | 'permission_missing' | 'refused' }
 
-type Of = { kind: ListedKind; progress: KindProgress; since: number }
+/** `seen`: what the page has of the kind. Prices are no billing state, so they are no objects. */
+type Page = {
+  is: 'page'
+  objects: Fetched[]
+  prices: VendorPrice[]
+  seen: number
+  last: string | null
+  more: boolean
+}
+
+/** How an import reads a kind; null if the vendor has nothing of that kind. */
+export function listOf(
+  { api: { calls } }: SourceKey,
+  kind: ListedKind,
+  { payment_methods }: Pick<RunRow, 'payment_methods'>,
+): ListCall | null {
+  return kind === 'payment_methods' ? calls.paymentMethods[payment_methods] : calls.lists[kind]
+}
+
+type Of = { progress: KindProgress; since: number }
 
 /** Asks the vendor for the next page of a kind, with the lists inside its objects completed. */
-export async function askForPage(key: SourceKey, { kind, progress, since }: Of): Promise<PageAnswer> {
+export async function askForPage(key: SourceKey, list: ListCall, { progress, since }: Of): Promise<PageAnswer> {
   const { calls } = key.api
-  const list = calls.lists[kind]
   const cursor = progress.cursors[0] ?? null
   const limit = Math.min(progress.limit ?? list.most, list.most)
   const call = {
@@ -40,9 +62,63 @@ export async function askForPage(key: SourceKey, { kind, progress, since }: Of):
   const last = text(page?.objects.at(-1)?.id)
   // It is not a page if it does not say whether there are more, or has no place from which to continue.
   if (!page || (page.more && (last === null || last === cursor))) return unavailable(null)
-  const brief = { ...answer, text: '', body: null } // its objects are in memory once
-  const objects = page.objects.map((object) => ({ kind: list.kind, object, answer: brief }))
-  return { is: 'page', objects: await whole(key, objects), last, more: page.more }
+  const at = { last, more: page.more }
+  if (list.kind === null) {
+    const prices = page.objects.flatMap((object) => calls.priceOf(object) ?? [])
+    return { is: 'page', objects: [], prices, seen: page.objects.length, ...at }
+  }
+  const found = await objectsOf(key, list.kind, list, { listed: page.objects, answer })
+  if ('is' in found) return found
+  const objects = await whole(key, unique(found.objects))
+  return { is: 'page', objects, prices: [], seen: objects.length, ...at }
+}
+
+/** The objects of a page: the listed ones, those inside them, or those that a call for each of them reads. */
+async function objectsOf(
+  key: SourceKey,
+  kind: FetchedKind,
+  { inside, each }: ListCall,
+  { listed, answer }: { listed: Json[]; answer: VendorAnswer },
+): Promise<{ objects: Fetched[] } | PageAnswer> {
+  if (each)
+    return readEach(
+      key,
+      kind,
+      listed.flatMap((one) => each(one) ?? []),
+    )
+  const all = inside ? listed.flatMap(inside) : listed
+  return { objects: all.map((object) => ({ kind, object, answer: brief(answer) })) }
+}
+
+/** Makes the calls of a page, a few at once. If one fails, the whole page does. What is gone has nothing. */
+async function readEach(
+  key: SourceKey,
+  kind: FetchedKind,
+  calls: readonly ObjectsCall[],
+): Promise<{ objects: Fetched[] } | PageAnswer> {
+  const until = Date.now() + CALLS_WITHIN_MS
+  const objects: Fetched[] = []
+  let refusal: PageAnswer | null = null
+  await pooled(CALLS_AT_ONCE, calls, async (call) => {
+    if (refusal) return
+    const answer = await answerOf(key, call, until, CALL_WITHIN_MS)
+    if (answer?.outcome === 'gone') return
+    if (answer?.outcome !== 'ok' || !answer.body) {
+      refusal = answer ? refusalOf(key, answer, null) : { ...UNAVAILABLE, smaller: true }
+      return
+    }
+    const read = call.objects(answer.body).objects
+    objects.push(...read.map((object) => ({ kind, object, answer: brief(answer) })))
+  })
+  return refusal ?? { objects }
+}
+
+/** An answer without its text: its objects are in memory once. */
+const brief = (answer: VendorAnswer) => ({ ...answer, text: '', body: null })
+
+/** Each object once: several subscriptions may be paid in one way. */
+function unique(objects: readonly Fetched[]): Fetched[] {
+  return [...new Map(objects.map((one) => [one.object.id, one])).values()]
 }
 
 function refusalOf(
@@ -57,8 +133,10 @@ function refusalOf(
   return { is: cursor !== null && api.calls.isCursorGone(status, code) ? 'cursor_gone' : 'refused' }
 }
 
+const UNAVAILABLE = { is: 'again', error: 'vendor_unavailable', wait: null, smaller: false } as const
+
 function unavailable(wait: number | null): PageAnswer {
-  return { is: 'again', error: 'vendor_unavailable', wait, smaller: false }
+  return { ...UNAVAILABLE, wait }
 }
 
 /** Completes lists, a few at once. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { iso, isoOrNull } from '../../lib/time'
-import { LISTED_KINDS } from '../../vendors/calls'
+import { LISTED_KINDS, PAYMENT_METHODS_READ } from '../../vendors/calls'
 import { INVOICE_MONTHS, MAX_INVOICE_MONTHS } from './limits'
 import type { RunRow } from './runs'
 import { KIND_STATES, RUN_ERRORS, RUN_STATES } from './schema'
@@ -17,13 +17,18 @@ export const StartBody = named(
       .min(1)
       .max(LISTED_KINDS.length)
       .default([...LISTED_KINDS])
-      .describe('What to read. By default, all three kinds.'),
+      .describe('What to read. By default, all kinds.'),
     invoice_months: z
       .int()
       .min(0)
       .max(MAX_INVOICE_MONTHS)
       .default(INVOICE_MONTHS)
       .describe('How many months of invoices to read. Older invoices are left out.'),
+    payment_methods: named('PaymentMethodsRead', z.enum(PAYMENT_METHODS_READ))
+      .default('default')
+      .describe(
+        '`default`: those with which subscriptions are paid that have not ended. `all`: all of each customer, which takes a call of the vendor for each customer. Paddle has only `all`: otherwise none is read.',
+      ),
   }),
   { kinds: ['customers', 'subscriptions'], invoice_months: INVOICE_MONTHS },
 )
@@ -36,12 +41,13 @@ const Progress = named(
     ),
     seen: z.int().describe('Objects that were read. An object that is read twice counts twice.'),
     recorded: z.int().describe('How many of them said something new.'),
-    unchanged: z.int().describe('The others. Most of them say what was already known.'),
+    unchanged: z.int().describe('How many of them say what was already known.'),
+    left_out: z.int().describe('How many of them were not recorded: they are about erased consumers, or too large.'),
   }),
-  { state: 'running', seen: 1200, recorded: 1150, unchanged: 50 },
+  { state: 'running', seen: 1200, recorded: 1150, unchanged: 48, left_out: 2 },
 )
 
-const running = { state: 'running' as const, seen: 1200, recorded: 1150, unchanged: 50 }
+const running = { state: 'running' as const, seen: 1200, recorded: 1150, unchanged: 48, left_out: 2 }
 
 export const ImportShown = named(
   'Import',
@@ -80,8 +86,8 @@ export const ImportShown = named(
 
 export function presentImport(row: RunRow): z.infer<typeof ImportShown> {
   const { id, state, kinds, continues, waiting_until, error, created_at, updated_at, finished_at } = row
-  const shown = Object.entries(kinds).map(([kind, { state, seen, recorded, unchanged }]) => {
-    return [kind, { state, seen, recorded, unchanged }]
+  const shown = Object.entries(kinds).map(([kind, { state, seen, recorded, unchanged, left_out = 0 }]) => {
+    return [kind, { state, seen, recorded, unchanged, left_out }]
   })
   return {
     id,

@@ -32,3 +32,5 @@ export const MAX_RESENT = 100
 /** After this long (ms), the imports of a batch that are left are read by another worker, whose messages come after so many seconds. */
 export const IMPORTS_WITHIN_MS = 20 * SECOND
 export const HANDED_ON_WAIT_S = 1
+/** Prices that an import reads. No account is known to have as many. */
+export const MAX_PRICES = 10_000

@@ -56,15 +56,16 @@ export function tried(run: RunRow, error: RunError, wait: number | null, now: nu
 /** The progress of a kind after a page. @param last the id of the page's last object */
 export function after(
   before: KindProgress,
-  page: { seen: number; recorded: number; last: string | null; more: boolean },
+  page: { seen: number; recorded: number; left_out: number; last: string | null; more: boolean },
 ): KindProgress {
-  const { seen, recorded, last, more } = page
+  const { seen, recorded, left_out, last, more } = page
   return {
     ...before,
     state: more ? 'running' : 'done',
     seen: before.seen + seen,
     recorded: before.recorded + recorded,
-    unchanged: before.unchanged + seen - recorded,
+    unchanged: before.unchanged + seen - recorded - left_out,
+    left_out: (before.left_out ?? 0) + left_out,
     cursors: more && last !== null ? [last, ...before.cursors].slice(0, MAX_CURSORS) : [],
   }
 }

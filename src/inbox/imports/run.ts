@@ -1,39 +1,28 @@
-import { readOf } from '../../billing/fetched'
-import { findKnownOf } from '../../billing/read/known'
-import { findErasedAmong } from '../../consumers/links'
-import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
-import { utf8 } from '../../lib/crypto'
 import { Fault } from '../../lib/fault'
-import { iso } from '../../lib/time'
 import { MAX_STORE_BYTES } from '../../stores/limits'
-import type { ListedKind } from '../../vendors/calls'
+import type { ListCall, ListedKind } from '../../vendors/calls'
 import { processEvents } from '../process/process-events'
-import { MAX_DELIVERY_BYTES } from '../receive/limits'
-import { type Fetched, news } from '../refresh/ask'
 import { openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
-import { KNOWN } from '../refresh/limits'
-import type { FetchedRecord } from '../refresh/record'
 import { markRefused } from '../vendor-api/keys'
-import { askForPage } from './ask-page'
+import { askForPage, listOf } from './ask-page'
 import { giveBack, type Taken, takeRun } from './lease'
 import {
   FILLING_SHARE,
   FILLING_WAIT_MS,
   HANDED_ON_WAIT_S,
   IMPORTS_WITHIN_MS,
-  LIST_LAG_MS,
   MAX_BACKOFF_MS,
+  MAX_PRICES,
 } from './limits'
 import { type ImportMessage, sendPage } from './message'
+import { newsOfPage } from './news'
+import { newsOfPrices } from './prices'
 import { after, ended, goneOn, held, nextKind, type Step, tried } from './progress'
 import type { RunRow } from './runs'
 import type { KindProgress } from './schema'
-import { writePage } from './write-page'
-
-/** What a page did: how far the import is then, and what is to be recorded with it. */
-type Page = { step: Step; records: FetchedRecord[] }
+import { type ReadPage, writePage } from './write-page'
 
 /**
  * Reads the next page of each of these imports, one after the other: each holds a page of the vendor's answers in memory. Those for which
@@ -63,8 +52,9 @@ async function runImport(rt: Runtime, { project_id, import_id }: ImportMessage):
   const { db } = rt
   const taken = await takeRun(db, { project_id, import_id })
   if (!taken) return
-  const { step, records } = await pageOf(rt, taken)
-  const isWritten = await writePage(db, taken, step, records)
+  const page = await pageOf(rt, taken)
+  const { step, records } = page
+  const isWritten = await writePage(db, taken, page)
   if (!isWritten) await giveBack(db, taken)
   // Those that were not recorded are not found.
   const tasks = records.map(({ id }) => ({ key: { project_id, event_id: id } }))
@@ -76,9 +66,9 @@ async function runImport(rt: Runtime, { project_id, import_id }: ImportMessage):
   await sendPage(rt.fetches, { project_id, import_id }, wait)
 }
 
-async function pageOf(rt: Runtime, { run, source }: Taken): Promise<Page> {
+async function pageOf(rt: Runtime, { run, source }: Taken): Promise<ReadPage> {
   const now = Date.now()
-  const only = (step: Step): Page => ({ step, records: [] })
+  const only = (step: Step): ReadPage => ({ step, records: [], prices: [] })
   if (!source) return only(ended(run, 'canceled', 'api_key_removed', now))
   if (source.key.state !== 'ok') return only(ended(run, 'failed', 'api_key_refused', now))
   if ((rt.db.meter.size_bytes ?? 0) >= FILLING_SHARE * MAX_STORE_BYTES)
@@ -90,7 +80,9 @@ async function pageOf(rt: Runtime, { run, source }: Taken): Promise<Page> {
   const kind = nextKind(run)
   const progress = kind && run.kinds[kind]
   if (!progress) return only(ended(run, 'done', null, now)) // it continues one that had read all of it
-  return askedPage(rt, { key, source, run, kind, progress })
+  const list = listOf(key, kind, run)
+  if (!list) return only(goneOn(run, kind, { ...progress, state: 'done' }, now))
+  return askedPage(rt, { key, source, run, kind, list, progress })
 }
 
 /** @returns null if the service's encryption keys do not open the key */
@@ -103,71 +95,47 @@ async function opened(rt: Runtime, source: SourceKeyRow): Promise<SourceKey | nu
   }
 }
 
-type Context = { key: SourceKey; source: SourceKeyRow; run: RunRow; kind: ListedKind; progress: KindProgress }
+type Context = {
+  key: SourceKey
+  source: SourceKeyRow
+  run: RunRow
+  kind: ListedKind
+  list: ListCall
+  progress: KindProgress
+}
 
-async function askedPage(rt: Runtime, { key, source, run, kind, progress }: Context): Promise<Page> {
-  const answer = await askForPage(key, { kind, progress, since: run.invoices_since })
+async function askedPage(rt: Runtime, { key, source, run, kind, list, progress }: Context): Promise<ReadPage> {
+  const answer = await askForPage(key, list, { progress, since: run.invoices_since })
   const now = Date.now()
-  const goes = (changes: Partial<KindProgress>) => goneOn(run, kind, { ...progress, ...changes }, now)
+  const only = (step: Step): ReadPage => ({ step, records: [], prices: [] })
+  const goes = (changes: Partial<KindProgress>) => only(goneOn(run, kind, { ...progress, ...changes }, now))
   switch (answer.is) {
     case 'page': {
-      const records = await newsOf(rt, key, answer.objects)
-      const { last, more, objects } = answer
+      const { objects, last, seen } = answer
+      const { records, left_out: left } = await newsOfPage(rt.db, key, objects)
+      const prices = answer.prices.length > 0 ? await newsOfPrices(rt.db, key, answer.prices) : []
+      const more = answer.more && (list.kind !== null || progress.seen + seen < MAX_PRICES)
+      const recorded = records.length + prices.length
+      const left_out = left + (list.kind === null ? seen - answer.prices.length : 0)
       return {
-        step: goneOn(run, kind, after(progress, { seen: objects.length, recorded: records.length, last, more }), now),
+        step: goneOn(run, kind, after(progress, { seen, recorded, left_out, last, more }), now),
         records,
+        prices,
       }
     }
     case 'again': {
       const step = tried(run, answer.error, answer.wait, now)
-      const limit = answer.smaller
-        ? { limit: Math.max(1, Math.floor((progress.limit ?? key.api.calls.lists[kind].most) / 2)) }
-        : {}
-      return { step: { ...step, kinds: { ...step.kinds, [kind]: { ...progress, ...limit } } }, records: [] }
+      const limit = answer.smaller ? { limit: Math.max(1, Math.floor((progress.limit ?? list.most) / 2)) } : {}
+      return only({ ...step, kinds: { ...step.kinds, [kind]: { ...progress, ...limit } } })
     }
     case 'cursor_gone':
-      return { step: goes({ state: 'running', cursors: progress.cursors.slice(1) }), records: [] }
+      return goes({ state: 'running', cursors: progress.cursors.slice(1) })
     case 'permission_missing':
-      return { step: goes({ state: 'permission_missing' }), records: [] }
+      return goes({ state: 'permission_missing' })
     case 'key_refused':
       await markRefused(rt.db, source.key)
-      return { step: ended(run, 'failed', 'api_key_refused', now), records: [] }
+      return only(ended(run, 'failed', 'api_key_refused', now))
     case 'refused':
-      return { step: ended(run, 'failed', 'vendor_refused', now), records: [] }
+      return only(ended(run, 'failed', 'vendor_refused', now))
   }
-}
-
-/** The records of those objects of a page that say something new. Nothing is recorded of customers whose consumers were erased. */
-async function newsOf({ db }: Runtime, key: SourceKey, objects: readonly Fetched[]): Promise<FetchedRecord[]> {
-  const kind = objects[0]?.kind
-  if (kind === undefined || kind === 'checkout') return []
-  const { project_id, vendor } = key
-  const ids = objects.map(({ object }) => String(object.id))
-  const customers = kind === 'customer' ? ids : objects.map(({ object }) => key.api.calls.customerIn(object))
-  const { known, erased } = await batch(db, {
-    known: findKnownOf(
-      db,
-      ids.map((vendor_id) => ({ project_id, vendor, kind, vendor_id })),
-      KNOWN.bytes,
-    ),
-    erased: findErasedAmong(db, project_id, vendor, [...new Set(customers.filter((one) => one !== null))]),
-  })
-  const gone = new Set(erased.map(({ id }) => id))
-  const live = objects.filter((_, i) => !gone.has(customers[i] ?? ''))
-  const records = await news(key, live, known, readInList)
-  return records.filter(isKept)
-}
-
-/** Whether an object fits into a payload: a larger one could not be read again. No vendor is known to have one. */
-function isKept({ kind, object }: FetchedRecord): boolean {
-  const bytes = utf8(JSON.stringify(object)).byteLength
-  if (bytes > MAX_DELIVERY_BYTES) writeLog('warn', 'fetched_too_large', { kind, bytes })
-  return bytes <= MAX_DELIVERY_BYTES
-}
-
-/** When an object of a list was read: lists may lag behind, so that they contain nothing of what is known. */
-const readInList: typeof readOf = (answer) => {
-  const read = readOf({ ...answer, over: null })
-  const latest = Date.parse(answer.date ?? '') - LIST_LAG_MS
-  return Date.parse(read.at) > latest ? { ...read, at: iso(latest) } : read
 }

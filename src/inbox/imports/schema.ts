@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { ListedKind } from '../../vendors/calls'
+import { type ListedKind, PAYMENT_METHODS_READ } from '../../vendors/calls'
 
 /** `waiting`: for the vendor, or for room in the database. */
 export const RUN_STATES = ['running', 'waiting', 'done', 'canceled', 'failed'] as const
@@ -24,10 +24,12 @@ export type RunError = (typeof RUN_ERRORS)[number]
 /** How far the import of a kind of objects has got. */
 export type KindProgress = {
   state: (typeof KIND_STATES)[number]
-  /** Objects that were read, those of them that said something new, and the others. */
+  /** Objects that were read, those of them that said something new, and those that did not. */
   seen: number
   recorded: number
   unchanged: number
+  /** Those that may not or cannot be kept. Missing in imports of earlier versions, which counted them as unchanged. */
+  left_out?: number
   /** The last object of each of the last pages, the newest first: if one is deleted, the page begins after the one before. */
   cursors: string[]
   /** Objects of a page, if fewer than the vendor gives: pages of more were too large or too slow. */
@@ -48,6 +50,7 @@ export const vendorRuns = sqliteTable(
     /** How many months of invoices were asked for, and since when (ms) that is. */
     invoice_months: integer().notNull(),
     invoices_since: integer().notNull(),
+    payment_methods: text({ enum: PAYMENT_METHODS_READ }).notNull().default('default'),
     /** The import whose progress this one continues. */
     continues: text(),
     error: text({ enum: RUN_ERRORS }),
@@ -73,4 +76,21 @@ export const vendorRuns = sqliteTable(
     uniqueIndex('vendor_runs_open').on(t.project_id, t.connection_id).where(sql`finished_at IS NULL`),
     check('vendor_runs_state', sql`${t.state} IN ('running', 'waiting', 'done', 'canceled', 'failed')`),
   ],
+)
+
+/** Prices in vendors' accounts, with the names of their products: for people who map them to plans. */
+export const vendorPrices = sqliteTable(
+  'vendor_prices',
+  {
+    project_id: text().notNull(),
+    vendor: text().notNull(),
+    /** The vendor's id of the price. */
+    ref: text().notNull(),
+    name: text(),
+    product: text(),
+    product_name: text(),
+    /** Whether it can be bought. */
+    active: integer({ mode: 'boolean' }),
+  },
+  (t) => [primaryKey({ columns: [t.project_id, t.vendor, t.ref] })],
 )

@@ -6,7 +6,7 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { Fault, requireFound } from '../../lib/fault'
 import { newId } from '../../lib/ids'
-import { LISTED_KINDS, type ListedKind } from '../../vendors/calls'
+import { LISTED_KINDS, type ListedKind, type PaymentMethodsRead } from '../../vendors/calls'
 import { findConnection } from '../connections/connection'
 import { findVendorKey } from '../vendor-api/keys'
 import { CONTINUED_WITHIN_MS } from './limits'
@@ -15,7 +15,7 @@ import { findRun, isOf, isOpen, isRunOf, listRuns, type RunKey, type RunRow } fr
 import { type KindProgress, type Kinds, vendorRuns } from './schema'
 
 /** What an import is to read. `invoice_months`: how old invoices may be. */
-type Asked = { kinds: readonly ListedKind[]; invoice_months: number }
+type Asked = { kinds: readonly ListedKind[]; invoice_months: number; payment_methods: PaymentMethodsRead }
 
 const importEntry = entriesOf('import')
 
@@ -54,11 +54,16 @@ function keyMissing(isRefused: boolean): Fault {
   return new Fault('api_key_missing', `${why} Set one with PUT /platform/v1/billing/connections/{id}/api-key.`)
 }
 
-function newRun(of: Omit<RunKey, 'id'>, { kinds, invoice_months }: Asked, last: RunRow | null, change: Change): RunRow {
+function newRun(of: Omit<RunKey, 'id'>, asked: Asked, last: RunRow | null, change: Change): RunRow {
+  const { kinds, invoice_months, payment_methods } = asked
   const { now, actor } = change
   const before = last && isContinued(last, now) ? last : null
   const isSameTime = before?.invoice_months === invoice_months
-  const goesOn = (kind: ListedKind) => (kind !== 'invoices' || isSameTime ? before?.kinds[kind] : undefined)
+  const isSame: Partial<Record<ListedKind, boolean>> = {
+    invoices: isSameTime,
+    payment_methods: before?.payment_methods === payment_methods,
+  }
+  const goesOn = (kind: ListedKind) => ((isSame[kind] ?? true) ? before?.kinds[kind] : undefined)
   const chosen = LISTED_KINDS.filter((kind) => kinds.includes(kind))
   return {
     ...of,
@@ -66,6 +71,7 @@ function newRun(of: Omit<RunKey, 'id'>, { kinds, invoice_months }: Asked, last: 
     state: 'running',
     kinds: Object.fromEntries(chosen.map((kind) => [kind, begun(goesOn(kind))])) as Kinds,
     invoice_months,
+    payment_methods,
     invoices_since: before && isSameTime ? before.invoices_since : monthsBefore(now, invoice_months),
     continues: chosen.some(goesOn) ? (before?.id ?? null) : null,
     error: null,
@@ -87,7 +93,7 @@ function isContinued({ state, finished_at }: RunRow, now: number): boolean {
 
 /** A kind as it begins, or goes on. One that the key could not read is tried again. */
 function begun(before: KindProgress | undefined): KindProgress {
-  if (!before) return { state: 'waiting', seen: 0, recorded: 0, unchanged: 0, cursors: [] }
+  if (!before) return { state: 'waiting', seen: 0, recorded: 0, unchanged: 0, left_out: 0, cursors: [] }
   return { ...before, state: before.state === 'done' ? 'done' : 'waiting' }
 }
 

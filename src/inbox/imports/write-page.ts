@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { batch, type Db, type Query, raw, rawWrite } from '../../db/client'
 import { bare, jsonLists } from '../../db/sql'
+import type { VendorPrice } from '../../vendors/calls'
 import { connections } from '../connections/schema'
 import { FIRST_DUE_MS } from '../limits'
 import { isKeyTaken, newKeys, packed } from '../packing'
@@ -9,8 +10,12 @@ import type { FetchedRecord } from '../refresh/record'
 import { events, PACKED_COLUMNS, packedBodies } from '../schema'
 import { vendorKeys } from '../vendor-api/schema'
 import { isHeldBy, type Taken } from './lease'
+import { writePrices } from './prices'
 import type { Step } from './progress'
 import { vendorRuns } from './schema'
+
+/** What a page says: how far the import is then, and what is to be written with it. */
+export type ReadPage = { step: Step; records: readonly FetchedRecord[]; prices: readonly VendorPrice[] }
 
 /**
  * Records what a page says, and how far the import is then: one transaction, which gives the import back. It writes nothing if
@@ -18,16 +23,18 @@ import { vendorRuns } from './schema'
  *
  * @returns whether it was written
  */
-export async function writePage(db: Db, taken: Taken, step: Step, records: readonly FetchedRecord[]): Promise<boolean> {
+export async function writePage(db: Db, taken: Taken, page: ReadPage): Promise<boolean> {
+  const { step, records, prices } = page
   try {
     const { changed } = await batch(db, {
       ...recordStatements(db, taken, records),
-      changed: stepStatement(db, taken, step, records.length > 0),
+      ...(prices.length > 0 && { prices: writePrices(db, prices, fencedList(taken)) }),
+      changed: stepStatement(db, taken, step, records.length + prices.length > 0),
     })
     return changed.length > 0
   } catch (error) {
     if (!isKeyTaken(error)) throw error
-    return writePage(db, taken, step, records) // with other keys
+    return writePage(db, taken, page) // with other keys
   }
 }
 
@@ -46,6 +53,12 @@ function fence({ run, source, token }: Taken) {
     isNull(connections.deleted_at),
     hasKey,
   )
+}
+
+/** A list `j`, beside the rows of the import and its connection, if it may be written. */
+function fencedList(taken: Taken) {
+  return (list: string) =>
+    sql`FROM ${vendorRuns} CROSS JOIN ${connections} CROSS JOIN json_each(${list}) j WHERE ${fence(taken)}`
 }
 
 function stepStatement(db: Db, taken: Taken, step: Step, isFenced: boolean) {
@@ -74,8 +87,7 @@ function recordStatements(db: Db, taken: Taken, records: readonly FetchedRecord[
   const now = Date.now()
   const keys = newKeys(now, records.length)
   const bodies = records.map((record, i) => bodyOf(record, keys[i] as number))
-  const from = (list: string) =>
-    sql`FROM ${vendorRuns} CROSS JOIN ${connections} CROSS JOIN json_each(${list}) j WHERE ${fence(taken)}`
+  const from = fencedList(taken)
   const inserted = jsonLists(bodies.map(({ stored }) => stored)).map((list, i) => {
     const statement = sql`INSERT INTO ${packedBodies} (${PACKED_COLUMNS})
       SELECT j.value->>'key', ${vendorRuns.project_id}, j.value->>'headers', j.value->>'encoding', j.value->>'bytes',

@@ -18,6 +18,9 @@ export type Bindings = NonNullable<Parameters<ReturnType<typeof memoryQueue>['pu
 type Objects = readonly (Item & { id: string })[]
 type Settings = Omit<AccountSettings, 'objects'> & { vendor?: 'stripe' | 'paddle' }
 
+/** What most tests import. Payment methods and prices have tests of their own. */
+export const STATE = { kinds: ['customers', 'subscriptions', 'invoices'] }
+
 /** A project whose connection has the API key of an account with these objects, and a Queue of fetches in memory. The clock must be stopped. */
 export async function importWorld(objects: Objects, { vendor = 'stripe', ...settings }: Settings = {}) {
   const world = await billingWorld()
@@ -40,10 +43,10 @@ export async function importWorld(objects: Objects, { vendor = 'stripe', ...sett
     path,
     page,
     read,
-    post: (json: object = {}) => world.api(path, { method: 'POST', json, bindings }),
+    post: (json: object = STATE) => world.api(path, { method: 'POST', json, bindings }),
     cancel: (id: string) => world.api(`${path}/${id}/cancel`, { method: 'POST', bindings }),
     /** Starts an import. @returns its id */
-    async start(json: object = {}): Promise<string> {
+    async start(json: object = STATE): Promise<string> {
       const { status, body, text } = await world.api(path, { method: 'POST', json, bindings })
       if (status !== 202) throw new Error(`the import was not started: ${status} ${text}`)
       return body.id
@@ -77,11 +80,15 @@ function isPage({ searchParams }: URL): boolean {
   return asked !== null && asked !== '1'
 }
 
-/** What an import says of its kinds, briefly: state, seen, recorded, unchanged. */
+/** What an import says of its kinds, briefly: state, seen, recorded, unchanged, and what was left out if anything was. */
 export function brief({ kinds }: Json): Record<string, string> {
-  const shown = Object.entries<{ state: string; seen: number; recorded: number; unchanged: number }>(kinds)
+  type Shown = { state: string; seen: number; recorded: number; unchanged: number; left_out: number }
+  const shown = Object.entries<Shown>(kinds)
   return Object.fromEntries(
-    shown.map(([kind, { state, seen, recorded, unchanged }]) => [kind, `${state} ${seen} ${recorded} ${unchanged}`]),
+    shown.map(([kind, { state, seen, recorded, unchanged, left_out }]) => [
+      kind,
+      `${state} ${seen} ${recorded} ${unchanged}${left_out > 0 ? `, ${left_out} left out` : ''}`,
+    ]),
   )
 }
 

@@ -16,9 +16,16 @@ import { connectionPath } from './describe'
 import type { ShownConnection } from './read'
 
 const WHAT = [
-  [LISTED_KINDS.join(), 'Customers, subscriptions and invoices'],
+  [LISTED_KINDS.join(), 'Customers, subscriptions, invoices, payment methods and prices'],
   ['customers,subscriptions', 'Customers and subscriptions'],
   ['invoices', 'Invoices'],
+  ['payment_methods', 'Payment methods'],
+  ['prices', 'Prices and products'],
+] as const
+
+const METHODS = [
+  ['default', 'Those that pay for subscriptions'],
+  ['all', 'All of each customer'],
 ] as const
 
 export const IMPORT = form(StartBody, {
@@ -26,6 +33,10 @@ export const IMPORT = form(StartBody, {
   invoice_months: number('Months of invoices', {
     required: true,
     hint: `0 to ${MAX_INVOICE_MONTHS}. Older invoices are left out.`,
+  }),
+  payment_methods: choice('Payment methods', METHODS, {
+    required: true,
+    hint: 'All of them take a request to the vendor for each customer.',
   }),
 })
 
@@ -95,6 +106,7 @@ function Progress({ c, run }: { c: Visit; run: RunRow }) {
           ['Read', ([, { seen }]) => seen.toLocaleString('en'), 'number'],
           ['New', ([, { recorded }]) => recorded.toLocaleString('en'), 'number'],
           ['Known before', ([, { unchanged }]) => unchanged.toLocaleString('en'), 'number'],
+          ['Left out', ([, { left_out = 0 }]) => left_out.toLocaleString('en'), 'number'],
         ]}
       />
     </>
@@ -102,7 +114,7 @@ function Progress({ c, run }: { c: Visit; run: RunRow }) {
 }
 
 function Start({ c, row, mistakes }: { c: Visit; row: ShownConnection['row']; mistakes: Mistakes }) {
-  const entered = IMPORT.opened({ kinds: LISTED_KINDS, invoice_months: INVOICE_MONTHS })
+  const entered = IMPORT.opened({ kinds: LISTED_KINDS, invoice_months: INVOICE_MONTHS, payment_methods: 'default' })
   return (
     <details class="more-form" open={Object.keys(mistakes).length > 0}>
       <summary>Start an import</summary>
@@ -110,6 +122,7 @@ function Start({ c, row, mistakes }: { c: Visit; row: ShownConnection['row']; mi
       <Post c={c} to={`${connectionPath(c, row)}/imports`} class="form">
         {IMPORT.field('kinds', { mistakes, entered })}
         {IMPORT.field('invoice_months', { mistakes, entered })}
+        {IMPORT.field('payment_methods', { mistakes, entered })}
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Start import</button>
       </Post>

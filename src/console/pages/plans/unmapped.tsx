@@ -38,14 +38,23 @@ function columnsOf(c: Visit): Column<Unmapped>[] {
   const columns: Column<Unmapped>[] = [
     [
       'Price',
-      ({ price, product, name }) => (
+      ({ price, product, name, active }) => (
         <>
           <code class="line">{price ?? product}</code>
           {name !== null && <span class="line quiet">{name}</span>}
+          {active === false && <Badge of="not for sale" />}
         </>
       ),
     ],
-    ['Product', ({ product }) => product !== null && <code>{product}</code>],
+    [
+      'Product',
+      ({ product, product_name }) => (
+        <>
+          {product !== null && <code class="line">{product}</code>}
+          {product_name !== null && <span class="line quiet">{product_name}</span>}
+        </>
+      ),
+    ],
     ['Vendor', ({ vendor }) => vendorTitle(vendor)],
     ['Subscriptions', ({ n }) => n.toLocaleString('en'), 'number'],
   ]
