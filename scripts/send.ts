@@ -6,6 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectPaths } from '../src/console/paths.ts'
+import { PRESETS } from '../src/vendors/presets.ts'
+import type { PresetName } from '../src/vendors/verification.ts'
 import { printBilling } from './lib/billing-table.ts'
 import { awaitFinal, deliver, type Inbox, isReceipt, refusal, type Target } from './lib/deliver.ts'
 import { misused, readFlags } from './lib/flags.ts'
@@ -20,9 +22,11 @@ import { fail, progress, run } from './lib/terminal.ts'
 const COMMAND = {
   usage: 'npm run send -- FOLDER --vendor VENDOR [OPTIONS]\n       npm run send -- --example --vendor VENDOR [OPTIONS]',
   about: `Signs every *.json file in a folder as the vendor would, sends it, waits, and prints the result of each event.
-Vendors: ${SIGNED_VENDORS.join(', ')}.`,
+Vendors: ${SIGNED_VENDORS.join(', ')}.
+Presets of hmac: ${Object.keys(PRESETS).join(', ')}.`,
   flags: {
     vendor: { type: 'string', takes: 'VENDOR', help: 'the vendor of the events' },
+    preset: { type: 'string', takes: 'NAME', help: 'with --vendor hmac: the sender to sign as (default: github)' },
     example: { type: 'boolean', help: 'instead of a folder: send one small example event of the vendor' },
     url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
     wait: { type: 'string', takes: 'SECONDS', help: 'how long to wait for the last event', default: '120' },
@@ -75,13 +79,15 @@ as duplicates, so they go to ${inboxes.length - 1} more connections in project $
 function readArgs() {
   const { values, positionals } = readFlags(COMMAND)
   const [folder, ...more] = positionals
-  const { vendor, connection, token, project, fresh, example = false } = values
+  const { vendor, preset, connection, token, project, fresh, example = false } = values
   if (example === (folder !== undefined)) misused(COMMAND, 'Name a folder, or --example')
   if (more.length > 0) misused(COMMAND, `One folder at a time, not ${positionals.join(' and ')}`)
   if (vendor === 'braintree') fail('Braintree sends forms, signed inside: there is no *.json to send.')
   if (!isSignedVendor(vendor)) {
     misused(COMMAND, vendor === undefined ? '--vendor is missing' : `Unknown vendor ${vendor}`)
   }
+  if (preset !== undefined && vendor !== 'hmac') misused(COMMAND, '--preset is for --vendor hmac')
+  if (preset !== undefined && !Object.hasOwn(PRESETS, preset)) misused(COMMAND, `Unknown preset ${preset}`)
   const wait = Number(values.wait)
   if (!(wait > 0)) fail(`--wait takes seconds, not ${values.wait}.`)
   const url = serverUrl(values.url)
@@ -89,6 +95,7 @@ function readArgs() {
     folder: folder ?? null,
     wait,
     vendor,
+    preset: preset as PresetName | undefined,
     url,
     connection,
     secret: values['signing-secret'],
@@ -122,10 +129,10 @@ function readFolder(folder: string, vendor: Args['vendor']): Parcel[] {
 }
 
 /** An example event, as a folder with one file would have it. */
-function readExample({ vendor }: Args): Parcel[] {
+function readExample({ vendor, preset }: Args): Parcel[] {
   const folder = mkdtempSync(join(tmpdir(), 'send-'))
   try {
-    writeExample(folder, vendor)
+    writeExample(folder, vendor, preset)
     return readFolder(folder, vendor)
   } finally {
     rmSync(folder, { recursive: true })
@@ -144,20 +151,20 @@ function announce({ url, connection }: Target, { folder }: Args, parcels: readon
 }
 
 /** The connection that the flags name; null for connections on the local server. */
-function targetOf({ url, vendor, connection, secret, token, project }: Args): Target | null {
+function targetOf({ url, vendor, preset, connection, secret, token, project }: Args): Target | null {
   if ((token === undefined) !== (project === undefined)) misused(COMMAND, '--token and --project must be used together')
   if (connection === undefined && token === undefined) return null
   if (connection === undefined || secret === undefined) {
     misused(COMMAND, '--connection and --signing-secret must be used together')
   }
-  return { url, vendor, connection, secret }
+  return { url, vendor, preset, connection, secret }
 }
 
 /** The inbox that the flags name, or inboxes on the local server. */
 async function openInboxes(target: Target | null, args: Args, lanes: number): Promise<Inbox[]> {
-  const { url, vendor, secret, token, project, fresh } = args
+  const { url, vendor, preset, secret, token, project, fresh } = args
   if (target === null || token === undefined || project === undefined) {
-    return localInboxes(url, vendor, lanes, { signingSecret: secret, fresh })
+    return localInboxes(url, vendor, lanes, { signingSecret: secret, fresh, preset })
   }
   return [{ ...target, token, project }]
 }

@@ -1,4 +1,5 @@
 import type { Effect } from '../../src/billing/effect.ts'
+import type { PresetName } from '../../src/vendors/verification.ts'
 import { type Answer, ask, explain, must, type Problem } from './api.ts'
 import { type SignedVendor, signedBody, signedHeaders } from './sign.ts'
 import { sleep } from './terminal.ts'
@@ -9,6 +10,8 @@ export type Target = {
   vendor: SignedVendor
   connection: string
   secret: string
+  /** Of the vendor `hmac`: the sender to sign as. */
+  preset?: PresetName | undefined
   /** Attempts in total if the server returns 429 or 503. */
   patience?: number
 }
@@ -47,7 +50,14 @@ export async function deliver(
 ): Promise<Answer<Receipt | Problem> & { sent: Buffer<ArrayBuffer> }> {
   const url = `${inbox.url}/ingest/${inbox.connection}`
   const sent = signedBody(inbox.vendor, body, secret)
-  const headers = await signedHeaders(inbox.vendor, { body: sent, secret, url, name, now: Date.now() })
+  const headers = await signedHeaders(inbox.vendor, {
+    body: sent,
+    secret,
+    url,
+    name,
+    now: Date.now(),
+    preset: inbox.preset,
+  })
   const patience = inbox.patience !== undefined && { patience: inbox.patience }
   return { ...(await ask<Receipt>(url, { body: sent, headers, ...patience })), sent }
 }

@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SIGNED_VENDORS, type SignedVendor } from './sign.ts'
+import { PRESETS } from '../../src/vendors/presets.ts'
+import type { PresetName } from '../../src/vendors/verification.ts'
+import { SIGNED_VENDORS, type SignedVendor, USUAL_PRESET } from './sign.ts'
 
 type Make = (n: number) => { name?: string; event: unknown }
 
@@ -73,6 +75,7 @@ const EVENTS: Record<SignedVendor, Make> = {
       })),
     },
   }),
+  hmac: (n) => ({ event: ofPreset(USUAL_PRESET, n) }),
   recurly: (n) => ({ event: { id: `r${n}`, object_type: 'account', event_type: 'updated', event_time: at } }),
   square: (n) => ({
     event: {
@@ -167,8 +170,32 @@ const EXAMPLES: Partial<Record<SignedVendor, Make>> = {
   }),
 }
 
-/** Writes one small event of a vendor, with an id that no earlier one has. */
-export function writeExample(folder: string, vendor: SignedVendor): void {
-  const { name = 'example.json', event } = (EXAMPLES[vendor] ?? EVENTS[vendor])(Date.now())
+/** A small event with the values in its body that a preset reads there. */
+function ofPreset(preset: PresetName, n: number): Record<string, unknown> {
+  const { id, type, time } = PRESETS[preset]
+  const event: Record<string, unknown> = { note: `example ${n}` }
+  for (const [path, value] of [
+    [id, `evt_example${n}`],
+    [type, 'order.paid'],
+    [time, at],
+  ] as const) {
+    if (!path || path.startsWith('header:')) continue
+    const names = path.split('.')
+    const last = names.pop() as string
+    let here = event
+    for (const name of names) {
+      here[name] ??= {}
+      here = here[name] as Record<string, unknown>
+    }
+    here[last] = value
+  }
+  return event
+}
+
+/** Writes one small event of a vendor, with an id that no earlier one has. @param preset of the vendor `hmac` */
+export function writeExample(folder: string, vendor: SignedVendor, preset?: PresetName): void {
+  const now = Date.now()
+  const { name = 'example.json', event } =
+    vendor === 'hmac' ? { event: ofPreset(preset ?? USUAL_PRESET, now) } : (EXAMPLES[vendor] ?? EVENTS[vendor])(now)
   writeFileSync(join(folder, name), JSON.stringify(event))
 }

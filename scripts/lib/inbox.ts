@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { PresetName } from '../../src/vendors/verification.ts'
 import { ask, must } from './api.ts'
 import type { Inbox } from './deliver.ts'
 import { readLocal, writeLocal } from './paths.ts'
-import { newSigningSecret, type SignedVendor } from './sign.ts'
+import { newSigningSecret, type SignedVendor, USUAL_PRESET } from './sign.ts'
 import { localSession } from './sign-in.ts'
 
 type Named = { id: string; name: string }
@@ -18,26 +19,28 @@ const FILE = 'connections.json'
  * are reused and missing ones created.
  *
  * @param count number of connections
- * @param options `signingSecret` replaces the random secrets; `fresh` creates new connections even if some exist
+ * @param options `signingSecret` replaces the random secrets; `fresh` creates new connections even if some exist; `preset`: of
+ *   the vendor `hmac`
  */
 export async function localInboxes(
   url: string,
   vendor: SignedVendor,
   count: number,
-  options: { signingSecret?: string | undefined; fresh?: boolean | undefined } = {},
+  options: { signingSecret?: string | undefined; fresh?: boolean | undefined; preset?: PresetName | undefined } = {},
 ): Promise<Inbox[]> {
   const { token } = await localSession(url)
   const project = await localProject(url, token)
   const inboxes: Inbox[] = []
   for (let number = 1; number <= count; number++) {
     const secret = options.signingSecret
-    const key = [url, project, vendor, number, secret === undefined ? 'random' : digest(secret)].join(' ')
+    const sender = [vendor, options.preset ?? []].flat().join('-')
+    const key = [url, project, sender, number, secret === undefined ? 'random' : digest(secret)].join(' ')
     const known = options.fresh ? undefined : readLocal<Kept>(FILE)?.[key]
-    const base = { url, vendor, token, project }
+    const base = { url, vendor, token, project, preset: options.preset }
     if (known && (await exists(base, known.connection))) {
       inboxes.push({ ...base, ...known })
     } else {
-      const made = await connect(base, `Local ${vendor} ${number}`, secret ?? newSigningSecret(vendor))
+      const made = await connect(base, `Local ${sender} ${number}`, secret ?? newSigningSecret(vendor))
       writeLocal(FILE, { ...readLocal<Kept>(FILE), [key]: { connection: made.connection, secret: made.secret } })
       inboxes.push(made)
     }
@@ -55,6 +58,10 @@ export async function connect(base: Base, name: string, secret: string): Promise
     project,
     json: { vendor, name, livemode: false, signing_secret: secret },
   })
+  if (vendor === 'hmac') {
+    const verification = `${url}/platform/v1/billing/connections/${made.id}/verification`
+    await must(verification, { token, project, method: 'PUT', json: { preset: base.preset ?? USUAL_PRESET } })
+  }
   return { ...base, connection: made.id, secret }
 }
 

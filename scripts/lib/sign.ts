@@ -2,11 +2,22 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { Webhook } from 'standardwebhooks'
 import type { VendorName } from '../../src/vendors/index.ts'
+import { PRESETS } from '../../src/vendors/presets.ts'
+import { partsOf } from '../../src/vendors/template.ts'
+import type { PresetName } from '../../src/vendors/verification.ts'
 
 /**
  * A delivery to sign. `name` makes the event id unique for vendors that send it in a header; `url`: its destination.
  */
-export type Unsigned = { body: Buffer<ArrayBuffer>; secret: string; url: string; name: string; now: number }
+export type Unsigned = {
+  body: Buffer<ArrayBuffer>
+  secret: string
+  url: string
+  name: string
+  now: number
+  /** Of the vendor `hmac`: the sender to sign as. */
+  preset?: PresetName | undefined
+}
 
 type Signer = {
   /** Makes a random signing secret in the vendor's format. */
@@ -74,6 +85,7 @@ const SIGNERS: Record<Exclude<VendorName, 'braintree'>, Signer> = {
     newSecret: random,
     headers: ({ body, secret }) => ({ 'Webhook-Signature': hmac(secret, body).digest('hex') }),
   },
+  hmac: { newSecret: random, headers: signPreset },
   recurly: {
     newSecret: random,
     headers: (delivery) => ({
@@ -150,6 +162,33 @@ function signStandard(delivery: Unsigned): Record<string, string> {
     'webhook-id': id,
     'webhook-timestamp': String(seconds(now)),
     'webhook-signature': webhook.sign(id, new Date(now), body),
+  }
+}
+
+/** The sender that the vendor `hmac` stands for, if none is named. */
+export const USUAL_PRESET: PresetName = 'github'
+
+/** As a sender with a preset signs. Values of the event that are in headers there are made up. */
+function signPreset(delivery: Unsigned): Record<string, string> {
+  const { body, secret, url, now, preset = USUAL_PRESET } = delivery
+  const { algorithm, encoding, header, pairs, prefix = '', time_header, unit, signed, id, type } = PRESETS[preset]
+  const time = String(unit === 'ms' ? now : seconds(now))
+  const mac = createHmac(algorithm, secret)
+  for (const part of partsOf(signed) ?? []) {
+    if (part.of === 'header') throw new Error(`no preset signs a header: ${preset}`)
+    mac.update(
+      { text: () => (part as { text: string }).text, body: () => body, time: () => time, url: () => url }[part.of](),
+    )
+  }
+  const signature = mac.digest(encoding)
+  const inPairs =
+    pairs && [...(pairs.time ? [`${pairs.time}=${time}`] : []), `${pairs.signature}=${signature}`].join(',')
+  const inHeader = (place: string | null | undefined) => place?.match(/^header:(.+)$/)?.slice(1) ?? []
+  return {
+    [header]: inPairs ?? prefix + signature,
+    ...(time_header && { [time_header]: time }),
+    ...Object.fromEntries(inHeader(id).map((name) => [name, idOf(delivery)])),
+    ...Object.fromEntries(inHeader(type).map((name) => [name, 'order.paid'])),
   }
 }
 

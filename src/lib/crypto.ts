@@ -23,7 +23,7 @@ export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise
 
 /** The HMAC (Web Crypto) of the concatenated parts. */
 export async function hmac(
-  hash: 'SHA-256' | 'SHA-1',
+  hash: 'SHA-256' | 'SHA-512' | 'SHA-1',
   key: Uint8Array<ArrayBuffer>,
   ...parts: (string | Uint8Array)[]
 ): Promise<Uint8Array<ArrayBuffer>> {

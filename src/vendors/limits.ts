@@ -2,6 +2,12 @@ import { MINUTE } from '../lib/time'
 
 /** How far the time of a signature may be from ours, in milliseconds, in the past and in the future. */
 export const TOLERANCE_MS = 5 * MINUTE
+/** How far a connection's own verification may let it be, in seconds. */
+export const MAX_TOLERANCE_S = 3600
+/** Signatures of a delivery. No sender needs more, and each costs time before the sender is known. */
+export const MAX_SIGNATURES = 16
+/** Characters of a header that the vendor `hmac` reads to verify a delivery. */
+export const MAX_HEADER_VALUE = 4096
 /** Ids that an event is recorded under: of its own object, and of objects that it refers to. */
 export const MAX_REFS = 8
 /** Characters of the id of a billing object. */

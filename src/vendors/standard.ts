@@ -3,6 +3,7 @@ import { before, flag, idOf, isObject, text } from './lib/json'
 import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoSeconds, isoTime } from './lib/time'
 import { firstSecret, isSeconds, matchedAt, matchSecret } from './lib/verify'
+import { MAX_SIGNATURES } from './limits'
 import type { SignatureVerification, Vendor, VendorDelivery } from './vendor'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -13,9 +14,6 @@ export const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp'] as const
 /** What the names of the headers start with: `svix` for senders who use Svix, such as Clerk and Resend. */
 type Prefix = 'webhook' | 'svix'
 const PREFIXES = ['webhook', 'svix'] as const
-
-/** Signatures of a delivery. No sender needs more, and each Ed25519 check costs time before the sender is known. */
-const MAX_SIGNATURES = 16
 
 /**
  * Standard Webhooks 1.0, for any vendor that follows it. `webhook-signature` lists `v1,<base64>` (HMAC-SHA256 of

@@ -80,6 +80,8 @@ export type Envelope = Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'oc
 export type Vendor = {
   /** Headers (lower case) to keep with the payload, for decode(). Never one that contains a secret. */
   keptHeaders: readonly string[]
+  /** What else to keep with the payload for decode(), under names that no header can have. */
+  keptBeside?: Readonly<Record<string, string>>
   /** What is wrong with the format of a signing secret, as a sentence; null if nothing is. */
   checkSecret: (secret: string) => string | null
   /** What comes before the random part of a secret; absent if that is all. */

@@ -27,6 +27,15 @@ async function connect(token: string, project: string, fields: Record<string, st
   return { at, id: at.split('/').at(-1) ?? '' }
 }
 
+const BARE_MAC = {
+  algorithm: 'sha256',
+  header: 'x-mac',
+  encoding: 'hex',
+  signed: '{body}',
+  tolerance_s: '300',
+  unit: 's',
+}
+
 describe('connections in the console', () => {
   it('connects a vendor in its order: the URL first, then the secret, then the first event', async () => {
     const { project, owner } = await freshProject()
@@ -152,7 +161,9 @@ describe('connections in the console', () => {
       expect(begun.includes(`stripe listen --forward-to ${LOCAL}/ingest/`)).toBe(vendor === 'stripe')
       expect((await visit(at, owner.token)).text).not.toContain('id="example-secret"')
       await submit(`${at}/secrets`, owner.token, { signing_secret: secret })
-      const command = `npm run send -- --example --vendor ${vendor} --connection ${id} --signing-secret &#39;${secret}&#39; --url ${LOCAL}</pre>`
+      const preset = vendor === 'hmac' ? ' --preset github' : ''
+      if (preset) await submit(`${at}/verification`, owner.token, { ...BARE_MAC, preset: 'github' })
+      const command = `npm run send -- --example --vendor ${vendor}${preset} --connection ${id} --signing-secret &#39;${secret}&#39; --url ${LOCAL}</pre>`
       expect(await look()).toContain(command)
       expect(await look(`${at}/first`)).toContain(command)
     }

@@ -7,6 +7,7 @@ import { sleep } from '../../scripts/lib/terminal.ts'
 import { launch, picture, sendStripe, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 import { catalogPaths } from './catalog-paths.ts'
 import { consumerPaths } from './consumer-paths.ts'
+import { hmacConnection } from './hmac-connection.ts'
 import { memberPaths } from './member-paths.ts'
 import { setOutside } from './outside.ts'
 import { ssoPaths } from './sso-paths.ts'
@@ -42,6 +43,7 @@ const NARROW_TOO = [
   'overview',
   'connection',
   'connection-begun',
+  'verification',
   'domain',
   'sso-team',
 ]
@@ -81,6 +83,7 @@ beforeAll(async () => {
     ...more,
     signing_secret: 'webhook:a-long-password',
   })
+  const sender = await hmacConnection({ token, project }, SECRET)
   const keys = await Promise.all(names.map((name) => api<{ key: { id: string } }>('api-keys', { name })))
   const types = ['customer.subscription.updated', 'invoice.paid', 'customer.created', 'payment_method.attached']
   const ids: string[] = []
@@ -132,6 +135,8 @@ beforeAll(async () => {
     'new-connection': `${base}/billing/connections/new?vendor=stripe`,
     'connection-begun': `${base}/billing/connections/${begun.id}`,
     'connection-waiting': `${base}/billing/connections/${waiting.id}`,
+    'connection-hmac': `${base}/billing/connections/${sender}`,
+    verification: `${base}/billing/connections/${sender}/verification`,
     'disable-connection': `${base}/billing/connections/${connection.id}/disable`,
     connection: `${base}/billing/connections/${connection.id}`,
     'delete-connection': `${base}/billing/connections/${connection.id}/delete`,

@@ -220,7 +220,8 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   it('refuses a text with control characters or lone surrogates, and one that is too long', async () => {
     const before = await countAll()
     for (const [field, value] of Object.entries(sample)) {
-      if (typeof value !== 'string') continue
+      // Any text may be the body of a delivery.
+      if (typeof value !== 'string' || path.endsWith('/verification/try')) continue
       for (const [what, text] of BAD_TEXTS) {
         const answer = await send(unchanged, route, { body: withField(sample, field, `"${text}"`) })
         // Any text is a token, only an unknown one.
@@ -250,6 +251,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   it('takes no field that it does not know', async () => {
     const before = await countAll()
     for (const field of ['nonsense', 'Name', 'id', 'project_id', 'a/b~c', '', ...KEYS_OF_OBJECT, '__proto__']) {
+      if (fields.includes(field)) continue
       const answer = await send(unchanged, route, { body: withField(sample, field, '{"admin":true}') })
       problemOf(answer, 422, 'validation_failed', field)
       expect(pointers(answer)).toEqual([`/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`])

@@ -88,6 +88,40 @@ export const CONNECTION_ROWS: Rows = {
     audit: onConnection('secret_removed'),
     console: asks(`${PAGES}/:id/secrets/:secret/remove`),
   },
+  'PUT /platform/v1/billing/connections/:id/verification': {
+    who: WRITE,
+    at: (world) => world.signed,
+    json: { preset: 'github' },
+    audit: { action: 'connection.verification_set', object: (world) => world.signed },
+    faults: {
+      verification_unsupported: async () => {
+        const { project, secret, connection } = await freshConnection()
+        const path = `${CONNECTIONS}/${connection.id}/verification`
+        return call(path, { method: 'PUT', project, token: secret, json: { preset: 'github' } })
+      },
+    },
+    console: {
+      [`GET ${PAGES}/:id/verification`]: { at: (world) => world.signed },
+      [`POST ${PAGES}/:id/verification`]: {
+        at: (world) => world.signed,
+        fields: { preset: 'github', algorithm: 'sha256', header: 'x-mac', encoding: 'hex', signed: '{body}' },
+      },
+    },
+  },
+  'POST /platform/v1/billing/connections/:id/verification/try': {
+    who: WRITE,
+    at: (world) => world.signed,
+    json: { body: '{}', headers: {} },
+    audit: null,
+    console: {
+      [`GET ${PAGES}/:id/verification/try`]: { policy: 'user' },
+      [`POST ${PAGES}/:id/verification/try`]: {
+        at: (world) => world.signed,
+        fields: { body: '{}', headers: '' },
+        status: 200,
+      },
+    },
+  },
   'PUT /platform/v1/billing/connections/:id/api-key': {
     who: WRITE,
     json: { api_key: WORLDS_KEY },

@@ -54,6 +54,8 @@ export type Page = {
   role?: Role
   at?: (world: World) => string
   fields?: Record<string, string>
+  /** The status of the answer to its form: 303 by default. */
+  status?: number
 } & Partial<Audit>
 
 /** What a test needs to know of a list. */

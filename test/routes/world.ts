@@ -41,6 +41,14 @@ export async function newWorld() {
   await keptVendorKey(project, connection.id, owner.user)
   const running = await keptImport(project, connection.id)
   const idle = await keptConnection(project, owner.user)
+  const signed = (
+    await call('/platform/v1/billing/connections', {
+      method: 'POST',
+      project,
+      token: owner.token,
+      json: { vendor: 'hmac', name: 'HMAC', livemode: true },
+    })
+  ).body.id as string
   const sessions = await call('/auth/sessions', { token: owner.token })
   const replay = newId('rpl', Date.now())
   await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
@@ -86,6 +94,7 @@ export async function newWorld() {
     replay,
     running,
     idle,
+    signed,
     project,
     owner,
     key,

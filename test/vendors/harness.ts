@@ -140,14 +140,18 @@ export function bodyCases(expected: Expected, overrides: Record<string, Partial<
   }))
 }
 
-/** Changes of the secret, and of a header that ends in its signature, in hex or base64. */
+type Encoding = 'hex' | 'base64' | 'base64url'
+/** Characters of 32 bytes. */
+const LENGTHS: Record<Encoding, number> = { hex: 64, base64: 44, base64url: 43 }
+
+/** Changes of the secret, and of a header that ends in its signature. */
 export function headerCases(
   fixture: Fixture,
   name: string,
-  encoding: 'hex' | 'base64',
+  encoding: Encoding,
   overrides: Record<string, Partial<Case>> = {},
 ): Case[] {
-  const length = encoding === 'hex' ? 64 : 44
+  const length = LENGTHS[encoding]
   const signature = (change: (signature: string) => string) =>
     header(name, (value) => value.slice(0, -length) + change(value.slice(-length)))
   const flip = (text: string) => (text[0] === '0' ? '1' : '0') + text.slice(1)
@@ -173,7 +177,9 @@ export function headerCases(
       name: 'the signature in the other encoding',
       expected: 'signature_malformed',
       change: signature((it) =>
-        encoding === 'hex' ? Uint8Array.fromHex(it).toBase64() : Uint8Array.fromBase64(it).toHex(),
+        encoding === 'hex'
+          ? Uint8Array.fromHex(it).toBase64()
+          : Uint8Array.fromBase64(it, { alphabet: encoding }).toHex(),
       ),
     },
     { name: 'a signature of zeros', expected: 'signature_mismatch', change: signature((it) => zeros(it, encoding)) },
@@ -207,8 +213,10 @@ export const TIME_CASES: Case[] = [
   { name: 'a day early', expected: 'signature_timestamp', late: -86_400_000 },
 ]
 
-const zeros = (signature: string, encoding: 'hex' | 'base64') =>
-  encoding === 'hex' ? '0'.repeat(signature.length) : new Uint8Array(32).toBase64()
+const zeros = (signature: string, encoding: Encoding) =>
+  encoding === 'hex'
+    ? '0'.repeat(signature.length)
+    : new Uint8Array(32).toBase64({ alphabet: encoding, omitPadding: encoding === 'base64url' })
 
 /** The one event of a payload. */
 export function decodeOne(vendor: Vendor, payload: unknown, headers: Record<string, string> = {}) {

@@ -43,6 +43,7 @@ export const SAMPLES: Record<VendorName, unknown> = {
       },
     ],
   },
+  hmac: { id: 'e', type: 'a.b', created_at: '2026-01-01T00:00:00Z', live: true },
   lemonsqueezy: {
     meta: { event_name: 'order_created', test_mode: true },
     data: {
@@ -175,4 +176,8 @@ export const HEADERS = {
   'webhook-timestamp': '1',
   'recurly-notification-id': 'n',
   'square-environment': 'Sandbox',
+  ':id': 'id',
+  ':type': 'type',
+  ':time': 'created_at',
+  ':livemode': 'live',
 }

@@ -4,6 +4,7 @@ import { capital } from './format'
 /** Vendors whose brand name is not just their name with a capital letter. */
 const TITLES: Record<string, string> = {
   gocardless: 'GoCardless',
+  hmac: 'HMAC sender',
   lemonsqueezy: 'Lemon Squeezy',
   revenuecat: 'RevenueCat',
   standard: 'Standard Webhooks',

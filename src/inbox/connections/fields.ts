@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { named, visibleText } from '../../http/fields'
 import { VendorField } from '../../vendors/field'
-import { MAX_CONNECTION_NAME, MAX_SECRET_LENGTH } from './limits'
+import { MAX_CONNECTION_NAME, MAX_SECRET_LENGTH, MAX_TRIED_HEADER, MAX_TRIED_HEADERS } from './limits'
 
 export const ConnectionStatus = named('ConnectionStatus', z.enum(['active', 'disabled']))
 
@@ -50,3 +50,24 @@ export const UpdateConnectionBody = named(
 export const SecretBody = named('AddSigningSecret', z.strictObject({ signing_secret }), {
   signing_secret: 'the secret as the vendor shows it',
 })
+
+export const TrialBody = named(
+  'TryVerification',
+  z.strictObject({
+    body: z.string().describe('The body, exactly as it was sent.'),
+    headers: z
+      .record(
+        z.string().regex(/^[A-Za-z0-9_-]{1,100}$/),
+        z
+          .string()
+          .max(MAX_TRIED_HEADER)
+          .regex(/^[\t\x20-\x7e\x80-\xff]*$/),
+      )
+      .refine((headers) => Object.keys(headers).length <= MAX_TRIED_HEADERS, {
+        error: `must have at most ${MAX_TRIED_HEADERS} headers`,
+        params: { code: 'out_of_range' },
+      })
+      .describe(`The headers by name, at most ${MAX_TRIED_HEADERS}.`),
+  }),
+  { body: '{"id":"evt_1","type":"order.paid"}', headers: { 'x-signature': 'sha256=…' } },
+)

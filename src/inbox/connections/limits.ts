@@ -12,6 +12,12 @@ export const MAX_SECRET_LENGTH = 4096
 export const HINT_HIDES = 8
 /** Characters at the end of a secret that its hint shows, at most. */
 export const HINT_SHOWS = 4
+/** Characters that are shown of what a delivery signs. */
+export const SIGNED_SHOWS = 200
+/** Headers of a delivery that is tried. */
+export const MAX_TRIED_HEADERS = 50
+/** Characters of one of them. */
+export const MAX_TRIED_HEADER = 4096
 /** Connections whose secrets the encryption keys are tried on, to find out whether they are the right ones. */
 export const KEY_SAMPLE = 10
 /** Stores that are asked for such a connection. */

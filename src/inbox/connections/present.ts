@@ -9,6 +9,7 @@ import { iso } from '../../lib/time'
 import { Holder, holderOf } from '../../tenancy/holder'
 import type { VendorName } from '../../vendors'
 import { VendorField } from '../../vendors/field'
+import { VerificationShown } from '../../vendors/verification-fields'
 import type { ConnectionRow } from './connection'
 import { ConnectionStatus, livemode } from './fields'
 import { HINT_SHOWS, MAX_SECRETS } from './limits'
@@ -36,6 +37,9 @@ export const ConnectionShown = named(
     secrets: z
       .array(Secret)
       .describe(`The live signing secrets, at most ${MAX_SECRETS}. A delivery may be signed with any of them.`),
+    verification: VerificationShown.nullable().describe(
+      'How deliveries are verified and read, on a connection of the vendor `hmac`. Null until it is set, and for other vendors.',
+    ),
     last_received_at: timestamp.nullable(),
     created_at: timestamp,
   }),
@@ -55,6 +59,7 @@ export const ConnectionShown = named(
         last_used_at: SAMPLE.time,
       },
     ],
+    verification: null,
     last_received_at: SAMPLE.time,
     created_at: SAMPLE.time,
   },
@@ -81,6 +86,7 @@ export function presentConnection(c: Context<HttpEnv>, row: ConnectionRow): z.in
       added_by: added_by === undefined ? null : holderOf(added_by),
       last_used_at: row.secrets_used[id] === undefined ? null : iso(row.secrets_used[id]),
     })),
+    verification: row.verification,
     last_received_at: row.last_event_id === null ? null : iso(idTime(row.last_event_id)),
     created_at: iso(row.created_at),
   }

@@ -1,5 +1,6 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Sealed } from '../../lib/seal'
+import type { Verification } from '../../vendors/verification'
 
 /**
  * A signing secret as stored: sealed, with a hint (its last characters) for people to recognize it by. `added_by`: the id
@@ -24,6 +25,8 @@ export const connections = sqliteTable(
     secrets: text({ mode: 'json' }).$type<StoredSecret[]>().notNull(),
     /** Secret id → when it last verified a delivery (ms); written at most once a minute for each secret. */
     secrets_used: text({ mode: 'json' }).$type<Record<string, number>>().notNull().default({}),
+    /** How deliveries are verified and read; null for a vendor that is known, and before it is set. */
+    verification: text({ mode: 'json' }).$type<Verification>(),
     created_at: integer().notNull(),
     deleted_at: integer(),
   },

@@ -10,7 +10,10 @@ import { MAX_REMEMBERED, MAX_REMEMBERED_UNKNOWN, REMEMBER, REREAD_EVERY } from '
 /** A live signing secret, decrypted. `usedAt`: its last use that this isolate knows of (ms). */
 export type LiveSecret = { id: string; text: string; usedAt: number }
 /** A connection with its live secrets. They are decrypted only in the isolate's memory. */
-export type LiveConnection = Pick<Connection, 'id' | 'project_id' | 'vendor' | 'version' | 'status'> & {
+export type LiveConnection = Pick<
+  Connection,
+  'id' | 'project_id' | 'vendor' | 'version' | 'status' | 'verification'
+> & {
   /** From when its database keeps packed bodies (ms). */
   packed_from: number
   secrets: LiveSecret[]
@@ -102,7 +105,7 @@ function isCurrent({ connection }: Known, row: Connection | undefined): boolean 
 
 /** Decrypts the connection's secrets. It fails closed: a secret that cannot be decrypted verifies nothing. */
 async function decrypted(rt: Runtime, row: Connection & { packed_from: number }): Promise<LiveConnection> {
-  const { id, project_id, vendor, version, status, packed_from } = row
+  const { id, project_id, vendor, version, status, verification, packed_from } = row
   const secrets: LiveSecret[] = []
   for (const secret of row.secrets) {
     try {
@@ -114,5 +117,5 @@ async function decrypted(rt: Runtime, row: Connection & { packed_from: number })
     }
   }
   const unreadable = secrets.length < row.secrets.length
-  return { id, project_id, vendor, version, status, packed_from, secrets, unreadable }
+  return { id, project_id, vendor, version, status, verification, packed_from, secrets, unreadable }
 }

@@ -68,12 +68,13 @@ function decoded(vendor: Vendor, text: string, headers: Record<string, string>):
   }
 }
 
-function keptHeaders(vendor: Vendor, headers: Headers): Record<string, string> {
+/** The headers to keep of a delivery, and what else the vendor keeps for decode(). */
+export function keptHeaders(vendor: Vendor, headers: Headers): Record<string, string> {
   const kept = vendor.keptHeaders.flatMap((name) => {
     const value = headers.get(name)
     return value === null ? [] : [[name, value.slice(0, MAX_KEPT_HEADER)]]
   })
-  return Object.fromEntries(kept)
+  return { ...Object.fromEntries(kept), ...vendor.keptBeside }
 }
 
 /**

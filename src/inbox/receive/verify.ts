@@ -1,6 +1,6 @@
 import { Fault } from '../../lib/fault'
 import { SECOND } from '../../lib/time'
-import { vendorOf } from '../../vendors'
+import { vendorOfConnection } from '../../vendors'
 import { TOLERANCE_MS } from '../../vendors/limits'
 import type { SignatureVerification, Vendor, VendorDelivery } from '../../vendors/vendor'
 import { keyUnavailable } from '../connections/sealing'
@@ -18,7 +18,7 @@ export async function verify(
   if (connection.status === 'disabled') {
     return { refused: new Fault('connection_disabled', 'Enable the connection, then send the event again.') }
   }
-  const vendor = vendorOf(connection.vendor)
+  const vendor = vendorOfConnection(connection)
   if (connection.unreadable && vendor?.needsEverySecret) return { refused: unreadableSecret() }
   const texts = connection.secrets.map(({ text }) => text)
   const verification = await vendor?.verify(delivery, texts)
@@ -40,18 +40,23 @@ function unreadableSecret(): Fault {
   return keyUnavailable('A signing secret of this connection cannot be decrypted.')
 }
 
-function badSignature(verification: SignatureVerification | undefined, { secrets, unreadable }: LiveConnection): Fault {
-  const { cause, skew_ms = 0 } =
-    verification && !verification.ok ? verification : { cause: 'signature_mismatch' as const }
+function badSignature(
+  outcome: SignatureVerification | undefined,
+  { vendor, verification, secrets, unreadable }: LiveConnection,
+): Fault {
+  const { cause, skew_ms = 0 } = outcome && !outcome.ok ? outcome : { cause: 'signature_mismatch' as const }
   const skew = `${Math.round(Math.abs(skew_ms) / SECOND)} s ${skew_ms > 0 ? 'behind' : 'ahead of'} our clock`
+  const isUnset = vendor === 'hmac' && verification === null
+  const tolerance = verification?.tolerance_s ?? TOLERANCE_MS / SECOND
   const detail = {
     signature_missing: "Send the vendor's signature header.",
     signature_malformed: "The signature header is not in the vendor's format.",
-    signature_mismatch:
-      secrets.length === 0 && !unreadable
+    signature_mismatch: isUnset
+      ? 'The connection has no verification yet. Set it with PUT …/verification.'
+      : secrets.length === 0 && !unreadable
         ? 'The connection has no signing secret yet. Add the one that the vendor signs with.'
         : "The signature matches none of the connection's live signing secrets.",
-    signature_timestamp: `The signature's timestamp is ${skew}. The limit is ${TOLERANCE_MS / SECOND} s.`,
+    signature_timestamp: `The signature's timestamp is ${skew}. The limit is ${tolerance} s.`,
   }[cause]
   return new Fault(cause, detail)
 }

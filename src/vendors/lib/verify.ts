@@ -83,11 +83,16 @@ export function matched(secret: number): SignatureVerification {
   return secret < 0 ? refused('signature_mismatch') : { ok: true, secret }
 }
 
-/** As {@link matched}; the signature's time (ms) must also be within the tolerance, in the past and in the future. */
-export function matchedAt(secret: number, signedAt: number, now: number): SignatureVerification {
+/** As {@link matched}; the signature's time must also be within the tolerance, in the past and in the future. All in milliseconds. */
+export function matchedAt(
+  secret: number,
+  signedAt: number,
+  now: number,
+  tolerance = TOLERANCE_MS,
+): SignatureVerification {
   if (secret < 0) return refused('signature_mismatch')
   const skew = now - signedAt
-  return Math.abs(skew) > TOLERANCE_MS ? refused('signature_timestamp', skew) : { ok: true, secret }
+  return Math.abs(skew) > tolerance ? refused('signature_timestamp', skew) : { ok: true, secret }
 }
 
 /**

@@ -55,6 +55,7 @@ describe('a connection', () => {
           last_used_at: null,
         },
       ],
+      verification: null,
       last_received_at: null,
       created_at: new Date().toISOString(),
     })

@@ -16,10 +16,11 @@ afterEach(() => {
 })
 
 /** A connection of a vendor, and what sends deliveries to it. */
-async function sender(world: World, name: string, { secret, sign }: Redelivered) {
+async function sender(world: World, name: string, { secret, sign, verification }: Redelivered) {
   const vendor = name.split(' ')[0]
   const json = { vendor, name: vendor, livemode: true, signing_secret: secret }
   const { body: connection } = await world.api('/connections', { method: 'POST', json })
+  if (verification) await world.api(`/connections/${connection.id}/verification`, { method: 'PUT', json: verification })
   let attempt = 0
   return async (text: string) => {
     attempt += 1

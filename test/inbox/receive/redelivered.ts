@@ -17,6 +17,8 @@ export type Redelivered = {
   other: Json
   /** Signs a body. `attempt` counts the deliveries of the event, from 1. */
   sign: (body: string, secret: string, delivery: { url: string; attempt: number }) => Signed
+  /** The verification of a connection of the vendor `hmac`. */
+  verification?: object
 }
 
 const seconds = () => Math.floor(Date.now() / SECOND)
@@ -157,6 +159,21 @@ export const REDELIVERED: Record<string, Redelivered> = {
         'x-shopify-webhook-id': `w_${attempt}`,
         'x-shopify-triggered-at': '2026-01-01T00:00:00Z',
       }),
+  },
+  hmac: {
+    secret: 'the-secret-of-the-sender',
+    verification: {
+      algorithm: 'sha256',
+      header: 'x-sender-mac',
+      encoding: 'hex',
+      signed: '{body}',
+      id: 'id',
+      type: 'type',
+    },
+    event: sample('hmac'),
+    again: sample('hmac'),
+    other: sample('hmac', { live: false }),
+    sign: (body, secret) => withHeaders(body, { 'x-sender-mac': mac('sha256', secret, 'hex', body) }),
   },
   square: {
     secret: 'a-square-signature-key',

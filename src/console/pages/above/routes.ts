@@ -13,6 +13,7 @@ const ABOVE: [path: string, segments: number][] = [
   ['/p/:project/platform/settings/sso/:connection/tests', 1],
   ['/p/:project/platform/billing/connections/:id/api-key', 1],
   ['/p/:project/platform/billing/connections/:id/secrets', 1],
+  ['/p/:project/platform/billing/connections/:id/verification/try', 1],
   ['/p/:project/platform/billing/connections/:id/secrets/:secret', 2],
   ['/p/:project/platform/consumers/:consumer/devices', 1],
   ['/p/:project/platform/consumers/:consumer/devices/:device', 2],

@@ -54,7 +54,8 @@ export function chooseVendorPage(c: Visit) {
         ))}
       </ul>
       <p class="quiet">
-        Is your vendor missing? If it follows the Standard Webhooks specification, choose Standard Webhooks.
+        Is your vendor missing? If it follows the Standard Webhooks specification, choose Standard Webhooks. If it signs
+        with HMAC in another way, choose HMAC sender and say how.
       </p>
     </>,
   )

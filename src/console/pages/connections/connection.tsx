@@ -13,6 +13,7 @@ import { Imports } from './imports'
 import type { ShownConnection } from './read'
 import { Secrets } from './secrets'
 import { Guidance, IngestUrl, Setup } from './setup'
+import { VerificationSummary } from './verification'
 
 /**
  * A connection. Until it has received its first event, the page begins with what is left to do.
@@ -57,6 +58,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
           <Guidance vendor={row.vendor} />
         </>
       )}
+      <VerificationSummary c={c} row={row} />
       <h2>Details</h2>
       <Facts c={c} of={of} />
       {!isNew && <ConnectionRefusals c={c} of={of} />}

@@ -97,6 +97,18 @@ export const GUIDES: Record<VendorName, Guide> = {
     first: <>Create a mandate or a payment in the sandbox.</>,
     retries: null,
   },
+  hmac: {
+    docs: 'https://www.rfc-editor.org/rfc/rfc2104',
+    secret: 'vendor',
+    steps: [
+      <>Open the webhook settings of the service that sends the events, and add a webhook or an endpoint.</>,
+      <>{PASTE} as its URL.</>,
+      <>Choose the events to send, and save it.</>,
+    ],
+    where: <>The secret that the sender signs with. Its documentation may call it a signing key or a webhook secret.</>,
+    first: <>Send a test event from the service, if it has one.</>,
+    retries: null,
+  },
   lemonsqueezy: {
     docs: 'https://docs.lemonsqueezy.com/help/webhooks',
     secret: 'you',

@@ -66,7 +66,9 @@ export function TrySecret({ guide, secret }: { guide: Guide | null; secret: stri
 
 /** The command that sends an example event. @param secret the one that the page offered; null on a public server */
 export function SendExample({ c, row, secret }: About & { secret: string | null }) {
-  if (!isLocal(c) || !canSend(row)) return null
+  const preset = row.verification?.preset
+  // It signs as those senders that have a preset.
+  if (!isLocal(c) || !canSend(row) || (row.vendor === 'hmac' && preset === undefined)) return null
   const title = vendorTitle(row.vendor)
   // The page shows no stored secret. It knows the one that it offered by its end.
   const known = secret !== null && row.secrets.some(({ hint }) => hint !== '' && secret.endsWith(hint)) ? secret : null
@@ -77,7 +79,7 @@ export function SendExample({ c, row, secret }: About & { secret: string | null 
         you cloned. It signs an example event as {title} does, and sends it to this connection:
       </p>
       <Copyable id="send" label="command">
-        {`${known === null ? `SIGNING_SECRET='your signing secret'\n` : ''}npm run send -- --example --vendor ${row.vendor} --connection ${row.id} --signing-secret ${known === null ? '"$SIGNING_SECRET"' : `'${known}'`} --url ${publicOrigin(c)}`}
+        {`${known === null ? `SIGNING_SECRET='your signing secret'\n` : ''}npm run send -- --example --vendor ${row.vendor}${preset ? ` --preset ${preset}` : ''} --connection ${row.id} --signing-secret ${known === null ? '"$SIGNING_SECRET"' : `'${known}'`} --url ${publicOrigin(c)}`}
       </Copyable>
       <p class="quiet">
         To send events of your own, name a folder of JSON files instead of <code>--example</code>.

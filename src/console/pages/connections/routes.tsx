@@ -25,6 +25,7 @@ import { listPage } from './list'
 import { addressedConnection, readArrivals, readListed, readShownConnection } from './read'
 import { SECRET } from './secrets'
 import { suggestedSecret } from './suggest'
+import { verificationPages } from './verification-actions'
 import { FirstDelivery, seenOf } from './waiting'
 
 const create = action({
@@ -171,6 +172,7 @@ export const connectionPages = new Hono<HttpEnv>()
   .route('/', setKey)
   .route('/', dropKey)
   .route('/', importActions(shown))
+  .route('/', verificationPages)
 
 /** What is asked before a connection is disabled: a change of the connection. */
 function disabling(c: Visit, row: ConnectionRow): Ask {

@@ -87,7 +87,8 @@ function Readable({ text }: { text: string | null }) {
 
 /** The headers that decoding needs. Secrets are never among them. */
 function Headers({ of }: { of: Record<string, string> | null }) {
-  const headers = Object.entries(of ?? {})
+  // Names that no header can have are notes of the vendor's for decoding.
+  const headers = Object.entries(of ?? {}).filter(([name]) => !name.startsWith(':'))
   if (headers.length === 0) return null
   return (
     <>
