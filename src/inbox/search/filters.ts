@@ -28,7 +28,11 @@ const eventType = z
 
 /** The filters of a search. An event must match all of them. */
 export const searchFields = {
-  event_type: several(eventType).optional().describe('An exact type, or a prefix such as `customer.*`. Repeatable.'),
+  event_type: several(eventType)
+    .optional()
+    .describe(
+      'An exact type, or a prefix such as `customer.*`, which also finds thin events such as `v1.customer.updated`. Repeatable.',
+    ),
   status: several(EventStatus).optional().describe('Repeatable.'),
   vendor: VendorField.optional(),
   connection_id: z.string().max(MAX_CONNECTION_ID_LENGTH).optional(),
@@ -88,7 +92,7 @@ export function toFilters(fields: SearchFields): Filters {
     throw invalidField('/received_before', 'out_of_range', 'must be later than received_after')
   }
   return {
-    types: fields.event_type?.includes('*') ? null : (fields.event_type ?? null), // a lone `*` is every type
+    types: fields.event_type?.includes('*') ? null : (fields.event_type?.flatMap(withThin) ?? null), // a lone `*` is every type
     statuses: (fields.status as Status[] | undefined) ?? null,
     vendor: fields.vendor ?? null,
     connection_id: fields.connection_id ?? null,
@@ -102,6 +106,11 @@ export function toFilters(fields: SearchFields): Filters {
     replay_id: fields.replay_id ?? null,
     order: fields.order,
   }
+}
+
+/** A prefix such as `customer.*` also finds the thin events about the same objects, whose names begin with the version of the API. */
+function withThin(type: string): string[] {
+  return type.endsWith('.*') && !/^v\d/.test(type) ? [type, `v1.${type}`] : [type]
 }
 
 /** What the database says of the filters, as far as the choice of an index depends on it. */

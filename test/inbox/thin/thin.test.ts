@@ -143,6 +143,19 @@ it('a thin event about a customer whose consumer was erased leads to no record',
   await expectSound(world)
 })
 
+it.each([
+  ['customer.*', 2],
+  ['customer.subscription.*', 2],
+  ['v1.customer.*', 1],
+  ['customer.subscription.updated', 1],
+  ['invoice.*', 0],
+])('a search for %s finds %i of a thin event and a usual one', async (type, n) => {
+  const subscription = stripeSubscription()
+  const world = await thinWorld([subscription])
+  await world.deliver(thinEvent(subscription), stripeEventOf('customer.subscription.updated', subscription))
+  expect((await world.api(`/webhooks/search?event_type=${encodeURIComponent(type)}`)).body.data).toHaveLength(n)
+})
+
 describe('health', () => {
   it('names a connection that gets thin events and has no key, until it has one', async () => {
     const subscription = stripeSubscription()
