@@ -1,30 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
-import { ROOT } from '../scripts/lib/paths.ts'
-import { COMPATIBILITY_DATE, STAND_IN_SECRETS } from '../scripts/lib/worker-bundle.ts'
-import type { Database } from './seed.ts'
+import { COMPATIBILITY_DATE, LIMITS, STAND_IN_SECRETS } from '../scripts/lib/worker-bundle.ts'
 
-export { bundle, COMPATIBILITY_DATE } from '../scripts/lib/worker-bundle.ts'
-
-const LIMITS = [
-  'LIMIT_CREDENTIAL',
-  'LIMIT_AUTH_FAILURE',
-  'LIMIT_SIGN_IN',
-  'LIMIT_INGEST',
-  'LIMIT_UNKNOWN_CONNECTION',
-  'LIMIT_PUBLIC',
-  'LIMIT_PROJECT_READS',
-  'LIMIT_PROJECT_WRITES',
-  'LIMIT_PROJECT_COSTLY',
-  'LIMIT_CALLER_COSTLY',
-  'LIMIT_USER_COSTLY',
-  'LIMIT_REFRESH',
-  'LIMIT_VENDOR',
-]
-
-/** Indexes that only a previous version uses. */
-const FORMER_INDEXES = ['events_final']
+export { bundle, COMPATIBILITY_DATE, migrate } from '../scripts/lib/worker-bundle.ts'
 
 /** A limiter that never refuses. */
 export const wide = (namespace_id: string) => ({ namespace_id, simple: { limit: 1_000_000, period: 60 as const } })
@@ -67,17 +44,6 @@ export function openWorker(script: string, folder: string, different: Different 
       ...different,
     }),
   )
-}
-
-/** Applies the migrations, first one first. */
-export async function migrate(db: Database): Promise<void> {
-  const files = readdirSync(join(ROOT, 'drizzle')).filter((name) => name.endsWith('.sql'))
-  for (const file of files.sort()) {
-    const statements = readFileSync(join(ROOT, 'drizzle', file), 'utf8').split('--> statement-breakpoint')
-    await db.batch(statements.map((statement) => db.prepare(statement)))
-  }
-  // As the cron does in its first minute: src/inbox/fewer-rows.ts.
-  await db.batch(FORMER_INDEXES.map((name) => db.prepare(`DROP INDEX IF EXISTS ${name}`)))
 }
 
 /** The objects that a Worker logs, one a line; what is no JSON is passed over. */

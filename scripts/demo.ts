@@ -3,6 +3,7 @@
  * did anything wrong.
  */
 import { projectPaths } from '../src/console/paths.ts'
+import { adopt } from './lib/adoption.ts'
 import { type Answer, ask, type Call, must, type Problem } from './lib/api.ts'
 import { awaitFinal, deliver, type Inbox, isReceipt } from './lib/deliver.ts'
 import { readFlags } from './lib/flags.ts'
@@ -49,9 +50,13 @@ await run(async () => {
   const { values } = readFlags({
     usage: 'npm run demo [-- OPTIONS]',
     about:
-      'Uses a server as a customer would: a project, a key, a consumer, a month of events, what it entitles to, a replay, a rotation.',
+      'Uses a server as a customer would: a project, a key, a consumer, a month of events, what it entitles to, a replay, a rotation; then an import of an account.',
     flags: {
       url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
+      'no-import': {
+        type: 'boolean',
+        help: 'leave out the last part, which starts a second server with a stand-in for Stripe',
+      },
       email: { type: 'string', takes: 'ADDRESS', help: 'the address to sign in with', default: 'demo@example.com' },
     },
   })
@@ -68,6 +73,7 @@ await run(async () => {
   await replay(place, inbox, records)
   await cancel(place, inbox, cancellation)
   await rotateKey(place)
+  if (!values['no-import']) await adopt({ step, say, expect })
   step(`Done. Sign in as ${values.email} to look around: ${url}${projectPaths(place.project).events}`)
 })
 

@@ -4,8 +4,12 @@ import { join } from 'node:path'
 import { ROOT } from './paths.ts'
 import { wranglerOrThrow } from './wrangler.ts'
 
-export const COMPATIBILITY_DATE =
-  /^compatibility_date = "(.+)"$/m.exec(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8'))?.[1] ?? ''
+const SETTINGS = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+
+export const COMPATIBILITY_DATE = /^compatibility_date = "(.+)"$/m.exec(SETTINGS)?.[1] ?? ''
+
+/** The bindings of the rate limiters. */
+export const LIMITS = [...SETTINGS.matchAll(/^name = "(LIMIT_\w+)"$/gm)].map(([, name = '']) => name)
 
 /** Secrets for a Worker that serves nobody. */
 export const STAND_IN_SECRETS = {
@@ -23,4 +27,21 @@ export async function bundle(args: readonly string[] = []): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Indexes that only a previous version uses. */
+const FORMER_INDEXES = ['events_final']
+
+/** Applies the migrations, first one first. */
+export async function migrate<S>(db: {
+  prepare(query: string): S
+  batch(statements: S[]): Promise<unknown>
+}): Promise<void> {
+  const files = readdirSync(join(ROOT, 'drizzle')).filter((name) => name.endsWith('.sql'))
+  for (const file of files.sort()) {
+    const statements = readFileSync(join(ROOT, 'drizzle', file), 'utf8').split('--> statement-breakpoint')
+    await db.batch(statements.map((statement) => db.prepare(statement)))
+  }
+  // As the cron does in its first minute: src/inbox/fewer-rows.ts.
+  await db.batch(FORMER_INDEXES.map((name) => db.prepare(`DROP INDEX IF EXISTS ${name}`)))
 }

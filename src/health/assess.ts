@@ -38,6 +38,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
     without_secret: active.filter(isMissed).map(({ name }) => name),
     thin_without_key: found.thin.map(({ name }) => name),
+    key_refused: found.key_refused.map(({ name }) => name),
     refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
   }
   return { connections, facts }

@@ -16,6 +16,8 @@ export type HealthFacts = {
   store: { number: number; size_bytes: number | null; limit_bytes: number; full: boolean }
   /** Names of active connections that have no API key, and receive thin events about objects that would become state. */
   thin_without_key: readonly string[]
+  /** Names of active connections whose API key the vendor no longer accepts. */
+  key_refused: readonly string[]
   /** Sentences about connections that refused every delivery. */
   refusing: readonly string[]
 }
@@ -42,6 +44,7 @@ type About =
   | 'store'
   | 'refusing'
   | 'thin_events_without_key'
+  | 'api_key_refused'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
 
 /** Everything that is wrong, including what is less severe than the status: the failing checks first. */
@@ -62,6 +65,7 @@ function checksOf(facts: HealthFacts): Check[] {
     refusing,
     store,
     thin_without_key,
+    key_refused,
   } = facts
   const { degraded, failing } = THRESHOLDS
   const { failed, received } = last_60m
@@ -117,6 +121,11 @@ function checksOf(facts: HealthFacts): Check[] {
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
       reason: `the connection ${name} receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots`,
+      degraded: true,
+    })),
+    ...key_refused.map((name) => ({
+      about: 'api_key_refused' as const,
+      reason: `the vendor no longer accepts the API key of the connection ${name}: set another one, or remove it`,
       degraded: true,
     })),
     ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),

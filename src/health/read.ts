@@ -11,6 +11,7 @@ import { type Minutes, rollups } from '../inbox/rollups'
 import { events, minutes, totals } from '../inbox/schema'
 import { isDelivered } from '../inbox/sources'
 import { findThinWithoutKey } from '../inbox/thin/without-key'
+import { findRefused } from '../inbox/vendor-api/keys'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
 import { MAX_COUNTED } from './limits'
@@ -34,6 +35,7 @@ export function snapshot(
     connections: listConnections(db, projectId, null, MAX_CONNECTIONS),
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
     thin: findThinWithoutKey(db, projectId),
+    key_refused: findRefused(db, projectId),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),

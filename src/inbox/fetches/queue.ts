@@ -38,6 +38,7 @@ type Group = { what: What; store: number; own: { message: Message<unknown>; body
  * happens to a message, rows say what is still to be done, and the cron sends again what is due.
  */
 export async function consumeFetches(rt: Runtime, batch: MessageBatch<unknown>): Promise<void> {
+  const startedAt = Date.now()
   const groups = new Map<string, Group>()
   for (const message of batch.messages) {
     const read = FetchMessage.safeParse(message.body)
@@ -53,6 +54,9 @@ export async function consumeFetches(rt: Runtime, batch: MessageBatch<unknown>):
     group.own.push({ message, body: read.data })
   }
   await Promise.all([...groups.values()].map((group) => handle(rt, group)))
+  const { trips, rows_read, rows_written, ms } = rt.cost()
+  const cost = { d1_trips: trips, d1_ms: ms, d1_rows_read: rows_read, d1_rows_written: rows_written }
+  writeLog('info', 'fetch_batch', { messages: batch.messages.length, ms: Date.now() - startedAt, ...cost })
   measureErrors(rt, 'batch')
 }
 

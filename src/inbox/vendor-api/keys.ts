@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, gte, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, gte, isNull, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
@@ -118,6 +118,17 @@ export async function markRefused(
 ): Promise<void> {
   const same = and(at(key), eq(vendorKeys.box, key.box))
   await run(db, db.update(vendorKeys).set({ state: 'refused' }).where(same))
+}
+
+/** Reads the names of active connections whose keys their vendors no longer accept. */
+export function findRefused(db: Db, projectId: string) {
+  const isLive = and(eq(connections.id, vendorKeys.connection_id), isNull(connections.deleted_at))
+  return db
+    .select({ name: connections.name })
+    .from(vendorKeys)
+    .innerJoin(connections, and(isLive, eq(connections.status, 'active')))
+    .where(and(eq(vendorKeys.project_id, projectId), eq(vendorKeys.state, 'refused')))
+    .orderBy(vendorKeys.connection_id)
 }
 
 /** Notes that the vendor is not to be asked with a key before a time (ms). One that has been replaced since it was read is left alone. */
