@@ -9,6 +9,7 @@ import { newId } from '../../lib/ids'
 import { LISTED_KINDS, type ListedKind, type PaymentMethodsRead } from '../../vendors/calls'
 import { findConnection } from '../connections/connection'
 import { findVendorKey } from '../vendor-api/keys'
+import { apiKeyMissing } from '../vendor-api/missing'
 import { CONTINUED_WITHIN_MS } from './limits'
 import { sendPage } from './message'
 import { findRun, isOf, isOpen, isRunOf, listRuns, type RunKey, type RunRow } from './runs'
@@ -32,7 +33,9 @@ export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: As
     last: listRuns(db, of, null, 1),
   })
   requireFound(connection, 'Connection')
-  if (key[0]?.state !== 'ok') throw keyMissing(key.length > 0)
+  const [own] = key
+  if (!own) throw apiKeyMissing('The connection has no API key.')
+  if (own.state !== 'ok') throw apiKeyMissing("The vendor has refused the connection's API key.")
   const row = newRun(of, asked, last[0] ?? null, change)
   const entry = importEntry(of.project_id, row.id, 'import.started', {
     connection_id: of.connection_id,
@@ -47,11 +50,6 @@ export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: As
   const sent = sendPage(rt.fetches, { project_id: of.project_id, import_id: row.id })
   rt.waitUntil(sent.catch((error) => writeLog('warn', 'import_not_sent', { import_id: row.id, error: String(error) })))
   return rows[0]
-}
-
-function keyMissing(isRefused: boolean): Fault {
-  const why = isRefused ? "The vendor has refused the connection's API key." : 'The connection has no API key.'
-  return new Fault('api_key_missing', `${why} Set one with PUT /platform/v1/billing/connections/{id}/api-key.`)
 }
 
 function newRun(of: Omit<RunKey, 'id'>, asked: Asked, last: RunRow | null, change: Change): RunRow {

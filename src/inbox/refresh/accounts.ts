@@ -5,10 +5,10 @@ import type { Runtime } from '../../env'
 import { SECOND } from '../../lib/time'
 import { events } from '../schema'
 import { markRefused, pauseKey } from '../vendor-api/keys'
+import { MAX_PAUSE_MS } from '../vendor-api/limits'
 import type { Lane } from '../vendor-api/turn'
 import type { Asked } from './ask'
 import { openSourceKey, type SourceKey, type SourceKeyRow } from './keys'
-import { MAX_PAUSE_S } from './limits'
 
 type Accounts = { project_id: string; keys: readonly SourceKeyRow[]; sources: readonly string[]; lane: Lane }
 /** What an account answered, and with whose key it was asked. */
@@ -39,7 +39,7 @@ export async function askAccounts(
     if (outcome === 'ok') return { best: { key, asked }, unknown: false, wait_s }
     if (outcome === 'key_refused') await markRefused(rt.db, row.key)
     if (outcome === 'failed' && retry_after_s) {
-      const wait = Math.min(retry_after_s, MAX_PAUSE_S)
+      const wait = Math.min(retry_after_s, MAX_PAUSE_MS / SECOND)
       wait_s = Math.max(wait, wait_s ?? 0)
       await pauseKey(rt.db, row.key, Date.now() + wait * SECOND)
     }

@@ -40,5 +40,3 @@ export const BUSY_POLL_MS = 20
  * beyond the bytes are compared by their digests.
  */
 export const KNOWN = { subscriptions: 150, invoices: 100, bytes: 1024 * 1024 }
-/** The longest time (s) that we wait because a vendor asks for it. */
-export const MAX_PAUSE_S = 300

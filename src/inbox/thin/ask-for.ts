@@ -7,7 +7,8 @@ import { answerOf, ask, type Fetched } from '../refresh/ask'
 import { openSourceKey, type SourceKey } from '../refresh/keys'
 import type { VendorAnswer } from '../vendor-api/fetch-vendor'
 import { markRefused, pauseKey } from '../vendor-api/keys'
-import { CALL_WITHIN_MS, LEAST_FOR_A_CALL_MS, MAX_PAUSE_MS, PAUSE_MS } from './limits'
+import { MAX_PAUSE_MS } from '../vendor-api/limits'
+import { CALL_WITHIN_MS, LEAST_FOR_A_CALL_MS, PAUSE_MS } from './limits'
 import type { Group } from './named'
 
 /** Why the vendor did not say what was asked. `wait`: how long it wants not to be asked (ms). */

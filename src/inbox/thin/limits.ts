@@ -1,4 +1,4 @@
-import { MINUTE, SECOND } from '../../lib/time'
+import { SECOND } from '../../lib/time'
 
 /** How long one call of a vendor's API may take for an event (ms). Nobody waits for it, but other events do. */
 export const CALL_WITHIN_MS = 4 * SECOND
@@ -10,8 +10,6 @@ export const CALLS_WITHIN_MS = 20 * SECOND
 export const LEAST_FOR_A_CALL_MS = SECOND
 /** How long (ms) a key is not used after the vendor failed, by events or refreshes. Shorter than the wait for another attempt. */
 export const PAUSE_MS = 3 * SECOND
-/** The longest such pause (ms), whatever the vendor's `Retry-After` says. */
-export const MAX_PAUSE_MS = 10 * MINUTE
 /** How many of the newest events of a connection without a key are searched for thin ones. */
 export const LOOKED_FOR_THIN = 20
 /** How many failed events of a connection a new key opens again. */

@@ -1,4 +1,4 @@
-import { DAY, SECOND } from '../../lib/time'
+import { DAY, MINUTE, SECOND } from '../../lib/time'
 
 /** How long one call of a vendor's API may take, and the reading of its answer with it (ms). */
 export const CALL_WITHIN = 10 * SECOND
@@ -16,3 +16,5 @@ export const MAX_API_KEY_LENGTH = 300
 export const MAX_WRITES_NAMED = 5
 /** How long (s) a key is not used after the calls of all projects together have reached the vendor's limit. */
 export const SHARED_WAIT_S = 15
+/** The longest time (ms) for which a key is not used because the vendor wants to be left alone, whatever its `Retry-After` says. */
+export const MAX_PAUSE_MS = 5 * MINUTE

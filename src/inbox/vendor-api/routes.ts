@@ -8,7 +8,8 @@ import { body } from '../../http/validate'
 import { requireFound } from '../../lib/fault'
 import { ApiKeyBody, ApiKeyShown, presentVendorKey } from './fields'
 import { findVendorKey, removeVendorKey } from './keys'
-import { setVendorKey, VENDORS_WITH_KEYS } from './set-key'
+import { VENDORS_WITH_KEYS } from './missing'
+import { setVendorKey } from './set-key'
 
 const tag = 'Billing connections'
 const actors = ['session', 'api_key'] as const

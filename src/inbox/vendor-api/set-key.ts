@@ -3,19 +3,16 @@ import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { seal } from '../../lib/seal'
-import { VENDORS, vendorOf } from '../../vendors'
-import type { VendorApi } from '../../vendors/api'
+import { vendorOf } from '../../vendors'
 import { readConnection } from '../connections/connection'
 import { HINT_SHOWS } from '../connections/limits'
 import { requireSealingKey } from '../connections/sealing'
 import { resumeRefused } from '../thin/resume'
 import { findRecentEvents, putVendorKey, type VendorKeyRow, vendorKeyContext } from './keys'
 import { SIGHT_AGE } from './limits'
+import { VENDORS_WITH_KEYS } from './missing'
 import { tryKey } from './try-key'
 import { turnOf } from './turn'
-
-/** The names of the vendors whose API keys the service takes, as the vendors write them. */
-export const VENDORS_WITH_KEYS = Object.values(VENDORS).flatMap(({ api }: { api?: VendorApi }) => api?.vendor ?? [])
 
 /**
  * Checks a vendor's API key. If the key is good, it replaces the one that the connection has, and events that wait for a good key are
