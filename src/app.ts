@@ -20,6 +20,7 @@ import { consumerRefreshRoutes } from './entitlements/refresh-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
+import { changeRoutes } from './feed/routes'
 import { healthRoutes } from './health/healthz'
 import { metricsRoutes } from './health/metrics'
 import { inboxHealthRoutes } from './health/routes'
@@ -89,6 +90,7 @@ const app = base
   .route('/platform/v1/members', memberRoutes)
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
+  .route('/platform/v1/changes', changeRoutes)
   .route('/platform/v1/consumers', consumerRoutes)
   .route('/platform/v1/consumers', consumerRoute)
   .route('/platform/v1/consumers', deviceRoutes)

@@ -9,7 +9,7 @@ import { LEFT_OUT, readTables, type Table } from './tables'
 import { writeChunk } from './write'
 
 /** The tables that a migration, or the first minute of a deployment, writes rows to. */
-const NOT_EMPTY: readonly string[] = ['state', 'stores']
+const NOT_EMPTY: readonly string[] = ['changes_epoch', 'state', 'stores']
 
 /** How far a restore has got. It is noted in the database itself, where a restore that was stopped finds it. */
 type Standing = {

@@ -14,9 +14,11 @@ export type Table = {
 
 /**
  * What a backup leaves out, because it must not come back, or means nothing in another database: sessions, unfinished sign-ins,
- * the counts of the day, how far the cron has got, and how far imports have: a backup may have read what they recorded before that.
+ * the feed of changes, whose readers begin again after a restore, the counts of the day, how far the cron has got, and how far imports have: a backup may have read what they recorded before that.
  */
 export const LEFT_OUT: readonly string[] = [
+  'changes',
+  'changes_epoch',
   'directory_changes',
   'progress',
   'sessions',

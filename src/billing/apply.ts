@@ -18,6 +18,7 @@ import {
   selectObjects,
   type WantedObject,
 } from './store'
+import { changeOf } from './tell'
 
 /** A recorded event, and the objects it describes. */
 export type EffectSource = {
@@ -51,6 +52,8 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
   const found = projectionsOf(await run(db, selectObjects(db, describing.flatMap(wantedBy), most, isErased)))
   if (!found) return null
   const { rows, erased } = found
+  const before = new Map(rows)
+  const fields = new Map<string, Set<string>>()
   for (const source of describing) {
     const effects: Effect[] = []
     const about = customerOf(source)
@@ -74,6 +77,8 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
       const earlier = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
       const known = earlier && forgets ? forgottenEffect(earlier) : earlier
       const effect = effectOf(snapshot, candidate, row.candidates[0], next)
+      if (effect.change !== null)
+        fields.set(name, new Set([...(fields.get(name) ?? []), ...Object.keys(effect.change)]))
       if (known && !changed) effects.push(known)
       // The same event already determined this state, which now has new fields: its recorded change stays.
       else if (known && row.candidates[0]?.event_id === source.event_id)
@@ -82,7 +87,12 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
     }
     applied.effects.set(source.event_id, effects)
   }
-  applied.projections = [...rows.values()].filter(({ by }) => by.length > 0)
+  for (const [name, row] of rows) {
+    if (row.by.length === 0) continue
+    const told = { fields: [...(fields.get(name) ?? [])], cause: row.by.at(-1) }
+    const change = changeOf(row.key, before.get(name) ?? newRow(row.key), row, told)
+    applied.projections.push({ ...row, change })
+  }
   return applied
 }
 
@@ -95,6 +105,7 @@ function newRow(key: StoredObjectKey): Projection {
     ambiguous: false,
     past_due: null,
     by: [],
+    change: null,
     about: null,
   }
 }

@@ -1,5 +1,6 @@
 import { and, type Column, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import type { StoredChange } from '../changes/schema'
 import { ConstraintError, type Db, type Query, raw } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
@@ -21,6 +22,8 @@ export type Projection = {
   past_due: PastDue | null
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
+  /** What the feed of changes says of it; null if nothing that is shown has changed. */
+  change: StoredChange | null
   /** The customer that the row is about; null if there is none. If the customer was erased, the row is not written. */
   about: string | null
 }
@@ -108,7 +111,17 @@ export function projectionsOf(read: ReturnType<typeof selectObjects>['_']['resul
     if (version === null) continue // the object has no row
     if (candidates === null) return null
     const past_due = period === null || since === null ? null : { period, since }
-    rows.set(objectName(key), { key, version, customer, candidates, ambiguous, past_due, by: [], about: null })
+    rows.set(objectName(key), {
+      key,
+      version,
+      customer,
+      candidates,
+      ambiguous,
+      past_due,
+      by: [],
+      change: null,
+      about: null,
+    })
   }
   return { rows, erased }
 }
@@ -164,7 +177,7 @@ function upserts(
   conditions: Conditions,
   set: readonly (keyof Row)[],
 ): Record<string, Query> {
-  const rows = projections.map(({ by, about, ...rest }) => ({ row: encoded(rowOf(rest)), by, about }))
+  const rows = projections.map(({ by, about, change: _, ...rest }) => ({ row: encoded(rowOf(rest)), by, about }))
   return Object.fromEntries(jsonLists(rows).map((list, i) => [`${name}${i}`, upsert(db, list, conditions, set)]))
 }
 
@@ -196,7 +209,7 @@ function upsert(db: Db, list: string, { held, isErased }: Conditions, set: reado
     })
 }
 
-function rowOf({ key, version, candidates, ambiguous, past_due }: Omit<Projection, 'by' | 'about'>): Row {
+function rowOf({ key, version, candidates, ambiguous, past_due }: Omit<Projection, 'by' | 'about' | 'change'>): Row {
   const winner = candidates[0]
   return {
     ...key,
@@ -212,7 +225,8 @@ function rowOf({ key, version, candidates, ambiguous, past_due }: Omit<Projectio
   }
 }
 
-function customerIn(candidates: readonly Candidate[]): string | null {
+/** The customer that a row belongs to. */
+export function customerIn(candidates: readonly Candidate[]): string | null {
   return candidates[0]?.body?.customer ?? null
 }
 

@@ -10,6 +10,7 @@ export function projectPaths(project: string) {
   return {
     start,
     status: `${start}/status`,
+    changes: `${start}/platform/changes`,
     reference: `${start}/reference`,
     general: `${settings}/general`,
     keys: `${settings}/api-keys`,

@@ -7,6 +7,7 @@ import { abovePages } from './pages/above/routes'
 import { apiKeyPages } from './pages/api-keys/routes'
 import { auditPages } from './pages/audit-log/routes'
 import { billingPages } from './pages/billing/routes'
+import { changePages } from './pages/changes/routes'
 import { confirmPages } from './pages/confirm/routes'
 import { connectionPages } from './pages/connections/routes'
 import { consumerPages } from './pages/consumers/routes'
@@ -56,6 +57,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/sso', ssoSettingsPages)
   .route('/p/:project/platform/settings/sso', ssoTestPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
+  .route('/p/:project/platform/changes', changePages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.
   .route('/p/:project/platform/billing/webhooks/health', healthPages)

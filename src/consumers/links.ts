@@ -180,6 +180,13 @@ export function isErased(
   return sql`EXISTS (SELECT 1 FROM ${customerLinks} ${x} INDEXED BY customer_links_erased WHERE ${isOne})`
 }
 
+/** The consumer that a customer is, as an expression over the names of one: two rows are read. */
+export function consumerOf(projectId: SQL, { vendor, customer }: Record<'vendor' | 'customer', SQL>): SQL {
+  return sql`(SELECT ${consumerId} FROM ${customerLinks} ${l}
+    LEFT JOIN ${consumerIds} ${i} ON ${i.project_id} = ${l.project_id} AND ${i.external_id} = ${l.ref}
+    WHERE ${l.project_id} = ${projectId} AND ${l.customer} = ${customer} AND ${l.vendor} = ${vendor})`
+}
+
 /** Reads a customer, if it was erased. */
 export function findErased(db: Db, projectId: string, { vendor, id }: CustomerKey) {
   const erased = isErased(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${id}` })

@@ -85,8 +85,9 @@ export async function insertConsumer(
   const of = { project_id: projectId, id: newId('csm', now) }
   try {
     const { rows } = await batch(db, {
-      inserted: db.insert(consumers).values(newRow(of, fields, now)),
+      // First, so that the feed of changes does not say of a new consumer that it was named as well.
       ...(external_id !== undefined && { id: db.insert(consumerIds).values(idRow(of, external_id, 0, now)) }),
+      inserted: db.insert(consumers).values(newRow(of, fields, now)),
       rows: findConsumer(db, projectId, of),
     })
     return requireConsumer(rows)

@@ -26,6 +26,7 @@ export const SAMPLE = {
   login: 'slg_01kc5y0z2b4d6f8g0h1j3k5m7n',
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
+  change: 'chg_3f9a1c5e_4711',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',
   invoice: 'in_1QZ4kMJ2eZvKYlo2',

@@ -1,6 +1,6 @@
 /** A line of the table below. */
 type Line = {
-  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 412 | 413 | 415 | 422 | 429 | 500 | 502 | 503
+  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 412 | 413 | 415 | 422 | 429 | 500 | 502 | 503
   title: string
   /** Set where callers see a different code from the fault's name. */
   code?: string
@@ -84,6 +84,7 @@ const TABLE = {
   hostname_in_use: { status: 409, title: 'Another project serves this host' },
   domain_released: { status: 409, title: 'The domain was deleted' },
   domain_enforced: { status: 409, title: 'Single sign-on needs the domain' },
+  cursor_expired: { status: 410, title: 'The changes after this position are no longer kept' },
   precondition_failed: { status: 412, title: 'The object has changed since it was read' },
   connection_limit_reached: { status: 409, title: 'The project has reached its limit of connections' },
   secret_exists: { status: 409, title: 'The connection already has this signing secret' },
@@ -144,6 +145,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   invalid_json: 'Send one JSON value in UTF-8, with Content-Type: application/json.',
   invalid_cursor:
     'Start the list again without a cursor. A cursor works only with the list and the filters that it came from.',
+  cursor_expired: 'Get a new position with after=latest, read the lists, then follow the changes after that position.',
   body_incomplete: 'Send the body again. The connection ended before all of it had arrived.',
   invalid_grant: ({ grant }) =>
     `Begin another sign-in. A code works once, within ${grant}, for the project and the address that it was made for.`,

@@ -5,6 +5,7 @@ import type { StoredObjectKey } from '../billing/store'
 import { START } from '../consumers/erase'
 import { type ErasureRow, moveTo, nextDue, selectCustomers, selectObjectsOf } from '../consumers/erasures'
 import { CHUNK_ERASED, IDENTITIES_AFTER } from '../consumers/limits'
+import { consumerOf } from '../consumers/links'
 import type { ErasureCursor } from '../consumers/schema'
 import { batch, run } from '../db/client'
 import { CHUNK_ROWS } from '../db/limits'
@@ -63,6 +64,7 @@ async function eraseCustomers(rt: Runtime, erasure: ErasureRow, at: ErasureCurso
   await forgetObjects(
     db,
     rows.map(({ customer, vendor }) => keyOf(erasure, vendor, 'customer', customer)),
+    consumerOf,
   )
   await go(rt, erasure, next(at, rows) ?? begin('objects', at))
 }
@@ -73,6 +75,7 @@ async function eraseObjects(rt: Runtime, erasure: ErasureRow, at: ErasureCursor)
   await forgetObjects(
     db,
     rows.flatMap(({ vendor, kind, id }) => withCard(keyOf(erasure, vendor, kind, id))),
+    consumerOf,
   )
   await go(rt, erasure, next(at, rows) ?? begin('events', at))
 }
@@ -91,7 +94,7 @@ async function eraseEvents(rt: Runtime, erasure: ErasureRow, at: ErasureCursor):
         kind === 'customer_link' || kind === 'checkout' ? [] : [keyOf(erasure, vendor, kind, id)],
       ),
     )
-    await forgetObjects(db, touched)
+    await forgetObjects(db, touched, consumerOf)
   }
   const rewritten = isFirst
     ? rows.flatMap(({ id, attempts, effects }) => {

@@ -7,6 +7,7 @@ import { batch, run } from '../db/client'
 import { CHUNK_ROWS } from '../db/limits'
 import { purgeReleased } from '../domains/release'
 import type { Runtime } from '../env'
+import { purgeChanges } from '../feed/retention'
 import { writeLog } from '../http/log'
 import { dropFormerIndexes } from '../inbox/fewer-rows'
 import { foldMinutes } from '../inbox/fold-minutes'
@@ -64,6 +65,7 @@ const TASKS: Record<string, Task> = {
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),
   grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   customer_moves: (rt, progress) => purgeMoves(rt.db, startOf(rt, progress), recordsBefore(rt)),
+  changes: (rt, progress) => purgeChanges(rt.db, startOf(rt, progress), rt.now),
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   // The directory has entries of the projects of all stores.

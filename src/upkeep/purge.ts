@@ -3,6 +3,7 @@ import { API_KEY_PARTS } from '../api-keys/schema'
 import { AUDIT_PARTS } from '../audit/schema'
 import { BILLING_PARTS } from '../billing/schema'
 import { CATALOG_PARTS } from '../catalog/schema'
+import { CHANGES_PARTS } from '../changes/schema'
 import { CONSUMER_PARTS } from '../consumers/schema'
 import { batch, type Db, raw, run } from '../db/client'
 import type { Part, Parts } from '../db/parts'
@@ -29,6 +30,7 @@ const PARTS: Parts = {
   ...TENANCY_PARTS,
   ...AUDIT_PARTS,
   ...API_KEY_PARTS,
+  ...CHANGES_PARTS,
 }
 
 /**

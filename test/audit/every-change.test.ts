@@ -32,16 +32,16 @@ const CLIENT_ID = { 'X-Request-Id': 'their-own-id' }
 
 /** What a call changes when it is repeated a second later: the tables. The others are refused, or find all as they want it. */
 const CHANGES_AGAIN: Record<string, string[]> = {
-  'POST /platform/v1/api-keys': ['api_keys', 'audit_log', 'users'],
-  'POST /platform/v1/api-keys/:id/rotate': ['api_keys', 'audit_log', 'retired_secrets'],
-  'POST /platform/v1/projects': ['audit_log', 'directory_changes', 'members', 'projects'],
+  'POST /platform/v1/api-keys': ['api_keys', 'audit_log', 'changes', 'users'],
+  'POST /platform/v1/api-keys/:id/rotate': ['api_keys', 'audit_log', 'changes', 'retired_secrets'],
+  'POST /platform/v1/projects': ['audit_log', 'changes', 'directory_changes', 'members', 'projects'],
   'PUT /platform/v1/consumers/:consumer/devices/:device': ['devices'], // It asks for a new token each time.
   'POST /platform/v1/domains/:id/verify': ['domains'], // First it is tried again, and then looked up.
-  'POST /platform/v1/billing/grants': ['audit_log', 'grants'],
-  'POST /platform/v1/billing/entitlement-keys/rotate': ['audit_log', 'entitlement_keys'],
-  'POST /platform/v1/billing/connections': ['audit_log', 'connections'],
-  'PATCH /platform/v1/billing/connections/:id': ['audit_log', 'connections'], // It has a secret, which counts as another one.
-  'PUT /platform/v1/billing/connections/:id/api-key': ['audit_log', 'connections', 'vendor_keys'], // It is tried again.
+  'POST /platform/v1/billing/grants': ['audit_log', 'changes', 'grants'],
+  'POST /platform/v1/billing/entitlement-keys/rotate': ['audit_log', 'changes', 'entitlement_keys'],
+  'POST /platform/v1/billing/connections': ['audit_log', 'changes', 'connections'],
+  'PATCH /platform/v1/billing/connections/:id': ['audit_log', 'changes', 'connections'], // It has a secret, which counts as another one.
+  'PUT /platform/v1/billing/connections/:id/api-key': ['audit_log', 'changes', 'connections', 'vendor_keys'], // It is tried again.
   'POST /platform/v1/billing/customers/:vendor/:id/refresh': ['vendor_asks'], // The vendor is asked again.
   'POST /platform/v1/sso/connections': ['audit_log', 'directory_changes', 'sso_connections'],
   'PATCH /platform/v1/sso/connections/:id': ['audit_log', 'directory_changes', 'sso_connections'], // As above.

@@ -114,7 +114,7 @@ describe('a call that is refused for what is there changes nothing', () => {
     hostname_in_use: ['domains'],
     plan_limit_reached: ['entitlement_keys'], // A project whose plans were made by calls has its key already.
     connection_changed: ['audit_log', 'directory_changes', 'sso_connections'],
-    rotation_conflict: ['api_keys', 'audit_log', 'retired_secrets'],
+    rotation_conflict: ['api_keys', 'audit_log', 'changes', 'retired_secrets'],
   }
 
   it.each(Object.entries(PRODUCERS))('%s', async (fault, meet) => {

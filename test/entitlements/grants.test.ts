@@ -192,7 +192,7 @@ describe('a grant', () => {
     expect(await left(project)).toEqual([kept])
   })
 
-  it('costs a trip, two rows and an audit row; revoked, a row and an audit row', async () => {
+  it('costs a trip, two rows, an audit row and a row of the feed; revoked, one row less', async () => {
     await listed() // from here on, the isolate knows the key
     const cost = async (work: (options: RequestOptions) => Promise<Answer>) => {
       const { DB, count } = countingD1()
@@ -201,9 +201,9 @@ describe('a grant', () => {
       return { answer, cost: [count.trips, count.rows_written] }
     }
     const made = await cost((o) => grant({ feature: 'sso' }, o))
-    expect(made.cost).toEqual([2, 2 + 1])
+    expect(made.cost).toEqual([2, 2 + 2])
     const { id } = made.answer.body
-    expect((await cost((o) => ask('DELETE', `/${id}`, o))).cost).toEqual([2, 1 + 1])
+    expect((await cost((o) => ask('DELETE', `/${id}`, o))).cost).toEqual([2, 1 + 2])
     expect((await cost((o) => ask('DELETE', `/${id}`, o))).cost).toEqual([2, 0])
     expect((await cost((o) => ask('GET', '', o))).cost).toEqual([1, 0])
   })

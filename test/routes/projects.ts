@@ -102,4 +102,15 @@ export const PROJECT_ROWS: Rows = {
     },
     console: { 'GET /console/p/:project/platform/settings/audit-log': {} },
   },
+  'GET /platform/v1/changes': {
+    // Each change needs the scope of its object, so that no scope opens or closes the feed.
+    who: { key: true, session: 'viewer', scope: null },
+    faults: {
+      cursor_expired: async () => {
+        const { project, owner } = await freshProject()
+        return call('/platform/v1/changes?after=chg_00000000_1', { token: owner.token, project })
+      },
+    },
+    console: { 'GET /console/p/:project/platform/changes': { policy: 'projects:read' } },
+  },
 }

@@ -23,6 +23,7 @@ const ELSEWHERE = {
   purgeEvents: 'retention.test.ts',
   purgeMinutes: 'retention.test.ts',
   purgeProjects: '../projects/purge.test.ts',
+  purgeChanges: '../feed/position.test.ts',
   purgeIdentities: '../sso/connections.test.ts',
 }
 

@@ -1,8 +1,10 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { isStale, type Projection, writeObjects } from '../../billing/store'
+import { changesOfObjects } from '../../billing/tell'
+import { recordChanges } from '../../changes/record'
 import { claimed, recordClaims } from '../../consumers/claims'
-import { isErased } from '../../consumers/links'
+import { consumerOf, isErased } from '../../consumers/links'
 import { batch, ConstraintError, type Db } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { MAX_LIST_BYTES } from '../../db/limits'
@@ -94,6 +96,10 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       sql`${held} WHERE ${isFinal} AND ${isDelivered(e.id)} GROUP BY 1, 2 ON CONFLICT DO UPDATE SET ${addUp(totals.n)}`,
     ),
     ...(verdicts.some(({ event }) => event.replay_id !== null) && { replays: addToReplays(db, held, isFinal) }),
+    changes: recordChanges(
+      db,
+      sql.join([...changesOfObjects(projections, holdsOneOf, consumerOf), changesOfEvents(held)], sql` UNION ALL `),
+    ),
     // Last, because it gives up the lease that the others check.
     events: db
       .update(events)
@@ -113,6 +119,19 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       .from(sql`json_each(${lists.whole}) j`)
       .where(isEventOf(events)),
   }
+}
+
+/** Behind the changes of objects: whoever reads that an event is processed has read what it did. */
+const AFTER_OBJECTS = 1_000_000
+
+/** What the feed says of the events themselves. A retry is told once, and that it helped. */
+function changesOfEvents(held: SQL): SQL {
+  const failedBefore = sql`${e.last_error} IS NOT NULL`
+  const type = sql`CASE WHEN ${field('status')} = 'retrying' THEN iif(${failedBefore}, NULL, 'retrying')
+    WHEN ${failedBefore} AND ${field('status')} <> 'failed' THEN 'recovered' ELSE ${field('status')} END`
+  return sql`SELECT w.project_id, w.place, json_object('type', 'webhook_event.' || w.type, 'id', w.id) AS item
+    FROM (SELECT ${e.project_id} AS project_id, ${sql.raw(String(AFTER_OBJECTS))} + j.key AS place, ${e.id} AS id, ${type} AS type
+      ${held} WHERE ${isDelivered(e.id)}) w WHERE w.type IS NOT NULL`
 }
 
 /** Adds completions to the replays that asked for them. */

@@ -4,6 +4,7 @@ import type { SignedIn } from '../../session'
 
 export type SectionName =
   | 'overview'
+  | 'changes'
   | 'events'
   | 'connections'
   | 'replays'
@@ -33,7 +34,10 @@ type Group = { label: string | null; sections: readonly Section[] }
 export const GROUPS: readonly Group[] = [
   {
     label: null,
-    sections: [{ name: 'overview', label: 'Overview', path: ({ start }) => start, needs: 'projects:read' }],
+    sections: [
+      { name: 'overview', label: 'Overview', path: ({ start }) => start, needs: 'projects:read' },
+      { name: 'changes', label: 'Changes', path: ({ changes }) => changes, needs: 'projects:read' },
+    ],
   },
   {
     label: 'Webhooks',

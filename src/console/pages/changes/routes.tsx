@@ -1,0 +1,44 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { type Change, mayRead, presentChange, typesField } from '../../../feed/fields'
+import { newestChanges } from '../../../feed/read'
+import type { ChangeType } from '../../../feed/types'
+import { projectOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import { paging } from '../../../http/page'
+import { Fault } from '../../../lib/fault'
+import { pageAsked } from '../../list'
+import { page } from '../../page'
+import { type Mistakes, parse, refusalOf } from '../../refusal'
+import { listPage } from './list'
+
+const Filter = z.strictObject({ types: typesField })
+
+/** What has changed in the project, newest first. */
+export const changePages = new Hono<HttpEnv>().get('/', page('projects:read'), async (c) => {
+  const types = c.req.query('types') ?? ''
+  const asked = readFilter(types)
+  if ('mistakes' in asked) return listPage(c, { types, mistakes: asked.mistakes }, null)
+  const { scopes } = c.get('actor')
+  const list = paging(`console/changes/${types}`, pageAsked(c))
+  const { data, before, epoch } = await newestChanges(c.get('rt').db, projectOf(c.get('actor')), {
+    before: list.before === null ? null : readNumber(list.before),
+    limit: pageAsked(c).limit,
+    shows: ({ type }) => (!asked.types || asked.types.has(type as ChangeType)) && mayRead(scopes, type),
+  })
+  const shown: Change[] = data.map((change) => presentChange(change, epoch))
+  return listPage(c, { types, mistakes: {} }, list.upTo(shown, before === null ? null : String(before)))
+})
+
+function readFilter(types: string): z.infer<typeof Filter> | { mistakes: Mistakes } {
+  try {
+    return parse(Filter, types === '' ? {} : { types })
+  } catch (error) {
+    return { mistakes: refusalOf(error).mistakes }
+  }
+}
+
+function readNumber(key: string): number {
+  if (/^\d{1,15}$/.test(key)) return Number(key)
+  throw new Fault('invalid_cursor', 'Start the list again on its first page.')
+}

@@ -1,0 +1,40 @@
+import type { ChangeType } from '../../../feed/types'
+import { ACTIONS } from '../audit-log/words'
+
+/** What the changes are called that no entry of the audit log stands for. */
+const SAID: Partial<Record<ChangeType, string>> = {
+  'subscription.changed': 'Subscription changed',
+  'invoice.changed': 'Invoice changed',
+  'payment_method.changed': 'Payment method changed',
+  'customer.changed': 'Customer changed',
+  'customer.linked': 'Customer belongs to another consumer',
+  'webhook_event.processed': 'Event processed',
+  'webhook_event.ignored': 'Event ignored',
+  'webhook_event.retrying': 'Event could not be processed yet',
+  'webhook_event.failed': 'Event failed',
+  'webhook_event.recovered': 'Event processed after a failure',
+  'consumer.created': 'Consumer created',
+  'consumer.updated': 'Consumer changed',
+  'consumer.named': 'Consumer got another external id',
+}
+
+/** What a change is called. */
+export function saidOf(type: ChangeType): string {
+  return SAID[type] ?? ACTIONS[type]?.did ?? type
+}
+
+/** The choices of the filter. */
+export const KINDS = [
+  ['', 'All changes'],
+  ['subscription.*', 'Subscriptions'],
+  ['invoice.*', 'Invoices'],
+  ['payment_method.*', 'Payment methods'],
+  ['customer.*', 'Customers'],
+  ['consumer.*', 'Consumers'],
+  ['grant.*', 'Grants'],
+  ['webhook_event.*', 'Webhook events'],
+  ['plan.*,feature.*', 'Plans and features'],
+  ['connection.*,import.*', 'Connections'],
+  ['api_key.*', 'API keys'],
+  ['project.*', 'The project'],
+] as const

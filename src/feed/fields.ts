@@ -1,0 +1,176 @@
+import * as z from 'zod'
+import { exampleOf, named, timestamp, wholeNumber } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import type { Scope } from '../lib/access'
+import { Fault } from '../lib/fault'
+import { iso } from '../lib/time'
+import { DEFAULT_PAGE, MAX_PAGE, MAX_TYPE_LENGTH, MAX_TYPES, POLL_AFTER_S } from './limits'
+import type { AskedChanges, NumberedChange, ChangesPage as Page, Position } from './read'
+import { CHANGE_OBJECTS, CHANGE_TYPES, type ChangeType, typesNamed } from './types'
+
+const id = z.string().nullable()
+
+export const ChangeSchema = named(
+  'Change',
+  z.object({
+    id: z.string().describe('Pass it as `after` to go on behind this change.'),
+    number: z
+      .int()
+      .describe(
+        'Its place among the changes of the project. Each is one more than the one before, whether you may read that or not.',
+      ),
+    type: named('ChangeType', z.enum(Object.keys(CHANGE_TYPES) as [ChangeType, ...ChangeType[]])).describe(
+      'Types may be added, so expect others too.',
+    ),
+    at: timestamp,
+    object: z.object({
+      type: named('ChangeObjectType', z.enum(CHANGE_OBJECTS as [string, ...string[]])),
+      id: z.string(),
+      vendor: id.describe('Of a billing object: the vendor whose id it is.'),
+    }),
+    revision: z
+      .int()
+      .nullable()
+      .describe('The revision of the object after the change; null where the object has none.'),
+    fields: z.array(z.string()).nullable().describe('The names of the fields that changed; null where none are told.'),
+    customer: id.describe("The vendor's id of the customer that the object belongs to."),
+    consumer_id: id.describe('The consumer that the object belongs to, when it changed.'),
+    former: z
+      .object({ customer: id, consumer_id: id })
+      .nullable()
+      .describe('Whom it belonged to before, if the change moved it; else null.'),
+    cause: z
+      .object({ type: named('ChangeCause', z.enum(['webhook_event', 'fetch', 'audit_entry'])), id: z.string() })
+      .nullable()
+      .describe(
+        'What made the change: a webhook event, an object that was fetched from the vendor, or a call, by its entry in the audit log; null for the service itself.',
+      ),
+  }),
+  {
+    id: SAMPLE.change,
+    number: 4711,
+    type: 'subscription.changed',
+    at: SAMPLE.time,
+    object: { type: 'subscription', id: SAMPLE.subscription, vendor: 'stripe' },
+    revision: 7,
+    fields: ['status', 'current_period_end'],
+    customer: SAMPLE.customer,
+    consumer_id: SAMPLE.consumer,
+    former: null,
+    cause: { type: 'webhook_event', id: SAMPLE.event },
+  },
+)
+
+export type Change = z.infer<typeof ChangeSchema>
+
+export const ChangesPage = named(
+  'ChangesPage',
+  z.object({
+    data: z.array(ChangeSchema),
+    next: z.string().describe('Pass it as `after` in the next call, also if `data` is empty.'),
+    has_more: z.boolean().describe('Whether there are more changes already.'),
+    poll_after_s: z.int().describe('After how many seconds to call again; 0 if there are more changes already.'),
+  }),
+  { data: [exampleOf(ChangeSchema)], next: SAMPLE.change, has_more: true, poll_after_s: 0 },
+)
+
+export const limitField = wholeNumber(z.int().min(1).max(MAX_PAGE).default(DEFAULT_PAGE)).describe(
+  'Changes in one answer.',
+)
+
+export const afterField = z
+  .string()
+  .min(1)
+  .max(60)
+  .optional()
+  .describe(
+    'The `id` of the last change that you have read, or `next` of the last answer. `latest`: only the position of the newest change. Left out: from the oldest change that is kept.',
+  )
+
+/** `subscription.changed,grant.*` as the types that it names. */
+export const typesField = z
+  .string()
+  .max(MAX_TYPES * (MAX_TYPE_LENGTH + 1))
+  .transform((text, { issues }) => {
+    const words = text.split(',').map((word) => word.trim())
+    const types = words.map(typesNamed)
+    const unknown = words.find((_, i) => types[i]?.length === 0)
+    if (words.length > MAX_TYPES) {
+      issues.push({ code: 'too_big', maximum: MAX_TYPES, origin: 'array', input: text })
+    } else if (unknown !== undefined) {
+      const message = `names no type of changes: ${unknown.slice(0, MAX_TYPE_LENGTH)}`
+      issues.push({ code: 'custom', message, input: text })
+    }
+    return new Set<string>(types.flat()) as Set<ChangeType>
+  })
+  .optional()
+  .describe('Only these types, separated by commas. `subscription.*` names all that begin like this.')
+
+const POSITION = /^chg_([0-9a-f]{8})_(0|[1-9]\d{0,14})$/
+
+/** The position that `after` names. @throws {Fault} `invalid_cursor` */
+export function readAfter(after: string | undefined): AskedChanges['after'] {
+  if (after === undefined) return null
+  if (after === 'latest') return after
+  const [, epoch, number] = POSITION.exec(after) ?? []
+  if (epoch && number) return { epoch, number: Number(number) }
+  throw new Fault('invalid_cursor', 'Pass the id of a change, next of an answer, or latest, as after.')
+}
+
+/** Whether somebody with these scopes is told of changes of a type. Nobody is told of a type that is unknown here. */
+export function mayRead(scopes: readonly Scope[], type: string): boolean {
+  const known = CHANGE_TYPES[type as ChangeType]
+  return known !== undefined && scopes.includes(known.scope)
+}
+
+/** Whether somebody with these scopes is told of every change. */
+export function mayReadAll(scopes: readonly Scope[]): boolean {
+  return Object.values(CHANGE_TYPES).every(({ scope }) => scopes.includes(scope))
+}
+
+export function presentChanges({ data, next, has_more }: Page): z.infer<typeof ChangesPage> {
+  return {
+    data: data.map((change) => presentChange(change, next.epoch)),
+    next: idOf(next),
+    has_more,
+    poll_after_s: has_more ? 0 : POLL_AFTER_S,
+  }
+}
+
+/** A change as callers see it. */
+export function presentChange(change: NumberedChange, epoch: string): Change {
+  const {
+    number,
+    type,
+    at,
+    vendor = null,
+    revision = null,
+    fields = null,
+    customer = null,
+    consumer_id = null,
+  } = change
+  const { former, cause } = change
+  return {
+    id: idOf({ epoch, number }),
+    number,
+    type: type as ChangeType,
+    at: iso(at),
+    object: { type: CHANGE_TYPES[type as ChangeType].object, id: change.id, vendor },
+    revision,
+    fields: fields && [...fields],
+    customer,
+    consumer_id,
+    former: former ? { customer: former.customer ?? null, consumer_id: former.consumer_id ?? null } : null,
+    cause: cause === undefined ? null : { type: causeOf(cause), id: cause },
+  }
+}
+
+function idOf({ epoch, number }: Position): string {
+  return `chg_${epoch}_${number}`
+}
+
+/** What an id names, by its prefix. */
+function causeOf(cause: string) {
+  if (cause.startsWith('aud_')) return 'audit_entry'
+  return cause.startsWith('ftc_') ? 'fetch' : 'webhook_event'
+}

@@ -1,0 +1,122 @@
+import { and, asc, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { changes, changesEpoch, type StoredChange } from '../changes/schema'
+import { batch, type Db, type Queries, type Results, raw } from '../db/client'
+import { fitsPage } from '../db/sql'
+import { Fault } from '../lib/fault'
+import { MAX_BYTES_LOOKED_AT, MAX_ROWS_LOOKED_AT } from './limits'
+
+const c = alias(changes, 'c')
+
+/** A change with its number in the project and its time (ms). */
+export type NumberedChange = StoredChange & { number: number; at: number }
+
+/** A position in a feed: the number of the last change that was read, and the numbering in which it has that number. */
+export type Position = { epoch: string; number: number }
+
+/** Which changes to read. */
+export type AskedChanges = {
+  /** Null: from the oldest that is kept. `latest`: none yet, only the position to go on from. */
+  after: Position | 'latest' | null
+  limit: number
+  /** Which types to show. */
+  shows: (change: StoredChange) => boolean
+  /** Whether `shows` leaves any out: then a page looks at more rows than it may show. */
+  filtered: boolean
+}
+
+/** A page of a feed. `next`: the position after it, past all changes that it has looked at. */
+export type ChangesPage = { data: NumberedChange[]; next: Position; has_more: boolean }
+
+/** The statements that read a page: see {@link changesPage}. */
+export function selectChanges(db: Db, projectId: string, { after, limit, filtered }: Omit<AskedChanges, 'shows'>) {
+  const from = after === null || after === 'latest' ? 0 : after.number
+  const most = after === 'latest' ? 0 : filtered ? MAX_ROWS_LOOKED_AT : limit + 1
+  const isOf = eq(changes.project_id, projectId)
+  const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fitting(sql`${c.seq}`)} AS fits
+    FROM ${changes} ${c} WHERE ${and(eq(c.project_id, projectId), gt(c.seq, from))} ORDER BY ${c.seq} LIMIT ${most}`
+  return {
+    epoch: db.select().from(changesEpoch),
+    head: db.select({ seq: changes.seq }).from(changes).where(isOf).orderBy(desc(changes.seq)).limit(1),
+    oldest: oldestOf(db, projectId),
+    rows: raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY seq`),
+  } satisfies Queries
+}
+
+/**
+ * The page that these rows make.
+ *
+ * @throws {Fault} `cursor_expired` if the position is of another numbering, is ahead of the newest change, or changes after it are
+ *   no longer kept
+ */
+export function changesPage(
+  { epoch: [row], head: [head], oldest: [oldest], rows }: Results<ReturnType<typeof selectChanges>>,
+  { after, limit, shows }: AskedChanges,
+): ChangesPage {
+  const epoch = row?.epoch ?? ''
+  const newest = head?.seq ?? 0
+  const first = oldest?.first ?? 1
+  if (after === 'latest') return { data: [], next: { epoch, number: newest }, has_more: false }
+  const from = after?.number ?? first - 1
+  if (after && (after.epoch !== epoch || from > newest || from < first - 1)) throw expired()
+  const unread = rows.flatMap(numbered).filter(({ number }) => number > from)
+  const shown = unread.filter(shows)
+  const data = shown.slice(0, limit)
+  const number = (shown.length > limit ? data.at(-1) : unread.at(-1))?.number ?? from
+  return { data, next: { epoch, number }, has_more: number < newest }
+}
+
+function expired(): Fault {
+  return new Fault(
+    'cursor_expired',
+    'The changes after this one are no longer kept, or it is of another numbering: a database was restored. Get a new position with after=latest, then read the lists, then follow the changes after that position.',
+  )
+}
+
+/** What people look at: the newest changes before a number, or all of the newest. */
+type AskedBackwards = { before: number | null; limit: number; shows: (change: StoredChange) => boolean }
+
+/**
+ * Reads the newest changes of a project, newest first. A page ends with a transaction, so it may have a few more than `limit`.
+ *
+ * @returns `before`: with which the next page begins; null if there is none
+ */
+export async function newestChanges(db: Db, projectId: string, { before, limit, shows }: AskedBackwards) {
+  const range = and(eq(c.project_id, projectId), before === null ? undefined : lt(c.seq, before))
+  const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fitting(sql`${c.seq} DESC`)} AS fits
+    FROM ${changes} ${c} WHERE ${range} ORDER BY ${c.seq} DESC LIMIT ${MAX_ROWS_LOOKED_AT}`
+  const { rows, oldest, epoch } = await batch(db, {
+    epoch: db.select().from(changesEpoch),
+    rows: raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY seq DESC`),
+    oldest: oldestOf(db, projectId),
+  })
+  const data: NumberedChange[] = []
+  let reached = rows.length > 0 ? (rows[0]?.seq ?? 0) + 1 : 0
+  for (const row of rows) {
+    if (data.length >= limit) break
+    data.push(...numbered(row).filter(shows).reverse())
+    reached = row.seq - row.items.length + 1
+  }
+  const older = reached > (oldest[0]?.first ?? reached)
+  return { data, before: older ? reached : null, epoch: epoch[0]?.epoch ?? '' }
+}
+
+const SHOWN = { seq: changes.seq, at: changes.at, items: changes.items }
+
+function fitting(order: SQL): SQL {
+  return fitsPage(sql`octet_length(${c.items})`, MAX_BYTES_LOOKED_AT, order)
+}
+
+/** The number of the oldest change that is kept. */
+function oldestOf(db: Db, projectId: string) {
+  return db
+    .select({ first: sql<number>`${changes.seq} - json_array_length(${changes.items}) + 1`.as('first') })
+    .from(changes)
+    .where(eq(changes.project_id, projectId))
+    .orderBy(asc(changes.seq))
+    .limit(1)
+}
+
+function numbered({ seq, at, items }: Omit<typeof changes.$inferSelect, 'project_id'>): NumberedChange[] {
+  return items.map((item, i) => ({ ...item, number: seq - items.length + 1 + i, at }))
+}

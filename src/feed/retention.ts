@@ -1,0 +1,31 @@
+import { sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { changes } from '../changes/schema'
+import type { Db } from '../db/client'
+import { CHUNK_ROWS } from '../db/limits'
+import { DAY } from '../lib/time'
+import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
+import { KEPT_DAYS } from './limits'
+
+const c = alias(changes, 'c')
+const kept = alias(changes, 'kept')
+
+/**
+ * Deletes changes that are older than {@link KEPT_DAYS}. The newest row of a project stays, whatever its age: the next number follows
+ * from it. Where nothing is too old, a project costs one row.
+ */
+export function purgeChanges(db: Db, from: PassStart, now: number): Promise<PassStep> {
+  return passStep(db, from, CHUNK_ROWS, (slice) => {
+    // Rows are in the order of their times, so this reads those that go and the first that stays.
+    const firstKept = sql`(SELECT ${kept.seq} FROM ${changes} ${kept}
+      WHERE ${kept.project_id} = p.id AND ${kept.at} >= ${now - KEPT_DAYS * DAY} ORDER BY ${kept.seq} LIMIT 1)`
+    const newest = sql`(SELECT max(${kept.seq}) FROM ${changes} ${kept} WHERE ${kept.project_id} = p.id)`
+    const chunk = sql`SELECT ${c.project_id}, ${c.seq} FROM ${slice} CROSS JOIN ${changes} ${c}
+      WHERE ${c.project_id} = p.id AND ${c.seq} < coalesce(${firstKept}, ${newest}) ORDER BY p.id, ${c.seq} LIMIT ${CHUNK_ROWS}`
+    const gone = db
+      .delete(changes)
+      .where(sql`(${changes.project_id}, ${changes.seq}) IN (${chunk})`)
+      .returning({ project_id: changes.project_id })
+    return { gone }
+  })
+}

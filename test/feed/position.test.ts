@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { KEPT_DAYS } from '../../src/feed/limits'
+import { DAY } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { call, freshKey, mint, STORE } from '../harness'
+import { cron } from '../inbox/pipeline'
+import { follow, newWorld, type World } from './world'
+
+/** Makes so many consumers. */
+async function make({ put }: World, n: number): Promise<void> {
+  for (let i = 0; i < n; i++) await put(`consumers/ext:${i}`, {})
+}
+
+describe('a position in the feed', () => {
+  it('goes on behind each change, whatever the size of a page', async () => {
+    const world = await newWorld()
+    await make(world, 7)
+    const whole = await follow(world)
+    const numbers = whole.found.map(({ number }) => number)
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => i + 1))
+    for (const limit of [1, 2, 3, 500]) expect(await follow(world, { limit })).toEqual(whole)
+    for (const { id, number } of whole.found) {
+      expect((await follow(world, { after: id })).found).toEqual(whole.found.slice(number))
+    }
+  })
+
+  it('can be taken first, so that lists that are read then miss nothing', async () => {
+    const world = await newWorld()
+    await make(world, 2)
+    const { body } = await world.changes('?after=latest')
+    expect(body).toEqual({ data: [], next: expect.stringMatching(/^chg_/), has_more: false, poll_after_s: 5 })
+    await world.put('consumers/ext:new', {})
+    const { found } = await follow(world, { after: body.next })
+    expect(found.map(({ type }) => type)).toEqual(['consumer.created'])
+  })
+
+  it.each([
+    ['of another numbering', (id: string) => id.replace(/^chg_[^_]+/, 'chg_00000000'), 410, 'cursor_expired'],
+    ['ahead of the newest change', (id: string) => id.replace(/\d+$/, '1000'), 410, 'cursor_expired'],
+    ['that is none', () => 'csm_1', 400, 'invalid_cursor'],
+    ['with a number that is none', (id: string) => id.replace(/\d+$/, '007'), 400, 'invalid_cursor'],
+  ])('%s is refused', async (_, changed, status, code) => {
+    const world = await newWorld()
+    const { position } = await follow(world)
+    const refused = await world.changes(`?after=${changed(position)}`)
+    expect([refused.status, refused.body.code]).toEqual([status, code])
+  })
+
+  it('is refused once the changes after it are no longer kept, and the newest number stays', async () => {
+    stopClock()
+    const world = await newWorld('key')
+    await make(world, 3)
+    const { found, position } = await follow(world)
+    const old = found[1]?.id ?? ''
+    advance((KEPT_DAYS + 1) * DAY)
+    for (let i = 0; i < 3; i++) await cron()
+    expect((await world.changes(`?after=${old}`)).body.code).toBe('cursor_expired')
+    expect((await follow(world, { after: position })).found).toEqual([])
+    await world.put('consumers/ext:new', {})
+    const after = await follow(world, { after: position })
+    expect(after.found.map(({ number }) => number)).toEqual([found.length + 1])
+  })
+})
+
+describe('what a reader of the feed is told', () => {
+  it('needs the scope of its object: a type that is named is refused, another one is left out', async () => {
+    const world = await newWorld()
+    const { secret } = await mint(world.owner.token, world.project, { name: 'Narrow', scopes: ['consumers:read'] })
+    const narrow = { token: secret }
+    await make(world, 2)
+    const { body } = await world.changes('', narrow)
+    expect(body.data.map(({ type }) => type)).toEqual(['consumer.created', 'consumer.created'])
+    expect(body.next).toBe((await follow(world)).position)
+    const refused = await world.changes('?types=consumer.*,api_key.minted', narrow)
+    expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope'])
+    expect(refused.body.detail).toContain('api_keys:read')
+    expect((await world.changes('?types=consumer.*', narrow)).status).toBe(200)
+  })
+
+  it.each([
+    ['consumer.created', 2],
+    ['consumer.*', 2],
+    ['consumer.created, api_key.*', 3],
+    ['grant.*', 0],
+  ])('can be chosen by type: %s', async (types, n) => {
+    const world = await newWorld()
+    await make(world, 2)
+    const { body } = await world.changes(`?types=${encodeURIComponent(types)}`)
+    expect(body.data).toHaveLength(n)
+    expect(body.next).toBe((await follow(world)).position)
+  })
+
+  it.each(['consumer', '*', 'consumer.*,nothing.*', '', ','])(
+    'is refused for a type that there is not: "%s"',
+    async (types) => {
+      const world = await newWorld()
+      const { status, body } = await world.changes(`?types=${types}`)
+      expect([status, body.errors?.[0]?.pointer]).toEqual([422, '/types'])
+    },
+  )
+
+  it('is of one project', async () => {
+    const world = await newWorld()
+    const other = await freshKey()
+    await make(world, 1)
+    const { position } = await follow(world)
+    const { body } = await call('/platform/v1/changes', { project: other.project, token: other.secret })
+    expect(body.data.every(({ consumer_id }) => consumer_id === null)).toBe(true)
+    expect((await call('/platform/v1/changes', { project: world.project, token: other.secret })).status).toBe(401)
+    // A position of another project is a number, and no way to its changes.
+    const { body: there } = await call(`/platform/v1/changes?after=${position}`, {
+      project: other.project,
+      token: other.secret,
+    })
+    expect(there.data ?? []).toEqual([])
+  })
+})
+
+describe('a page of the feed', () => {
+  it('reads few rows, however many changes there are', async () => {
+    const world = await newWorld()
+    const { position } = await follow(world)
+    const number = Number(position.split('_').at(-1))
+    // 200,000 changes in rows of ten, of which one in 10,000 is of the type that is asked for.
+    await STORE.prepare(
+      `INSERT INTO changes (project_id, seq, at, items)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        SELECT ?1, ?2 + i * 10, 1, json_array(${Array.from({ length: 9 }, () => `json_object('type', 'webhook_event.ignored', 'id', 'evt_x')`)},
+          json_object('type', iif(i % 1000 = 0, 'grant.created', 'webhook_event.ignored'), 'id', 'grt_' || i)) FROM n`,
+    )
+      .bind(world.project, number)
+      .run()
+    const read = async (query: string) => {
+      const { body, headers } = await world.changes(query)
+      return {
+        n: body.data.length,
+        next: body.next,
+        rows: Number(headers.get('x-rows-read') ?? 0),
+        more: body.has_more,
+      }
+    }
+    expect((await read('?limit=500')).n).toBe(500)
+    const { found } = await follow(world, { types: 'grant.created' })
+    expect(found.map(({ object }) => object.id)).toEqual(Array.from({ length: 20 }, (_, i) => `grt_${(i + 1) * 1000}`))
+  })
+})
