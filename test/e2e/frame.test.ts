@@ -57,6 +57,7 @@ describe('the frame', () => {
     ['Payment methods', '/platform/billing/payment-methods'],
     ['Plans', '/platform/billing/plans'],
     ['Features', '/platform/billing/features'],
+    ['Changes', '/platform/changes'],
     ['Consumers', '/platform/consumers'],
     ['Unlinked customers', '/platform/consumers/unlinked'],
     ['General', '/platform/settings/general'],
