@@ -70,7 +70,8 @@ async function exists({ url, token, project }: Base, connection: string): Promis
   return status === 200
 }
 
-async function localProject(url: string, token: string): Promise<string> {
+/** The project "Local" of the scripts' own user. It is created if it is missing. */
+export async function localProject(url: string, token: string): Promise<string> {
   const projects = `${url}/platform/v1/projects`
   let cursor: string | null = null
   do {

@@ -5,8 +5,11 @@ export const KEPT_DAYS = 30
 export const MAX_PAGE = 500
 export const DEFAULT_PAGE = 100
 
-/** Rows that one page looks at: with a filter, it may find few changes in many rows. */
-export const MAX_ROWS_LOOKED_AT = 1000
+/**
+ * Rows that one page looks at: with a filter, it may find few changes in many rows. D1 counts each about four times, because the sum
+ * of their bytes is a window.
+ */
+export const MAX_ROWS_LOOKED_AT = 230
 /** Bytes of stored changes that one page looks at. */
 export const MAX_BYTES_LOOKED_AT = 512 * 1024
 

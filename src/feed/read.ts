@@ -31,7 +31,7 @@ export type ChangesPage = { data: NumberedChange[]; next: Position; has_more: bo
 /** The statements that read a page: see {@link changesPage}. */
 export function selectChanges(db: Db, projectId: string, { after, limit, filtered }: Omit<AskedChanges, 'shows'>) {
   const from = after === null || after === 'latest' ? 0 : after.number
-  const most = after === 'latest' ? 0 : filtered ? MAX_ROWS_LOOKED_AT : limit + 1
+  const most = after === 'latest' ? 0 : rowsFor(limit, filtered)
   const isOf = eq(changes.project_id, projectId)
   const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fitting(sql`${c.seq}`)} AS fits
     FROM ${changes} ${c} WHERE ${and(eq(c.project_id, projectId), gt(c.seq, from))} ORDER BY ${c.seq} LIMIT ${most}`
@@ -74,17 +74,17 @@ function expired(): Fault {
 }
 
 /** What people look at: the newest changes before a number, or all of the newest. */
-type AskedBackwards = { before: number | null; limit: number; shows: (change: StoredChange) => boolean }
+type AskedBackwards = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { before: number | null }
 
 /**
  * Reads the newest changes of a project, newest first. A page ends with a transaction, so it may have a few more than `limit`.
  *
  * @returns `before`: with which the next page begins; null if there is none
  */
-export async function newestChanges(db: Db, projectId: string, { before, limit, shows }: AskedBackwards) {
+export async function newestChanges(db: Db, projectId: string, { before, limit, shows, filtered }: AskedBackwards) {
   const range = and(eq(c.project_id, projectId), before === null ? undefined : lt(c.seq, before))
   const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fitting(sql`${c.seq} DESC`)} AS fits
-    FROM ${changes} ${c} WHERE ${range} ORDER BY ${c.seq} DESC LIMIT ${MAX_ROWS_LOOKED_AT}`
+    FROM ${changes} ${c} WHERE ${range} ORDER BY ${c.seq} DESC LIMIT ${rowsFor(limit, filtered)}`
   const { rows, oldest, epoch } = await batch(db, {
     epoch: db.select().from(changesEpoch),
     rows: raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY seq DESC`),
@@ -102,6 +102,11 @@ export async function newestChanges(db: Db, projectId: string, { before, limit, 
 }
 
 const SHOWN = { seq: changes.seq, at: changes.at, items: changes.items }
+
+/** How many rows a page looks at: each has one change at least. */
+function rowsFor(limit: number, filtered: boolean): number {
+  return filtered ? MAX_ROWS_LOOKED_AT : Math.min(limit + 1, MAX_ROWS_LOOKED_AT)
+}
 
 function fitting(order: SQL): SQL {
   return fitsPage(sql`octet_length(${c.items})`, MAX_BYTES_LOOKED_AT, order)

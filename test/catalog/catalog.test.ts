@@ -273,7 +273,7 @@ describe('a plan', () => {
     expect(plans.map(({ status }) => status).sort()).toEqual([201, 409])
   })
 
-  it('costs one trip, and two rows, one for each price that moves and one for the audit log', async () => {
+  it('costs one trip, and two rows, one for each price that moves and one each for the audit log and the feed', async () => {
     await api.plans() // from here on, the isolate knows the key
     const cost = async (work: (options: RequestOptions) => Promise<Answer<unknown>>) => {
       const { DB, count } = countingD1()
@@ -285,24 +285,25 @@ describe('a plan', () => {
     /** Until a signing secret has shown that the encryption key is the right one: there is none in this store. */
     const PROOF = 1
     let id = ''
-    // The plan and its index by key, three prices, the audit row; the key of tokens, which comes with the first plan, and its indexes.
+    // The plan and its index by key, three prices, the audit row, the row of the feed; the key of tokens, which comes with the
+    // first plan, and its indexes.
     expect(
       await cost(async (o) => {
         const made = await api.plan(PRO, o)
         id = made.body.id
         return made
       }),
-    ).toEqual([KEY + PROOF + 1, 2 + 3 + 1 + 3])
-    expect(await cost((o) => api.plan({ key: 'second', name: 'Second' }, o))).toEqual([KEY + PROOF + 1, 2 + 1])
-    expect(await cost((o) => api.change(id, { name: 'New' }, o))).toEqual([KEY + 1, 2 + 1])
+    ).toEqual([KEY + PROOF + 1, 2 + 3 + 2 + 3])
+    expect(await cost((o) => api.plan({ key: 'second', name: 'Second' }, o))).toEqual([KEY + PROOF + 1, 2 + 2])
+    expect(await cost((o) => api.change(id, { name: 'New' }, o))).toEqual([KEY + 1, 2 + 2])
     expect(await cost((o) => api.change(id, { prices: [price('price_a'), price('price_z')] }, o))).toEqual([
       KEY + 1,
-      2 + 3 + 1, // two go, one comes
+      2 + 3 + 2, // two go, one comes
     ])
     expect(await cost((o) => api.change(id, { name: 'New' }, o))).toEqual([KEY + 1, 0])
-    expect(await cost((o) => api.feature('new', undefined, o))).toEqual([KEY + 1, 1 + 1])
+    expect(await cost((o) => api.feature('new', undefined, o))).toEqual([KEY + 1, 1 + 2])
     expect(await cost((o) => api.feature('new', undefined, o))).toEqual([KEY + 1, 0])
-    expect(await cost((o) => api.dropFeature('new', o))).toEqual([KEY + 1, 1 + 1])
+    expect(await cost((o) => api.dropFeature('new', o))).toEqual([KEY + 1, 1 + 2])
     expect(await cost((o) => api.plans(o))).toEqual([KEY, 0])
   })
 })

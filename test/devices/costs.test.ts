@@ -38,12 +38,12 @@ it('registering: one trip; three rows if it is new, one if it changed, none if i
   expect(renewed.written).toBe(3)
 })
 
-it('replacing a device: one trip; three rows more, the audit row among them', async () => {
+it('replacing a device: one trip; four rows more, those of the audit log and the feed among them', async () => {
   const { api } = await newApi(1)
   await api.register('ext:u', 'one')
   const replacing = await cost((o) => api.register('ext:u', 'two', { when_full: 'replace_oldest' }, o))
   expect(replacing.trips).toBe(KEY + 1)
-  expect(replacing.written).toBe(3 + 3)
+  expect(replacing.written).toBe(3 + 4)
 })
 
 it('verifying: it rides with the key, and writes nothing; a malformed token reads no device', async () => {
@@ -64,7 +64,7 @@ it('revoking: one trip', async () => {
   const { body } = await api.register('ext:u', 'revoked')
   const first = await cost((o) => api.revoke('ext:u', body.device.id, o))
   expect(first.trips).toBe(KEY + 1)
-  expect(first.written).toBe(2 + 1)
+  expect(first.written).toBe(2 + 2)
   expect(await cost((o) => api.revoke('ext:u', body.device.id, o))).toMatchObject({ trips: KEY + 1, written: 0 })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { KEPT_DAYS } from '../../src/feed/limits'
 import { DAY } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { call, freshKey, mint, STORE } from '../harness'
+import { call, countingD1, freshKey, mint, STORE } from '../harness'
 import { cron } from '../inbox/pipeline'
 import { follow, newWorld, type World } from './world'
 
@@ -130,16 +130,16 @@ describe('a page of the feed', () => {
     )
       .bind(world.project, number)
       .run()
-    const read = async (query: string) => {
-      const { body, headers } = await world.changes(query)
-      return {
-        n: body.data.length,
-        next: body.next,
-        rows: Number(headers.get('x-rows-read') ?? 0),
-        more: body.has_more,
-      }
+    for (const [query, n] of [
+      ['?limit=500', 500],
+      ['?limit=500&types=grant.created', 0],
+      ['?after=latest', 0],
+    ] as const) {
+      const { DB, count } = countingD1()
+      const { body } = await world.changes(query, { bindings: { DB } })
+      expect([query, body.data.length, body.has_more]).toEqual([query, n, query !== '?after=latest'])
+      expect([count.trips, count.rows_read <= 1000]).toEqual([2, true]) // one trip for the session
     }
-    expect((await read('?limit=500')).n).toBe(500)
     const { found } = await follow(world, { types: 'grant.created' })
     expect(found.map(({ object }) => object.id)).toEqual(Array.from({ length: 20 }, (_, i) => `grt_${(i + 1) * 1000}`))
   })

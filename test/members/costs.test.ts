@@ -82,7 +82,7 @@ describe('the cost of', () => {
     expect(await cost((bindings) => accept(person, id, { bindings }))).toEqual({ trips: SESSION + 1, written: 0 })
   })
 
-  it('removing: a trip, the member, the former member with an index, and the audit row; with keys two trips more, and three rows a key', async () => {
+  it('removing: a trip, the member, the former member with an index, and the audit row; with keys two trips more, and four rows a key', async () => {
     const { project, owner } = await freshProject()
     const { remove } = as(project, owner.token)
     const first = await addMember(project, 'developer')
@@ -94,6 +94,6 @@ describe('the cost of', () => {
     for (const _ of 'two') await mint(second.token, project)
     const withKeys = await cost((bindings) => remove(second.user, '?revoke_keys=true', { bindings }))
     expect(withKeys.trips).toBe(SESSION + 3)
-    expect(withKeys.written).toBe(4 + COUNTED + 3 * 3)
+    expect(withKeys.written).toBe(4 + COUNTED + 3 * 4)
   })
 })

@@ -101,6 +101,12 @@ describe('the last owner', () => {
         .all()
       expect(results).toEqual([
         { name: 'audit_log_counted', tbl_name: 'audit_log' },
+        { name: 'audit_log_told', tbl_name: 'audit_log' },
+        { name: 'consumer_ids_named', tbl_name: 'consumer_ids' },
+        { name: 'consumers_created', tbl_name: 'consumers' },
+        { name: 'consumers_updated', tbl_name: 'consumers' },
+        { name: 'customer_links_changed', tbl_name: 'customer_links' },
+        { name: 'customer_links_made', tbl_name: 'customer_links' },
         { name: 'customer_links_moved', tbl_name: 'customer_links' },
         { name: 'customer_links_repinned', tbl_name: 'customer_links' },
         { name: 'members_break_glass_changed', tbl_name: 'members' },

@@ -92,7 +92,14 @@ describe('after 30 days', () => {
     expect(await orphans()).toEqual([])
     expect(of('project_purged')).toMatchObject([{ project_id: mine.project }])
     // The same runs fold old minutes, move `payloads` to `bodies`, and pack those.
-    const kept = ({ minutes: _, payloads = 0, bodies = 0, packed_bodies = 0, ...rest }: Record<string, number>) => ({
+    const kept = ({
+      minutes: _,
+      changes: __,
+      payloads = 0,
+      bodies = 0,
+      packed_bodies = 0,
+      ...rest
+    }: Record<string, number>) => ({
       ...rest,
       bodies: payloads + bodies + packed_bodies,
     })

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { type Change, mayRead, presentChange, typesField } from '../../../feed/fields'
+import { type Change, mayRead, mayReadAll, presentChange, typesField } from '../../../feed/fields'
 import { newestChanges } from '../../../feed/read'
 import type { ChangeType } from '../../../feed/types'
 import { projectOf } from '../../../http/auth'
@@ -24,6 +24,7 @@ export const changePages = new Hono<HttpEnv>().get('/', page('projects:read'), a
   const { data, before, epoch } = await newestChanges(c.get('rt').db, projectOf(c.get('actor')), {
     before: list.before === null ? null : readNumber(list.before),
     limit: pageAsked(c).limit,
+    filtered: asked.types !== undefined || !mayReadAll(scopes),
     shows: ({ type }) => (!asked.types || asked.types.has(type as ChangeType)) && mayRead(scopes, type),
   })
   const shown: Change[] = data.map((change) => presentChange(change, epoch))
