@@ -40,7 +40,7 @@ export function listPage(
       {list && (
         <>
           {list.data.length > 0 ? (
-            <Table label="Changes" rows={list.data} columns={columnsOf(c)} />
+            <Table label="Changes" rows={list.data} columns={columnsOf(c)} class="audit" />
           ) : (
             <p class="quiet">
               {list.has_more
@@ -78,8 +78,11 @@ function columnsOf(c: Visit): Column<Change>[] {
   ]
 }
 
+/** An id, which leads to its page if it has one. */
 function Linked({ to, id }: { to: string | undefined; id: string }) {
-  return (
+  return to === undefined ? (
+    <code>{id}</code>
+  ) : (
     <a href={to}>
       <code>{id}</code>
     </a>
