@@ -48,6 +48,7 @@ const OBJECTS = {
       'connection.secret_removed',
       'connection.api_key_set',
       'connection.api_key_removed',
+      'connection.verification_set',
     ],
   },
   import: { scope: 'connections:read', types: ['import.started', 'import.canceled'] },
