@@ -27,6 +27,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
   const { row, names, suggested } = of
   const { connections, events } = pathsOf(c)
   const isNew = row.last_event_id === null
+  const settingUp = isNew || row.secrets.length === 0
   return show(
     c,
     { title: row.name, section: 'connections', status, above: ['Connections', connections] },
@@ -49,7 +50,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
           This connection is disabled and refuses every delivery.
         </p>
       )}
-      {isNew || row.secrets.length === 0 ? (
+      {settingUp ? (
         <Setup c={c} of={of} mistakes={mistakesOf('signing_secret')} suggested={suggested} />
       ) : (
         <>
@@ -58,7 +59,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
           <Guidance vendor={row.vendor} />
         </>
       )}
-      <VerificationSummary c={c} row={row} />
+      {(row.verification || !settingUp) && <VerificationSummary c={c} row={row} />}
       <h2>Details</h2>
       <Facts c={c} of={of} />
       {!isNew && <ConnectionRefusals c={c} of={of} />}

@@ -47,6 +47,7 @@ export function Setup({ c, of, mistakes, suggested }: SetupProps) {
           <EnterSecret c={c} of={of} guide={guide} mistakes={mistakes} />
         )}
       </Step>
+      {row.vendor === 'hmac' && <Describe c={c} row={row} />}
       {hasSecret ? (
         <FirstDelivery c={c} of={of} />
       ) : (
@@ -98,6 +99,26 @@ function Random({ what, secret }: { what: string; secret: string }) {
         {secret}
       </Copyable>
     </>
+  )
+}
+
+/** The step that says how a sender signs. */
+function Describe({ c, row }: { c: Visit; row: ConnectionRow }) {
+  return (
+    <Step state={row.verification ? 'done' : 'current'} title="Say how the sender signs" level="h2">
+      {row.verification ? (
+        <p class="quiet">The verification is set.</p>
+      ) : (
+        <>
+          <p>Until then, the connection refuses every delivery.</p>
+          {can(c, 'connections:write') && (
+            <a class="button primary" href={`${connectionPath(c, row)}/verification`}>
+              Set verification
+            </a>
+          )}
+        </>
+      )}
+    </Step>
   )
 }
 
