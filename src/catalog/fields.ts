@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { catalogKey, named, timestamp, visibleText } from '../http/fields'
+import { catalogKey, exampleOf, named, timestamp, visibleText } from '../http/fields'
 import { pageFields } from '../http/page'
 import { SAMPLE } from '../http/samples'
 import { iso } from '../lib/time'
@@ -7,8 +7,15 @@ import { VendorField } from '../vendors/field'
 import { isId } from '../vendors/lib/read'
 import type { PlanFields } from './change'
 import type { Feature } from './features'
-import { MAX_CATALOG_NAME, MAX_CONFIG_BYTES, MAX_FEATURES_OF_PLAN, MAX_PRICES_OF_PLAN, MAX_RANK } from './limits'
-import type { Plan } from './plans'
+import {
+  MAX_CATALOG_NAME,
+  MAX_CONFIG_BYTES,
+  MAX_FEATURES_OF_PLAN,
+  MAX_PRICES_OF_PLAN,
+  MAX_RANK,
+  MAX_UNMAPPED,
+} from './limits'
+import type { Plan, Unmapped as UnmappedRow } from './plans'
 import { PLAN_STATES } from './schema'
 import { COMBINES, CONFIG_RULE, FEATURE_TYPES, isConfig } from './values'
 
@@ -184,4 +191,44 @@ export const PlanShown = named(
 
 export function presentPlan({ updated_at, ...row }: Plan): z.infer<typeof PlanShown> {
   return { ...row, updated_at: iso(updated_at) }
+}
+
+const Unmapped = named(
+  'UnmappedPrice',
+  z.object({
+    vendor: z.string(),
+    price: z.string().nullable().describe("The vendor's id of the price. Null if the items name only a product."),
+    product: z.string().nullable(),
+    name: z.string().nullable().describe('The name of the price: as an import has read it, or as the items say.'),
+    product_name: z.string().nullable().describe('Null unless an import has read the price.'),
+    active: z
+      .boolean()
+      .nullable()
+      .describe('Whether the price can be bought. Null unless an import has read the price, and the vendor says so.'),
+    subscriptions: z.int().describe('How many of the subscriptions that changed last are for it.'),
+  }),
+  {
+    vendor: 'stripe',
+    price: 'price_1QZ4k',
+    product: 'prod_R4x',
+    name: 'Monthly',
+    product_name: 'Pro',
+    active: true,
+    subscriptions: 120,
+  },
+)
+
+export const UnmappedPrices = named(
+  'UnmappedPrices',
+  z.object({
+    prices: z.array(Unmapped).describe('The most frequent ones first.'),
+    more: z.boolean().describe('Whether there are more than these.'),
+  }),
+  { prices: [exampleOf(Unmapped)], more: false },
+)
+
+/** @param rows up to one more than are shown */
+export function presentUnmapped(rows: readonly UnmappedRow[]): z.infer<typeof UnmappedPrices> {
+  const prices = rows.slice(0, MAX_UNMAPPED).map(({ n, ...row }) => ({ ...row, subscriptions: n }))
+  return { prices, more: rows.length > MAX_UNMAPPED }
 }

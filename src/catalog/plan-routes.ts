@@ -9,9 +9,17 @@ import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import { createPlan, type PlanFields, updatePlan } from './change'
-import { CreatePlanBody, PlanShown, planFieldsOf, presentPlan, UpdatePlanBody } from './fields'
-import { MAX_CATALOG_BYTES, MAX_PLANS } from './limits'
-import { findPlan, listPlans, mappedPrices, plansOnPage, withPrices } from './plans'
+import {
+  CreatePlanBody,
+  PlanShown,
+  planFieldsOf,
+  presentPlan,
+  presentUnmapped,
+  UnmappedPrices,
+  UpdatePlanBody,
+} from './fields'
+import { MAX_CATALOG_BYTES, MAX_PLANS, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
+import { findPlan, listPlans, mappedPrices, plansOnPage, unmappedPrices, withPrices } from './plans'
 
 const tag = 'Catalog'
 const actors = ['session', 'api_key'] as const
@@ -61,6 +69,21 @@ export const planRoutes = new Hono<HttpEnv>()
       const { rows, refs } = await read(c, { rows: listPlans(db, project, list), refs: mappedPrices(db, project) })
       const [plans, fitting] = plansOnPage(rows, refs)
       return answer(c, list.page(plans, presentPlan, fitting), 200)
+    },
+  )
+  .get(
+    '/unmapped-prices',
+    route({
+      id: 'listUnmappedPrices',
+      summary: 'List the prices that no plan has',
+      description: `Prices, or products, of the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions that changed last, up to ${MAX_UNMAPPED} of them. Whoever pays for one of them gets no feature for it. An import reads the names of prices and products from the vendor.`,
+      tag,
+      policy: { ...mayRead, scope: 'billing:read' },
+      responses: { 200: { description: 'The prices without a plan.', schema: UnmappedPrices } },
+    }),
+    async (c) => {
+      const { rows } = await read(c, { rows: unmappedPrices(c.get('rt').db, projectOf(c.get('actor'))) })
+      return answer(c, presentUnmapped(rows), 200)
     },
   )
   .get(

@@ -66,15 +66,15 @@ const STATED: Record<string, Bounds> = {
   [`${BILLING}/webhooks/replay`]: { trips: 6, rows: 6_000 },
   [`${BILLING}/webhooks/replays`]: { trips: 6 },
   [`${BILLING}/webhooks/replays/:replay`]: { trips: 6 },
-  [`${BILLING}/webhooks/health`]: { trips: 5 + BESIDE, statements: 16 + BESIDE },
+  [`${BILLING}/webhooks/health`]: { trips: 5 + BESIDE, statements: 17 + BESIDE },
   // The first events of a connection, and its newest one.
   [`${BILLING}/connections/:id`]: { rows: 2_000 },
   [`${BILLING}/connections/:id/first`]: { rows: 2_000 },
   // What a page of a timeline looks at among the events that name the object.
   'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
   [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
-  'GET /console/p/:project': { statements: 18 },
-  'GET /console/p/:project/steps': { statements: 13 },
+  'GET /console/p/:project': { statements: 19 },
+  'GET /console/p/:project/steps': { statements: 14 },
   // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.
   'GET /platform/v1/consumers/:consumer/entitlements': { trips: 3, statements: 17, rows: ITEMS },
   [EXPLAINED]: { statements: 17, rows: ITEMS },
@@ -86,6 +86,7 @@ const STATED: Record<string, Bounds> = {
   // Every price of the project; beside the plans, the items of the newest subscriptions, for prices that no plan has.
   'GET /platform/v1/billing/plans': { rows: PRICES },
   'GET /platform/v1/billing/plans/:id': { rows: PRICES },
+  'GET /platform/v1/billing/plans/unmapped-prices': { rows: PRICES + 20_000 },
   [`${BILLING}/plans`]: { rows: 2 * PRICES + 20_000 },
   [`${BILLING}/plans/:plan`]: { rows: PRICES + LOG },
   [`${BILLING}/plans/:plan/edit`]: { rows: PRICES },

@@ -116,6 +116,7 @@ export const CATALOG: Rows = {
     list: { add: ({ project }, n) => times(n, () => insertPlan(project, newId('evt', Date.now()))) },
     console: { [`GET ${PAGES}/plans`]: {} },
   },
+  'GET /platform/v1/billing/plans/unmapped-prices': { who: read('billing:read') },
   'GET /platform/v1/billing/plans/:id': { who: read('catalog:read'), console: { [`GET ${PAGES}/plans/:plan`]: {} } },
   'PATCH /platform/v1/billing/plans/:id': {
     who: WRITE,

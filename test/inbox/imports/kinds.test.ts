@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { visit } from '../../console/visit'
-import { changeAccount, countingD1, paddleObjects, stripeObjects, tamperedD1 } from '../../harness'
+import { call, changeAccount, countingD1, paddleObjects, stripeObjects, tamperedD1 } from '../../harness'
 import { advance, fail, LOST, MODES, rows, stopClock } from '../pipeline'
 import { holding } from '../refresh/world'
 import { brief, importWorld, state } from './world'
@@ -53,12 +53,17 @@ describe('prices', () => {
     const { text } = await visit(`/console/p/${world.project}/platform/billing/plans`, world.owner.token)
     const words = text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
     expect(words).toMatch(/price_1 prod_1 Pro Stripe 2 Add to plan/)
+    const path = `/platform/v1/billing/plans/unmapped-prices`
+    const list = async () => (await call(path, { token: world.owner.token, project: world.project })).body
+    const named = { vendor: 'stripe', price: 'price_1', product: 'prod_1', product_name: 'Pro', subscriptions: 2 }
+    expect(await list()).toEqual({ prices: [{ ...named, name: null, active: true }], more: false })
     const sold = stripeObjects(2, SINCE).map((one) =>
       one.object === 'price' ? { ...one, nickname: 'Yearly', active: false } : one,
     )
     await changeAccount(world.apiKey, { objects: holding(sold) })
     await world.finish(await world.start(asked))
     const again = await visit(`/console/p/${world.project}/platform/billing/plans`, world.owner.token)
+    expect(await list()).toEqual({ prices: [{ ...named, name: 'Yearly', active: false }], more: false })
     expect(again.text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')).toMatch(/price_1 Yearly not for sale prod_1 Pro/)
   })
 
