@@ -44,7 +44,8 @@ await run(async () => {
   const secret = args.secret ?? kept.secret
   const place = [args.url, args.project, args.forward].join(' ')
   let after = args.after ?? kept.positions[place] ?? 'latest'
-  console.log(`Changes of ${args.project} → ${args.forward}\nSigned with ${secret}\nFrom ${after}. Ctrl+C stops.\n`)
+  console.log(`Changes of ${args.project} → ${args.forward}\nSigned with ${secret}`)
+  if (after !== 'latest') console.log(`From ${after}. Ctrl+C stops.\n`)
   for (let failures = 0; ; ) {
     const query = new URLSearchParams({ after, ...(args.types && { types: args.types }) })
     const page = await readPage(`${args.url}/platform/v1/changes?${query}`, args)
@@ -56,6 +57,8 @@ await run(async () => {
       await sleep(waitAfter(failures))
     } else {
       failures = 0
+      // A change that comes before this line is before the position.
+      if (after === 'latest') console.log(`From ${page.next}. Ctrl+C stops.\n`)
       for (const change of page.data) {
         await deliver(change, args.forward, secret)
         keep(change.id)

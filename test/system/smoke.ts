@@ -28,6 +28,7 @@ const { isAlive } = await import('../../scripts/lib/running.ts')
 const { freePort, killServer, portFree, startServer } = await import('./server.ts')
 const { sleep } = await import('../../scripts/lib/terminal.ts')
 const { tryGeneratedTypes, tryPackedClient } = await import('./try-client.ts')
+const { tryListen } = await import('./try-listen.ts')
 
 const SECOND = 1000
 const port = await freePort()
@@ -103,7 +104,18 @@ async function tryCommands(): Promise<void> {
       throw new Error(`no device was revoked:\n${said}`)
   })
   await test('--help lists the options, and an unknown option is refused', async () => {
-    for (const script of ['start', 'demo', 'send', 'bootstrap', 'deploy', 'stores', 'backup', 'restore', 'export']) {
+    for (const script of [
+      'start',
+      'demo',
+      'send',
+      'listen',
+      'bootstrap',
+      'deploy',
+      'stores',
+      'backup',
+      'restore',
+      'export',
+    ]) {
       const run = script === 'start' ? ['start'] : ['run', script]
       if (!mustPass(await npm([...run, '--', '--help'])).includes('Usage: npm '))
         throw new Error(`no usage from ${script}`)
@@ -122,6 +134,9 @@ async function tryCommands(): Promise<void> {
         throw new Error('it did not say which user can see the events')
     })
   }
+  await test('npm run listen posts each change, signed and in order, also when it was killed', async () => {
+    console.log(`  ${await tryListen(url)}`)
+  })
   await test('npm run backup beside the server, restore into another database, export of a project', async () => {
     console.log(`  ${await backUpAndRestore(npm, folder, project)}`)
   })

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { newWorld } from '../feed/world'
+import { visit } from './visit'
+
+const cellsOf = (text: string, label: string) =>
+  [...text.matchAll(new RegExp(`data-label="${label}">(.*?)</td>`, 'g'))].map(([, cell = '']) => cell)
+
+async function changesPage() {
+  const world = await newWorld()
+  const base = `/console/p/${world.project}/platform`
+  return { ...world, base, open: (query = '') => visit(`${base}/changes${query}`, world.owner.token) }
+}
+
+describe('the changes in the console', () => {
+  it('are shown newest first, in words, with links to the object, its consumer and the event', async () => {
+    const { base, open, put, happens, queue } = await changesPage()
+    const { body } = await put('consumers/ext:ada', { name: '<b>Ada</b>' })
+    await put('consumers/ext:ada', { name: '<i>Ada</i>' })
+    const customer = { id: 'cus_1', object: 'customer', metadata: { consumer_external_id: 'ada' } }
+    const event = await happens('customer.created', customer)
+    await queue.pump()
+    const { status, text } = await open()
+    expect(status).toBe(200)
+    const said = cellsOf(text, 'What').map((cell) => cell.replace(/<span.*/, ''))
+    expect(said.slice(0, 5)).toEqual([
+      'Event processed',
+      'Customer changed',
+      'Customer belongs to another consumer',
+      'Consumer changed',
+      'Consumer created',
+    ])
+    expect(said.at(-1)).toBe('Created the project')
+    expect(cellsOf(text, 'What')[3]).toContain('<span class="line quiet">name</span>')
+    const link = (path: string, id: string) => `<a href="${base}/${path}"><code>${id}</code></a>`
+    expect(cellsOf(text, 'Object').slice(0, 2)).toEqual([
+      link(`billing/webhooks/${event}`, event),
+      link('billing/customers/stripe/cus_1', 'cus_1'),
+    ])
+    expect(cellsOf(text, 'Consumer')[1]).toBe(link(`consumers/${body.id}`, body.id))
+    expect(cellsOf(text, 'Because of')[1]).toBe(link(`billing/webhooks/${event}`, event))
+    expect(text).not.toContain('Ada')
+  })
+
+  it('are filtered by type; a filter that names nothing is refused in place', async () => {
+    const { open, put } = await changesPage()
+    await put('consumers/ext:ada', {})
+    const { text } = await open('?types=consumer.*')
+    expect(cellsOf(text, 'What')).toEqual(['Consumer created'])
+    expect((await open('?types=grant.*')).text).toContain('Nothing like this has changed in the last 30 days.')
+    const wrong = await open('?types=nothing')
+    expect([wrong.status, wrong.text.includes('Names no type of changes: nothing.')]).toEqual([422, true])
+  })
+
+  it('fill several pages, each of which goes on where the one before ended', async () => {
+    const { open, put } = await changesPage()
+    for (let i = 0; i < 120; i++) await put(`consumers/ext:${i}`, {})
+    const objects: string[] = []
+    for (let query: string | undefined = ''; query !== undefined; ) {
+      const { status, text } = await open(query)
+      expect(status).toBe(200)
+      objects.push(...cellsOf(text, 'Object'))
+      query = /href="(\?[^"]*cursor=[^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+    }
+    expect(new Set(objects).size).toBe(objects.length)
+    expect(objects.length).toBeGreaterThan(120)
+    expect((await open('?cursor=nonsense')).status).toBe(400)
+  })
+})
