@@ -209,6 +209,10 @@ describe('what hmac signs', () => {
     const { createHmac } = await import('node:crypto')
     const made = createHmac(algorithm, SECRET).update('{}').digest('hex')
     expect(made).toHaveLength(length * 2)
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const written = createHmac(algorithm, SECRET).update('{}').digest(encoding)
+      expect(await ask(of({ algorithm, encoding }), { 'x-mac': written }, '{}')).toEqual({ ok: true, secret: 0 })
+    }
     expect(await ask(vendor, { 'x-mac': made }, '{}')).toEqual({ ok: true, secret: 0 })
     expect(await ask(vendor, signed('{}'), '{}')).toEqual({ ok: false, cause: 'signature_malformed' })
   })

@@ -40,6 +40,8 @@ describe('a verification', () => {
     ['with the address against the body', { ...SAFE, signed: '{url}{body}' }, '/signed malformed'],
     ['with two headers together', { ...SAFE, signed: '{header:a}{header:b}.{body}' }, '/signed malformed'],
     ['with the body against the time', { ...TIMED, signed: '{body}{time}' }, '/signed malformed'],
+    ['with the time against a header', { ...TIMED, signed: '{time}{header:a}.{body}' }, '/signed malformed'],
+    ['with the time against the address', { ...TIMED, signed: '{time}{url}.{body}' }, '/signed malformed'],
     ['with a header against the time', { ...TIMED, signed: '{header:a}{time}.{body}' }, '/signed malformed'],
     ['with a time that nothing sends', { ...SAFE, signed: '{time}.{body}' }, '/signed malformed'],
     ['with a time that is not signed', { ...SAFE, time_header: 'x-time' }, '/signed malformed'],
