@@ -100,6 +100,8 @@ async function tryCommands(): Promise<void> {
       throw new Error(`no customer was linked to the consumer:\n${said}`)
     if (!/✓ ext:user_4711 may use 15 seats, .*✓ ext:user_4711 may use no seats any more: expired/s.test(said))
       throw new Error(`the subscription and its cancellation did not decide the seats:\n${said}`)
+    if (!said.includes('✓ ext:user_7 may use 5 seats, without a single event'))
+      throw new Error(`the import of an account led to nothing:\n${said}`)
     if (!said.includes('✓ after the device is revoked, its token is no longer valid'))
       throw new Error(`no device was revoked:\n${said}`)
   })
