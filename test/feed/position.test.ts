@@ -58,6 +58,8 @@ describe('a position in the feed', () => {
     expect((await follow(world, { after: position })).found).toEqual([])
     await world.put('consumers/ext:new', {})
     const after = await follow(world, { after: position })
+    // The newest row has stayed, so what is just before it is still a position.
+    expect((await follow(world, { after: found.at(-2)?.id ?? '' })).found.at(-1)).toEqual(after.found.at(-1))
     expect(after.found.map(({ number }) => number)).toEqual([found.length + 1])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { DAY } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { mint, stripeEvent, tamperedD1 } from '../harness'
-import { cron } from '../inbox/pipeline'
+import { cron, rows } from '../inbox/pipeline'
 import { follow, line, newWorld } from './world'
 
 /** What was told since the last time, in lines. */
@@ -91,6 +91,45 @@ describe('the feed of changes', () => {
     await send({ ...late, data: { object: { ...SUBSCRIPTION, status: 'trialing' } } })
     expect(await told()).toEqual(['webhook_event.processed webhook_event'])
     await send({ ...late, data: { object: { ...SUBSCRIPTION, status: 'trialing' } } })
+    expect(await told()).toEqual([])
+  })
+
+  it('tells of an object with its revision, and of how certain its state is', async () => {
+    const { happens, queue, changes, told, send } = await listening()
+    const newest = async () => {
+      await queue.pump()
+      const { body } = await changes('?types=subscription.changed')
+      return body.data.at(-1)
+    }
+    const event = await happens('customer.subscription.created', SUBSCRIPTION)
+    expect(await newest()).toMatchObject({ revision: 1, former: null, cause: { type: 'webhook_event', id: event } })
+    await happens('customer.subscription.updated', { ...SUBSCRIPTION, status: 'past_due' })
+    expect(await newest()).toMatchObject({ revision: 2, customer: 'cus_1', former: null })
+    await told()
+    // Two that disagree about the same second: nothing that is shown changes but `ambiguous`, or the event that it comes from.
+    const created = 1_799_000_000
+    const tie = (id: string, status: string) => ({
+      ...stripeEvent('customer.subscription.updated', { ...SUBSCRIPTION, status }),
+      id,
+      created,
+    })
+    await send(tie('evt_2', 'active'))
+    const first = await newest()
+    await send(tie('evt_1', 'past_due'))
+    const second = await newest()
+    expect([first?.revision, second?.revision]).toEqual([3, 4])
+    expect(second?.fields).toEqual([])
+  })
+
+  it('tells nothing of a worker whose lease was taken over', async () => {
+    const { told, happens, queue } = await listening()
+    const event = await happens('customer.subscription.created', SUBSCRIPTION)
+    const late = tamperedD1(async ({ sql, run }) => {
+      if (/insert into "changes"/i.test(sql))
+        await rows("UPDATE events SET lease_token = 'lse_other' WHERE id = ?", event)
+      return run()
+    })
+    await queue.pump({ DB: late })
     expect(await told()).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SECOND } from '../../../src/lib/time'
 import { stripeEventOf, stripeInvoice, stripeItem, stripeSubscription } from '../../billing/payloads'
 import { advance, stopClock } from '../../clock'
-import { changeAccount } from '../../harness'
+import { call, changeAccount } from '../../harness'
 import { rows } from '../pipeline'
 import { CUSTOMER, holding, refreshWorld } from './world'
 
@@ -45,6 +45,15 @@ describe('a refresh', () => {
     expect(Object.values(counts as Record<string, number>).every((n) => n === 0)).toBe(true)
     expect(last_60m.received).toBe(0)
     expect((await world.api(`/connections/${world.connection.id}`)).body.last_received_at).toBe(null)
+    // The feed tells of the objects, and of no delivery.
+    const { data: changes } = (await call('/platform/v1/changes', { token: world.token, project: world.project })).body
+    const told = changes.filter(({ type }) => /\.changed$|^webhook_event/.test(type))
+    expect(told.map(({ type, cause }) => `${type} ${cause?.type}`).sort()).toEqual([
+      'customer.changed fetch',
+      'invoice.changed fetch',
+      'subscription.changed fetch',
+    ])
+    expect(told.find(({ object }) => object.id === subscription.id)?.cause?.id).toBe(id)
     // What it did is in the object's timeline, and it can be replayed without the vendor.
     const [entry] = (await world.api(`/subscriptions/${subscription.id}/timeline`)).body.data
     expect(entry).toMatchObject({ event_id: id, event_type: 'fetch.subscription', result: 'applied' })
