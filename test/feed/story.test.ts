@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DAY } from '../../src/lib/time'
+import { DAY, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { mint, stripeEvent, tamperedD1 } from '../harness'
 import { cron, rows } from '../inbox/pipeline'
@@ -119,6 +119,46 @@ describe('the feed of changes', () => {
     const second = await newest()
     expect([first?.revision, second?.revision]).toEqual([3, 4])
     expect(second?.fields).toEqual([])
+  })
+
+  it('tells of several events of an object at once the last one, and whose the customer of this vendor is', async () => {
+    const { told, happens, queue, changes, put } = await listening()
+    const { body: ada } = await put('consumers/ext:ada', {})
+    await put('billing/customers/stripe/cus_1', { consumer: 'ext:ada' })
+    // Another vendor has a customer with the same id, who is somebody else.
+    const { body: bob } = await put('consumers/ext:bob', {})
+    await put('billing/customers/paddle/cus_1', { consumer: 'ext:bob' })
+    expect(bob.id).not.toBe(ada.id)
+    await told()
+    await happens('customer.subscription.created', SUBSCRIPTION)
+    const last = await happens('customer.subscription.updated', { ...SUBSCRIPTION, status: 'past_due' })
+    await queue.pump()
+    const { body } = await changes('?types=subscription.changed')
+    expect(body.data.map(({ consumer_id, cause }) => [consumer_id, cause?.id])).toEqual([[ada.id, last]])
+  })
+
+  it('tells what an erasure has removed from objects, and keeps nothing of the person', async () => {
+    stopClock()
+    const { told, put, remove, happens, queue, project } = await listening()
+    await put('consumers/ext:secret-ada', { email: 'secret@example.com', name: 'Secret' })
+    const customer = { ...CUSTOMER, email: 'secret@example.com', metadata: { consumer_external_id: 'secret-ada' } }
+    await happens('customer.created', customer)
+    await told()
+    await remove('consumers/ext:secret-ada')
+    for (let i = 0; i < 3; i++) {
+      advance(MINUTE)
+      await cron({ EVENTS: queue.EVENTS })
+    }
+    expect(await told()).toEqual([
+      'consumer.erased consumer csm_ by audit_entry',
+      'customer.linked customer cus_1 not csm_',
+      'customer.changed customer erased cus_1',
+    ])
+    const [kept] = await rows<{ items: string }>(
+      'SELECT group_concat(items) AS items FROM changes WHERE project_id = ?',
+      project,
+    )
+    expect(kept?.items).not.toContain('ecret')
   })
 
   it('tells nothing of a worker whose lease was taken over', async () => {
