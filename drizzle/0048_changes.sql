@@ -40,6 +40,12 @@ BEGIN INSERT INTO `changes` (`project_id`, `seq`, `at`, `items`)
 		'fields', (SELECT json_group_array(`field`) FROM (SELECT 'email' AS `field` WHERE OLD.`email` IS NOT NEW.`email`
 			UNION ALL SELECT 'name' WHERE OLD.`name` IS NOT NEW.`name` UNION ALL SELECT 'metadata' WHERE OLD.`metadata` <> NEW.`metadata`)))))); END;
 --> statement-breakpoint
+CREATE TRIGGER `consumers_erased` AFTER UPDATE OF `state` ON `consumers`
+WHEN OLD.`state` = 'merged' AND NEW.`state` = 'erased'
+BEGIN INSERT INTO `changes` (`project_id`, `seq`, `at`, `items`)
+	VALUES (NEW.`project_id`, coalesce((SELECT max(`seq`) FROM `changes` WHERE `project_id` = NEW.`project_id`), 0) + 1, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+	json_array(json_patch('{}', json_object('type', 'consumer.erased', 'id', NEW.`id`, 'revision', NEW.`revision`, 'consumer_id', NEW.`id`)))); END;
+--> statement-breakpoint
 CREATE TRIGGER `consumer_ids_named` AFTER INSERT ON `consumer_ids`
 WHEN EXISTS (SELECT 1 FROM `consumers` WHERE `project_id` = NEW.`project_id` AND `id` = NEW.`consumer_id`)
 BEGIN INSERT INTO `changes` (`project_id`, `seq`, `at`, `items`)
@@ -65,4 +71,4 @@ BEGIN INSERT INTO `changes` (`project_id`, `seq`, `at`, `items`)
 		WHEN NEW.`pinned` GLOB 'csm_*' THEN NEW.`pinned` END,
 		'former', CASE WHEN coalesce(OLD.`pinned`, OLD.`ref`, '') <> '' THEN json_object('consumer_id', CASE WHEN OLD.`pinned` IS NULL THEN (SELECT `consumer_id` FROM `consumer_ids` WHERE `project_id` = OLD.`project_id` AND `external_id` = OLD.`ref`)
 		WHEN OLD.`pinned` GLOB 'csm_*' THEN OLD.`pinned` END) END,
-		'cause', iif(NEW.`pinned` IS NULL, substr(CASE WHEN NEW.`said` IS NULL THEN NEW.`hint_rank` ELSE NEW.`said_rank` END, -30), NULL))))); END;
+		'cause', iif(NEW.`pinned` IS NULL AND OLD.`pinned` IS NULL, substr(CASE WHEN NEW.`said` IS NULL THEN NEW.`hint_rank` ELSE NEW.`said_rank` END, -30), NULL))))); END;

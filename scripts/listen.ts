@@ -2,7 +2,7 @@
  * npm run listen -- --forward URL: follows the feed of changes, and posts each change to a server of yours, signed as
  * Standard Webhooks say. One at a time and in order: a change that your server refuses is sent again until it takes it.
  */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { ask, explain, type Problem } from './lib/api.ts'
 import { misused, readFlags } from './lib/flags.ts'
@@ -18,7 +18,7 @@ const COMMAND = {
   flags: {
     forward: { type: 'string', takes: 'URL', help: 'your server' },
     types: { type: 'string', takes: 'TYPES', help: 'only these, such as subscription.*,customer.linked' },
-    after: { type: 'string', takes: 'ID', help: 'begin behind this change, or latest (default: where it was stopped)' },
+    after: { type: 'string', takes: 'ID', help: 'start after this change, or latest (default: where it was stopped)' },
     secret: { type: 'string', takes: 'SECRET', help: 'sign with this secret, whsec_… (default: one that is kept)' },
     url: { type: 'string', takes: 'URL', help: 'the service (default: the one that npm start runs in this checkout)' },
     token: { type: 'string', takes: 'TOKEN', help: 'an API key (default: the local project of npm run send)' },
@@ -30,20 +30,20 @@ once it has done its work. The same change can come twice, under the same webhoo
 
 type Change = { id: string; type: string; at: string; object: { id: string } }
 type Page = { data: Change[]; next: string; has_more: boolean; poll_after_s: number }
-/** What is kept in .wrangler between two runs. */
-type Kept = { secret: string; positions: Record<string, string> }
+/** What is kept in .wrangler between two runs: a file for each project, server and choice of types. */
+type Kept = { secret: string; position: string }
 
-const FILE = 'listen.json'
 /** The longest wait (ms) before a change is sent again, or the feed is asked again after an error. */
 const LONGEST_WAIT = 30_000
 const SEND_WITHIN = 15_000
 
 await run(async () => {
   const args = await readArgs()
-  const kept = readLocal<Kept>(FILE) ?? { secret: `whsec_${randomBytes(24).toString('base64')}`, positions: {} }
-  const secret = args.secret ?? kept.secret
-  const place = [args.url, args.project, args.forward].join(' ')
-  let after = args.after ?? kept.positions[place] ?? 'latest'
+  const place = [args.url, args.project, args.forward, args.types ?? ''].join(' ')
+  const file = `listen-${createHash('sha256').update(place).digest('hex').slice(0, 12)}.json`
+  const kept = readLocal<Kept>(file)
+  const secret = args.secret ?? kept?.secret ?? `whsec_${randomBytes(24).toString('base64')}`
+  let after = args.after ?? kept?.position ?? 'latest'
   console.log(`Changes of ${args.project} → ${args.forward}\nSigned with ${secret}`)
   if (after !== 'latest') console.log(`From ${after}. Ctrl+C stops.\n`)
   for (let failures = 0; ; ) {
@@ -70,8 +70,7 @@ await run(async () => {
 
   function keep(position: string): void {
     after = position
-    kept.positions[place] = position
-    writeLocal(FILE, kept)
+    writeLocal(file, { secret, position } satisfies Kept)
   }
 })
 

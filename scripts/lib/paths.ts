@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 
 /** The root folder of this checkout. */
@@ -30,5 +30,8 @@ export function readLocal<T>(name: string): T | null {
 /** Writes a file that only its owner can read, because it may hold a token or a signing secret. */
 export function writeLocal(name: string, value: unknown): void {
   mkdirSync(LOCAL_DIR, { recursive: true })
-  writeFileSync(join(LOCAL_DIR, name), `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+  // Another process, or the next run after a crash, reads the former contents or the new ones.
+  const draft = join(LOCAL_DIR, `${name}.${process.pid}`)
+  writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+  renameSync(draft, join(LOCAL_DIR, name))
 }

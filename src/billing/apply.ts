@@ -53,7 +53,6 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
   if (!found) return null
   const { rows, erased } = found
   const before = new Map(rows)
-  const fields = new Map<string, Set<string>>()
   for (const source of describing) {
     const effects: Effect[] = []
     const about = customerOf(source)
@@ -77,8 +76,6 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
       const earlier = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
       const known = earlier && forgets ? forgottenEffect(earlier) : earlier
       const effect = effectOf(snapshot, candidate, row.candidates[0], next)
-      if (effect.change !== null)
-        fields.set(name, new Set([...(fields.get(name) ?? []), ...Object.keys(effect.change)]))
       if (known && !changed) effects.push(known)
       // The same event already determined this state, which now has new fields: its recorded change stays.
       else if (known && row.candidates[0]?.event_id === source.event_id)
@@ -89,8 +86,7 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
   }
   for (const [name, row] of rows) {
     if (row.by.length === 0) continue
-    const told = { fields: [...(fields.get(name) ?? [])], cause: row.by.at(-1) }
-    const change = changeOf(row.key, before.get(name) ?? newRow(row.key), row, told)
+    const change = changeOf(row.key, before.get(name) ?? newRow(row.key), row, row.by.at(-1))
     applied.projections.push({ ...row, change })
   }
   return applied

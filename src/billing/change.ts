@@ -45,6 +45,14 @@ export function objectChange(kind: Kind, before: StoredBody | null, after: Store
   )
 }
 
+/** The names of the fields that look different, links that were only signed again among them. */
+export function changedFields(kind: Kind, before: StoredBody | null, after: StoredBody | null): string[] {
+  const was = fieldsOf(kind, before)
+  const is = fieldsOf(kind, after)
+  const names = Object.keys({ ...was, ...is })
+  return names.filter((name) => JSON.stringify(was[name] ?? null) !== JSON.stringify(is[name] ?? null))
+}
+
 /** The fields of a body as the API shows them: a payment card is the `card` of its payment method. */
 function fieldsOf(kind: Kind, body: StoredBody | null): Record<string, unknown> {
   if (body === null) return {}

@@ -30,7 +30,7 @@ export async function forgetObjects(db: Db, keys: readonly StoredObjectKey[], co
           {
             ...row,
             candidates,
-            change: changeOf(row.key, row, { ...row, candidates }, { fields: ['erased'], cause: undefined }),
+            change: changeOf(row.key, row, { ...row, candidates }, undefined),
           },
         ]
   })

@@ -1,9 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { recordChanges } from '../changes/record'
 import type { StoredChange } from '../changes/schema'
 import type { Db, Queries } from '../db/client'
 import { jsonLists } from '../db/sql'
+import { changedFields } from './change'
+import { billingObjects } from './schema'
 import { customerIn, type Held, type Projection, type StoredObjectKey } from './store'
+
+const m = alias(billingObjects, 'm')
 
 /** Which consumer a customer is, as an expression, given by the caller, because billing state knows no consumers. */
 export type ConsumerOf = (projectId: SQL, customer: { vendor: SQL; customer: SQL }) => SQL
@@ -14,14 +19,13 @@ type Row = Pick<Projection, 'candidates' | 'ambiguous' | 'past_due' | 'version'>
  * What the feed says of a row that is to be written: null if it looks as it did. What is kept only to place the next event is
  * nothing that anybody sees.
  *
- * @param fields the names of the fields that changed
  * @param cause the id of the event or fetch that changed it last; undefined for the service itself
  */
 export function changeOf(
   { kind, vendor_id, vendor }: StoredObjectKey,
   before: Row,
   after: Row,
-  { fields, cause }: { fields: readonly string[]; cause: string | undefined },
+  cause: string | undefined,
 ): StoredChange | null {
   if (seen(before) === seen(after)) return null
   const type = kind === 'payment_card' ? 'payment_method' : kind
@@ -33,12 +37,17 @@ export function changeOf(
     vendor,
     // The card of a payment method is a row of its own, so its revision says nothing about the payment method's.
     ...(kind !== 'payment_card' && { revision: after.version + 1 }),
-    fields: kind === 'payment_card' ? ['card'] : fields,
+    fields: kind === 'payment_card' ? OF_CARDS : changedFields(kind, bodyOf(before), bodyOf(after)),
     ...(customer !== null && { customer }),
     ...(kind !== 'customer' && was !== null && was !== customer && { former: { customer: was } }),
     ...(cause !== undefined && { cause }),
   }
 }
+
+/** What the card of a payment method decides of it. */
+const OF_CARDS = ['card', 'last4', 'billing_details']
+
+const bodyOf = ({ candidates: [winner] }: Row) => winner?.body ?? null
 
 function seen({ candidates: [winner], ambiguous, past_due }: Row): string {
   return JSON.stringify([winner?.body, winner?.event_id, winner?.incomplete, ambiguous, past_due])
@@ -51,17 +60,25 @@ function seen({ candidates: [winner], ambiguous, past_due }: Row): string {
  */
 export function changesOfObjects(projections: readonly Projection[], held: Held, consumerOf: ConsumerOf): SQL[] {
   const rows = projections.flatMap(({ key, by, change }) =>
-    change === null ? [] : [{ project_id: key.project_id, by, vendor: key.vendor, item: change }],
+    change === null
+      ? []
+      : [{ project_id: key.project_id, by, vendor: key.vendor, card: key.kind === 'payment_card', item: change }],
   )
   const project = sql`o.value->>'project_id'`
-  const consumer = (path: string) =>
-    consumerOf(project, { vendor: sql`o.value->>'vendor'`, customer: sql.raw(`o.value->>'$.item.${path}'`) })
+  const vendor = sql`o.value->>'vendor'`
+  const isCard = sql`o.value->>'card'`
+  // A card is in a row of its own, which does not say whose it is. Nobody sees it before its payment method is known.
+  const method = (field: SQL) => sql`(SELECT ${field} FROM ${billingObjects} ${m} WHERE ${m.project_id} = ${project}
+    AND ${m.kind} = 'payment_method' AND ${m.vendor_id} = o.value->>'$.item.id' AND ${m.vendor} = ${vendor})`
+  const customer = sql`CASE WHEN ${isCard} THEN ${method(sql`${m.customer}`)} ELSE o.value->>'$.item.customer' END`
+  const former = sql`o.value->>'$.item.former.customer'`
   // A patch leaves out what is null.
-  const item = sql`json_patch(o.value->'item', json_object('consumer_id', ${consumer('customer')}, 'former',
-    CASE WHEN o.value->'$.item.former' IS NOT NULL THEN json_object('consumer_id', ${consumer('former.customer')}) END))`
+  const item = sql`json_patch(o.value->'item', json_object('customer', ${customer},
+    'consumer_id', ${consumerOf(project, { vendor, customer })}, 'former',
+    CASE WHEN ${former} IS NOT NULL THEN json_object('consumer_id', ${consumerOf(project, { vendor, customer: former })}) END))`
   return jsonLists(rows).map(
     (list) => sql`SELECT ${project} AS project_id, o.key AS place, ${item} AS item FROM json_each(${list}) o
-      WHERE ${held(project, sql`o.value->'by'`)}`,
+      WHERE ${held(project, sql`o.value->'by'`)} AND (NOT ${isCard} OR ${method(sql`1`)} IS NOT NULL)`,
   )
 }
 

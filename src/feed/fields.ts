@@ -13,14 +13,14 @@ const id = z.string().nullable()
 export const ChangeSchema = named(
   'Change',
   z.object({
-    id: z.string().describe('Pass it as `after` to go on behind this change.'),
+    id: z.string().describe('Pass it as `after` to continue after this change.'),
     number: z
       .int()
       .describe(
-        'Its place among the changes of the project. Each is one more than the one before, whether you may read that or not.',
+        'Its place among the changes of the project. Numbers are consecutive, but you skip some if you filter by type or your key lacks a scope.',
       ),
     type: named('ChangeType', z.enum(Object.keys(CHANGE_TYPES) as [ChangeType, ...ChangeType[]])).describe(
-      'Types may be added, so expect others too.',
+      'New types may be added. Ignore any that you do not know.',
     ),
     at: timestamp,
     object: z.object({
@@ -32,7 +32,10 @@ export const ChangeSchema = named(
       .int()
       .nullable()
       .describe('The revision of the object after the change; null where the object has none.'),
-    fields: z.array(z.string()).nullable().describe('The names of the fields that changed; null where none are told.'),
+    fields: z
+      .array(z.string())
+      .nullable()
+      .describe('The names of the fields that changed; null if they are not reported.'),
     customer: id.describe("The vendor's id of the customer that the object belongs to."),
     consumer_id: id.describe('The consumer that the object belongs to, when it changed.'),
     former: z
@@ -43,7 +46,7 @@ export const ChangeSchema = named(
       .object({ type: named('ChangeCause', z.enum(['webhook_event', 'fetch', 'audit_entry'])), id: z.string() })
       .nullable()
       .describe(
-        'What made the change: a webhook event, an object that was fetched from the vendor, or a call, by its entry in the audit log; null for the service itself.',
+        'What made the change: a webhook event, an object that was fetched from the vendor, or a call, by its entry in the audit log; null if it is not reported.',
       ),
   }),
   {
@@ -67,7 +70,7 @@ export const ChangesPage = named(
   'ChangesPage',
   z.object({
     data: z.array(ChangeSchema),
-    next: z.string().describe('Pass it as `after` in the next call, also if `data` is empty.'),
+    next: z.string().describe('Pass it as `after` in the next call, even if `data` is empty.'),
     has_more: z.boolean().describe('Whether there are more changes already.'),
     poll_after_s: z.int().describe('After how many seconds to call again; 0 if there are more changes already.'),
   }),
@@ -98,7 +101,7 @@ export const typesField = z
     if (words.length > MAX_TYPES) {
       issues.push({ code: 'too_big', maximum: MAX_TYPES, origin: 'array', input: text })
     } else if (unknown !== undefined) {
-      const message = `names no type of changes: ${unknown.slice(0, MAX_TYPE_LENGTH)}`
+      const message = `is not a type of change: ${unknown.slice(0, MAX_TYPE_LENGTH)}`
       issues.push({ code: 'custom', message, input: text })
     }
     return new Set<string>(types.flat()) as Set<ChangeType>

@@ -16,10 +16,12 @@ const kept = alias(changes, 'kept')
  */
 export function purgeChanges(db: Db, from: PassStart, now: number): Promise<PassStep> {
   return passStep(db, from, CHUNK_ROWS, (slice) => {
-    // Rows are in the order of their times, so this reads those that go and the first that stays.
-    const firstKept = sql`(SELECT ${kept.seq} FROM ${changes} ${kept}
-      WHERE ${kept.project_id} = p.id AND ${kept.at} >= ${now - KEPT_DAYS * DAY} ORDER BY ${kept.seq} LIMIT 1)`
-    const newest = sql`(SELECT max(${kept.seq}) FROM ${changes} ${kept} WHERE ${kept.project_id} = p.id)`
+    // Rows are in the order of their times. Of the first so many, those before the first that stays go: a project with more that are
+    // too old has its next turn.
+    const first = sql`(SELECT ${kept.seq} AS seq, ${kept.at} AS at FROM ${changes} ${kept}
+      WHERE ${kept.project_id} = p.id ORDER BY ${kept.seq} LIMIT ${CHUNK_ROWS + 1})`
+    const firstKept = sql`(SELECT seq FROM ${first} WHERE at >= ${now - KEPT_DAYS * DAY} LIMIT 1)`
+    const newest = sql`(SELECT max(seq) FROM ${first})`
     const chunk = sql`SELECT ${c.project_id}, ${c.seq} FROM ${slice} CROSS JOIN ${changes} ${c}
       WHERE ${c.project_id} = p.id AND ${c.seq} < coalesce(${firstKept}, ${newest}) ORDER BY p.id, ${c.seq} LIMIT ${CHUNK_ROWS}`
     const gone = db

@@ -84,7 +84,7 @@ const TABLE = {
   hostname_in_use: { status: 409, title: 'Another project serves this host' },
   domain_released: { status: 409, title: 'The domain was deleted' },
   domain_enforced: { status: 409, title: 'Single sign-on needs the domain' },
-  cursor_expired: { status: 410, title: 'The changes after this position are no longer kept' },
+  cursor_expired: { status: 410, title: 'This position in the feed is no longer valid' },
   precondition_failed: { status: 412, title: 'The object has changed since it was read' },
   connection_limit_reached: { status: 409, title: 'The project has reached its limit of connections' },
   secret_exists: { status: 409, title: 'The connection already has this signing secret' },
@@ -145,7 +145,8 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   invalid_json: 'Send one JSON value in UTF-8, with Content-Type: application/json.',
   invalid_cursor:
     'Start the list again without a cursor. A cursor works only with the list and the filters that it came from.',
-  cursor_expired: 'Get a new position with after=latest, read the lists, then follow the changes after that position.',
+  cursor_expired:
+    'Get a new position with after=latest, read the lists again, and then follow the changes after that position.',
   body_incomplete: 'Send the body again. The connection ended before all of it had arrived.',
   invalid_grant: ({ grant }) =>
     `Begin another sign-in. A code works once, within ${grant}, for the project and the address that it was made for.`,

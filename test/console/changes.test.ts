@@ -21,16 +21,16 @@ describe('the changes in the console', () => {
     await queue.pump()
     const { status, text } = await open()
     expect(status).toBe(200)
-    const said = cellsOf(text, 'What').map((cell) => cell.replace(/<span.*/, ''))
+    const said = cellsOf(text, 'Type').map((cell) => cell.replace(/<span.*/, ''))
     expect(said.slice(0, 5)).toEqual([
       'Event processed',
       'Customer changed',
-      'Customer belongs to another consumer',
+      'Customer link changed',
       'Consumer changed',
       'Consumer created',
     ])
     expect(said.at(-1)).toBe('Created the project')
-    expect(cellsOf(text, 'What')[3]).toContain('<span class="line quiet">name</span>')
+    expect(cellsOf(text, 'Type')[3]).toContain('<span class="line quiet">name</span>')
     const link = (path: string, id: string) => `<a href="${base}/${path}"><code>${id}</code></a>`
     expect(cellsOf(text, 'Object').slice(0, 2)).toEqual([
       link(`billing/webhooks/${event}`, event),
@@ -45,10 +45,10 @@ describe('the changes in the console', () => {
     const { open, put } = await changesPage()
     await put('consumers/ext:ada', {})
     const { text } = await open('?types=consumer.*')
-    expect(cellsOf(text, 'What')).toEqual(['Consumer created'])
-    expect((await open('?types=grant.*')).text).toContain('Nothing like this has changed in the last 30 days.')
+    expect(cellsOf(text, 'Type')).toEqual(['Consumer created'])
+    expect((await open('?types=grant.*')).text).toContain('No matching changes in the last 30 days.')
     const wrong = await open('?types=nothing')
-    expect([wrong.status, wrong.text.includes('Names no type of changes: nothing.')]).toEqual([422, true])
+    expect([wrong.status, wrong.text.includes('Is not a type of change: nothing.')]).toEqual([422, true])
   })
 
   it('fill several pages, each of which goes on where the one before ended', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { type Db, openDb } from '../../src/db/client'
+import { CHUNK_ROWS } from '../../src/db/limits'
 import { KEPT_DAYS } from '../../src/feed/limits'
+import { purgeChanges } from '../../src/feed/retention'
 import { DAY } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { call, countingD1, freshKey, mint, STORE } from '../harness'
+import { call, countingD1, freshKey, mint, STORE, STORE_NUMBER } from '../harness'
 import { cron } from '../inbox/pipeline'
 import { follow, newWorld, type World } from './world'
 
@@ -62,6 +65,29 @@ describe('a position in the feed', () => {
     expect((await follow(world, { after: found.at(-2)?.id ?? '' })).found.at(-1)).toEqual(after.found.at(-1))
     expect(after.found.map(({ number }) => number)).toEqual([found.length + 1])
   })
+})
+
+it('a step of the purge reads no more where much has expired', async () => {
+  const db = openDb<Db>(STORE)
+  const read: number[] = []
+  for (const expired of [5000, 30_000]) {
+    const { project } = await newWorld()
+    await STORE.prepare(
+      `INSERT INTO changes (project_id, seq, at, items)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+        SELECT ?1, 1000 + i, 1, '[{"type":"grant.created","id":"grt_x"}]' FROM n`,
+    )
+      .bind(project, expired)
+      .run()
+    await STORE.prepare('UPDATE changes SET at = 1 WHERE project_id = ?').bind(project).run()
+    const before = db.meter.rows_read
+    // The pass reaches the project that was made last.
+    const { done } = await purgeChanges(db, { store: STORE_NUMBER, after: `${project.slice(0, -1)}` }, Date.now())
+    expect(done).toBe(CHUNK_ROWS)
+    read.push(db.meter.rows_read - before)
+    await STORE.prepare('DELETE FROM changes WHERE project_id = ?').bind(project).run()
+  }
+  expect(read[1]).toBeLessThanOrEqual(1.05 * (read[0] ?? 0))
 })
 
 describe('what a reader of the feed is told', () => {

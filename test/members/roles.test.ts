@@ -104,6 +104,7 @@ describe('the last owner', () => {
         { name: 'audit_log_told', tbl_name: 'audit_log' },
         { name: 'consumer_ids_named', tbl_name: 'consumer_ids' },
         { name: 'consumers_created', tbl_name: 'consumers' },
+        { name: 'consumers_erased', tbl_name: 'consumers' },
         { name: 'consumers_updated', tbl_name: 'consumers' },
         { name: 'customer_links_changed', tbl_name: 'customer_links' },
         { name: 'customer_links_made', tbl_name: 'customer_links' },

@@ -30,7 +30,7 @@ export function listPage(
       <search>
         <form class="search" method="get" action={changes}>
           <div class="filters">
-            <Field name="types" label="What" mistakes={mistakes}>
+            <Field name="types" label="Type" mistakes={mistakes}>
               <Select name="types" value={types} options={options} />
             </Field>
             <FilterActions clear={types === '' ? null : changes} />
@@ -44,8 +44,8 @@ export function listPage(
           ) : (
             <p class="quiet">
               {list.has_more
-                ? 'No such change so far. Continue with older changes on the next page.'
-                : 'Nothing like this has changed in the last 30 days.'}
+                ? 'No matching changes on this page. Older changes are on the next page.'
+                : 'No matching changes in the last 30 days.'}
             </p>
           )}
           <Pager c={c} cursor={list.next_cursor} />
@@ -61,7 +61,7 @@ function columnsOf(c: Visit): Column<Change>[] {
     ['Number', ({ number }) => number, 'number'],
     ['When', ({ at }) => <Time at={timeOf(at)} now={now} />],
     [
-      'What',
+      'Type',
       ({ type, fields }) => (
         <>
           {saidOf(type)}

@@ -7,7 +7,7 @@ const SAID: Partial<Record<ChangeType, string>> = {
   'invoice.changed': 'Invoice changed',
   'payment_method.changed': 'Payment method changed',
   'customer.changed': 'Customer changed',
-  'customer.linked': 'Customer belongs to another consumer',
+  'customer.linked': 'Customer link changed',
   'webhook_event.processed': 'Event processed',
   'webhook_event.ignored': 'Event ignored',
   'webhook_event.retrying': 'Event could not be processed yet',
