@@ -50,7 +50,7 @@ await run(async () => {
   const { values } = readFlags({
     usage: 'npm run demo [-- OPTIONS]',
     about:
-      'Uses a server as a customer would: a project, a key, a consumer, a month of events, what it entitles to, a replay, a rotation; then an import of an account.',
+      'Uses a server as a customer would: a project, a key, a consumer, a month of events, the entitlements, a replay, a rotation; then an import of an account.',
     flags: {
       url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
       'no-import': {

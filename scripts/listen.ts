@@ -14,12 +14,20 @@ import { run, sleep } from './lib/terminal.ts'
 
 const COMMAND = {
   usage: 'npm run listen -- --forward URL [OPTIONS]',
-  about: 'Posts each change of a project to a server of yours, one at a time and in order, until you stop it (Ctrl+C).',
+  about: 'Posts each change of a project to your server, one at a time and in order, until you stop it (Ctrl+C).',
   flags: {
     forward: { type: 'string', takes: 'URL', help: 'your server' },
     types: { type: 'string', takes: 'TYPES', help: 'only these, such as subscription.*,customer.linked' },
-    after: { type: 'string', takes: 'ID', help: 'start after this change, or latest (default: where it was stopped)' },
-    secret: { type: 'string', takes: 'SECRET', help: 'sign with this secret, whsec_… (default: one that is kept)' },
+    after: {
+      type: 'string',
+      takes: 'ID',
+      help: 'start after this change, or latest (default: where the last run stopped)',
+    },
+    secret: {
+      type: 'string',
+      takes: 'SECRET',
+      help: 'sign with this secret, whsec_… (default: one that it makes and keeps)',
+    },
     url: { type: 'string', takes: 'URL', help: 'the service (default: the one that npm start runs in this checkout)' },
     token: { type: 'string', takes: 'TOKEN', help: 'an API key (default: the local project of npm run send)' },
     project: { type: 'string', takes: 'ID', help: 'its project; needed with --token' },
@@ -50,7 +58,7 @@ await run(async () => {
     const query = new URLSearchParams({ after, ...(args.types && { types: args.types }) })
     const page = await readPage(`${args.url}/platform/v1/changes?${query}`, args)
     if (page === 'expired') {
-      console.log('The changes after this position are no longer kept. Going on with the newest one.')
+      console.log('The changes after this position are no longer kept. Continuing after the newest one.')
       after = 'latest'
     } else if (page === null) {
       failures += 1

@@ -29,7 +29,7 @@ export async function adopt({ step, say, expect }: Tell): Promise<void> {
   step(
     `Adopting the product with ${CUSTOMERS} customers at Stripe. This runs in a second server with an empty database.`,
   )
-  say('Nothing is asked of the real Stripe: a stand-in on this machine answers in its place, with a generated account.')
+  say('The real Stripe is not called: a stand-in on this machine answers in its place, with a generated account.')
   const standIn = await openStandIn()
   try {
     const { call } = await standIn.newProject('Adopted')
@@ -45,7 +45,7 @@ export async function adopt({ step, say, expect }: Tell): Promise<void> {
     expect(found.state === 'done', 'the import is done')
     expect(found.kinds.subscriptions?.recorded === CUSTOMERS, `it has recorded ${CUSTOMERS} subscriptions`)
 
-    step('Asking what a customer of long ago may do, by the ID that the company’s own systems use.')
+    step('Asking what a long-standing customer may do, by the ID that the company’s own systems use.')
     const consumer = `ext:${nameOf(7)}`
     await call(`consumers/${consumer}`, { method: 'PUT', json: { name: 'Ada Lovelace' } })
     const { customers } = await call<Consumer>(`consumers/${consumer}`)

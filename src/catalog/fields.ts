@@ -199,12 +199,14 @@ const Unmapped = named(
     vendor: z.string(),
     price: z.string().nullable().describe("The vendor's id of the price. Null if the items name only a product."),
     product: z.string().nullable(),
-    name: z.string().nullable().describe('The name of the price: as an import has read it, or as the items say.'),
-    product_name: z.string().nullable().describe('Null unless an import has read the price.'),
+    name: z.string().nullable().describe('The name of the price, from an import or from the items.'),
+    product_name: z.string().nullable().describe('Null if no import has read the price.'),
     active: z
       .boolean()
       .nullable()
-      .describe('Whether the price can be bought. Null unless an import has read the price, and the vendor says so.'),
+      .describe(
+        'Whether the price can be bought. Null if no import has read the price, or if the vendor does not say.',
+      ),
     subscriptions: z.int().describe('How many of the subscriptions that changed last are for it.'),
   }),
   {

@@ -28,10 +28,7 @@ export const ChangeSchema = named(
       id: z.string(),
       vendor: id.describe('Of a billing object: the vendor whose id it is.'),
     }),
-    revision: z
-      .int()
-      .nullable()
-      .describe('The revision of the object after the change; null where the object has none.'),
+    revision: z.int().nullable().describe('The revision of the object after the change; null if the object has none.'),
     fields: z
       .array(z.string())
       .nullable()
@@ -46,7 +43,7 @@ export const ChangeSchema = named(
       .object({ type: named('ChangeCause', z.enum(['webhook_event', 'fetch', 'audit_entry'])), id: z.string() })
       .nullable()
       .describe(
-        'What made the change: a webhook event, an object that was fetched from the vendor, or a call, by its entry in the audit log; null if it is not reported.',
+        'What made the change: a webhook event, a fetch from the vendor, or the entry of a call in the audit log. Null if it is not reported.',
       ),
   }),
   {
@@ -71,8 +68,8 @@ export const ChangesPage = named(
   z.object({
     data: z.array(ChangeSchema),
     next: z.string().describe('Pass it as `after` in the next call, even if `data` is empty.'),
-    has_more: z.boolean().describe('Whether there are more changes already.'),
-    poll_after_s: z.int().describe('After how many seconds to call again; 0 if there are more changes already.'),
+    has_more: z.boolean().describe('Whether there are more changes now.'),
+    poll_after_s: z.int().describe('How many seconds to wait before the next call; 0 if there are more changes now.'),
   }),
   { data: [exampleOf(ChangeSchema)], next: SAMPLE.change, has_more: true, poll_after_s: 0 },
 )
@@ -87,7 +84,7 @@ export const afterField = z
   .max(60)
   .optional()
   .describe(
-    'The `id` of the last change that you have read, or `next` of the last answer. `latest`: only the position of the newest change. Left out: from the oldest change that is kept.',
+    'The `id` of the last change that you have read, or `next` of the last answer. `latest` returns only the position of the newest change. Without `after`, the oldest change that is kept comes first.',
   )
 
 /** `subscription.changed,grant.*` as the types that it names. */
@@ -107,7 +104,7 @@ export const typesField = z
     return new Set<string>(types.flat()) as Set<ChangeType>
   })
   .optional()
-  .describe('Only these types, separated by commas. `subscription.*` names all that begin like this.')
+  .describe('Only these types, separated by commas. `subscription.*` names all types that begin with `subscription.`.')
 
 const POSITION = /^chg_([0-9a-f]{8})_(0|[1-9]\d{0,14})$/
 
@@ -117,7 +114,7 @@ export function readAfter(after: string | undefined): AskedChanges['after'] {
   if (after === 'latest') return after
   const [, epoch, number] = POSITION.exec(after) ?? []
   if (epoch && number) return { epoch, number: Number(number) }
-  throw new Fault('invalid_cursor', 'Pass the id of a change, next of an answer, or latest, as after.')
+  throw new Fault('invalid_cursor', 'As after, pass the id of a change, the next of an answer, or latest.')
 }
 
 /** Whether somebody with these scopes is told of changes of a type. Nobody is told of a type that is unknown here. */

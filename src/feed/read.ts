@@ -69,7 +69,7 @@ export function changesPage(
 function expired(): Fault {
   return new Fault(
     'cursor_expired',
-    'This position is not valid any more: newer changes were deleted, it is ahead of the feed, or a database was restored. Get a new position with after=latest, read the lists again, and then follow the changes after that position.',
+    'This position is no longer valid: changes after it were deleted, it is ahead of the feed, or a database was restored. Get a new position with after=latest, read the lists again, and then follow the changes after that position.',
   )
 }
 

@@ -26,7 +26,7 @@ export const changeRoutes = new Hono<HttpEnv>().get(
     id: 'listChanges',
     summary: 'Follow the changes of the project',
     description:
-      'Oldest first, without gaps: pass `next` as `after` in the next call. A change says what has changed and names its fields, but has no values: read the object. It needs the scope that reads its object. A type that is named in `types` without that scope is 403; one that is not named is left out.',
+      'Oldest first and without gaps. Pass `next` as `after` in the next call. A change names its object and the fields that changed, but has no values: read the object. Each change needs the scope that reads its object. If `types` names a type and you do not have its scope, the call gets 403. Without `types`, changes that you may not read are left out.',
     tag: 'Changes',
     policy: { actors: ['session', 'api_key'], scope: null, project: true, reads: true },
     responses: { 200: { description: 'The changes after a position.', schema: ChangesPage } },

@@ -17,7 +17,7 @@ export type Meta = {
 export const TAGS = {
   'API keys': 'Mint, list, rotate and revoke the API keys of a project.',
   'Audit log': 'Who changed what, and when.',
-  Changes: 'What has changed, in one order, so that others can keep up with it.',
+  Changes: 'What has changed, in one order, so that your servers can follow.',
   'Billing connections': 'The endpoints that billing vendors send events to, and their signing secrets.',
   'Billing state': 'Subscriptions, invoices and payment methods, derived from webhook events.',
   Catalog: 'What you sell: features, plans, and the prices of your vendors that stand for them.',

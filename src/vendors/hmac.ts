@@ -97,7 +97,7 @@ function inPairs(names: NonNullable<Verification['pairs']>, value: string): Foun
     return { name: name.trim(), of: of.join('=').trim() }
   })
   const times = names.time === undefined ? [] : pairs.filter(({ name }) => name === names.time)
-  if (names.time !== undefined && times.length !== 1) return `The header must have the pair ${names.time} once.`
+  if (names.time !== undefined && times.length !== 1) return `The header must have the pair ${names.time} exactly once.`
   const signatures = pairs.filter(({ name }) => name === names.signature).map(({ of }) => of)
   return { signatures, time: times[0]?.of ?? null }
 }

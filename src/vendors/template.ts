@@ -41,15 +41,15 @@ export function partsOf(template: string): Part[] | null {
  * then says what a header may not contain. A time has a fixed number of digits: `{time}{body}` reads in one way only.
  */
 export function unsafeIn(parts: readonly Part[] | null): string | null {
-  if (!parts) return 'may contain printable characters and the variables {body}, {time}, {url}, {header:name}'
+  if (!parts) return 'must have only printable characters and the variables {body}, {time}, {url}, {header:name}'
   const count = (of: Part['of']) => parts.filter((part) => part.of === of).length
-  if (count('body') !== 1) return 'must contain {body} once: what is not signed could be changed by anybody'
-  if (count('time') > 1 || count('url') > 1) return 'may contain {time} and {url} once each'
+  if (count('body') !== 1) return 'must contain {body} once: otherwise anybody could change the body'
+  if (count('time') > 1 || count('url') > 1) return 'may contain {time} and {url} at most once each'
   const headers = parts.flatMap((part) => (part.of === 'header' ? [part.name] : []))
   if (headers.length > MAX_TEMPLATE_HEADERS) return `may contain at most ${MAX_TEMPLATE_HEADERS} headers`
-  if (new Set(headers).size < headers.length) return 'may contain each header once'
+  if (new Set(headers).size < headers.length) return 'may contain each header at most once'
   const plain = parts.reduce((sum, part) => sum + (part.of === 'text' ? part.text.length : 0), 0)
-  if (plain > MAX_TEMPLATE_TEXT) return `may have at most ${MAX_TEMPLATE_TEXT} characters beside its variables`
+  if (plain > MAX_TEMPLATE_TEXT) return `may have at most ${MAX_TEMPLATE_TEXT} characters besides its variables`
   const touching = parts.some((part, i) => {
     const next = parts[i + 1]
     return part.of !== 'text' && next && next.of !== 'text' && !(part.of === 'time' && next.of === 'body')

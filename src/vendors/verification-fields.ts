@@ -17,7 +17,7 @@ const place = z
   .string()
   .regex(
     /^(header:[A-Za-z0-9_-]{1,100}|[A-Za-z0-9_$@-]{1,60}(\.[A-Za-z0-9_$@-]{1,60}){0,4})$/,
-    'must be a path of at most five names, such as data.id, or header: and the name of a header',
+    'must be a path of at most five names, such as data.id, or header: followed by the name of a header',
   )
   .nullable()
   .optional()
@@ -49,7 +49,7 @@ const more = {
     .string()
     .regex(/^[\x21-\x7e]{1,40}$/, 'must be 1 to 40 visible characters')
     .optional()
-    .describe('What stands before the signature in its header, such as `sha256=`.'),
+    .describe('The text before the signature in its header, such as `sha256=`.'),
   pairs: z
     .strictObject({ time: pairName.optional(), signature: pairName })
     .optional()
@@ -60,7 +60,7 @@ const more = {
   ),
   type: place.describe('Where the type of the event is. Without it, the type is `webhook`.'),
   time: place.describe('Where the time of the event is: RFC 3339, or seconds or milliseconds since the epoch.'),
-  livemode: place.describe('Where true or false says whether the event is live.'),
+  livemode: place.describe('Where the mode of the event is: true for live, false for test.'),
 }
 const preset = named('VerificationPreset', z.enum(PRESET_NAMES)).optional()
 
@@ -96,7 +96,7 @@ export const VerificationShown = named(
 
 const Sent = z.strictObject({
   preset: preset.describe(
-    'The preset that it starts from. With a preset, `algorithm`, `header`, `encoding` and `signed` may be left out: all four, or none.',
+    'The preset to start from. With a preset, you may leave out `algorithm`, `header`, `encoding` and `signed`, but only all four together.',
   ),
   algorithm: algorithm.optional(),
   header: header.optional(),

@@ -28,7 +28,7 @@ afterAll(() => browser?.close())
 it('a delivery is tried on the page of the verification, which a preset fills in', async () => {
   const page = await context.newPage()
   await page.goto(`${URL_OF_CONSOLE}/console/p/${project}/platform/billing/connections/${connection}/verification`)
-  await page.getByLabel('Start from a sender that is known').selectOption('github')
+  await page.getByLabel('Start from a known sender').selectOption('github')
   await page.getByRole('button', { name: 'Fill in' }).click()
   await page.waitForURL(/preset=github/)
   expect(await page.getByLabel('Header of the signature').inputValue()).toBe('x-hub-signature-256')
@@ -50,7 +50,7 @@ it('a delivery is tried on the page of the verification, which a preset fills in
     await page.locator('#tried').waitFor()
     return page.locator('#tried').textContent()
   }
-  expect(await send('0'.repeat(64))).toContain('Refused. No live secret makes this signature')
+  expect(await send('0'.repeat(64))).toContain('Refused. The signature matches none of the live secrets')
   expect(await page.locator('#tried #signed').textContent()).toBe(body)
   expect(await violations(page)).toEqual([])
   await picture(page, 'verification-refused')

@@ -68,7 +68,7 @@ const NOTICES = {
   connection_deleted: 'The connection was deleted. Its events were kept.',
   secret_added: 'The signing secret was added.',
   secret_removed: 'The signing secret was removed.',
-  verification_set: 'The verification was saved. It counts from the next delivery.',
+  verification_set: 'The verification was saved. It applies from the next delivery.',
   api_key_set: 'The API key was checked and stored.',
   api_key_removed: 'The API key was removed.',
   import_started: 'The import was started.',

@@ -72,7 +72,7 @@ function failed(step: Trial['failed'], reason: string): Trial {
 function mismatch(): Trial {
   return failed(
     'signature',
-    'No live secret makes this signature of what was signed. Either the secret is another one, or the sender signs something else, or the body was changed on its way.',
+    'The signature matches none of the live secrets. Either the sender uses another secret, or it signs something else, or the body was changed on its way.',
   )
 }
 
@@ -96,7 +96,7 @@ function eventOf(verification: Verification, { headers }: VendorDelivery, body: 
     }
   } catch (error) {
     if (!(error instanceof Undecodable)) throw error
-    const reason = `The signature is right, but ${error.message}. The event would be recorded, and its processing would fail.`
+    const reason = `The signature is right, but ${error.message}. The event would be recorded, but its processing would fail.`
     return { ...accepted, failed: 'event', reason, event: null }
   }
 }

@@ -28,11 +28,11 @@ const TrialShown = named(
         'The step that failed, in the order: `verification`, `header`, `form`, `secret`, `signature`, `time`, `event`.',
       ),
     reason: z.string(),
-    signed: z.string().nullable().describe(`The first ${SIGNED_SHOWS} characters of what the signature is over.`),
+    signed: z.string().nullable().describe(`The first ${SIGNED_SHOWS} characters of what was signed.`),
     secret_id: z.string().nullable().describe('The live secret that made the signature.'),
     event: z
       .object({
-        id: z.string().nullable().describe('Null: the id would be the SHA-256 of the bytes.'),
+        id: z.string().nullable().describe('If null, the id would be the SHA-256 of the bytes.'),
         type: z.string(),
         occurred_at: z.string().nullable(),
         livemode: z.boolean().nullable(),
@@ -56,7 +56,7 @@ export const verificationRoutes = new Hono<HttpEnv>()
       id: 'setVerification',
       summary: 'Say how the sender signs',
       description:
-        'For a connection of the vendor `hmac`. The verification replaces the one that the connection has. A preset alone is enough for a sender that has one. What is unsafe is refused with 422. The call takes a second. After that, it counts for every delivery, wherever it arrives.',
+        'For a connection of the vendor `hmac`. The verification replaces the one that the connection has. A preset alone is enough for a sender that has one. Unsafe settings are refused with 422. The call takes a second. After that, the verification applies to every delivery, wherever it arrives.',
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The connection.', schema: ConnectionShown } },
@@ -75,10 +75,10 @@ export const verificationRoutes = new Hono<HttpEnv>()
       id: 'tryVerification',
       summary: 'Try a delivery',
       description:
-        'Verifies and reads a delivery as the connection would, and says which step fails. Nothing is recorded. The time of a signature is compared with the present time, so an older delivery fails there.',
+        'Verifies and reads a delivery as the connection would, and says which step fails. Nothing is recorded. The time of the signature is compared with the present time, so an older delivery fails at the step `time`.',
       tag,
       policy: mayWrite,
-      responses: { 200: { description: 'What would become of it.', schema: TrialShown } },
+      responses: { 200: { description: 'Whether the delivery would be accepted.', schema: TrialShown } },
       faults: ['not_found', 'verification_unsupported', 'encryption_key_unavailable'],
     }),
     body(TrialBody),

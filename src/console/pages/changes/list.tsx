@@ -25,7 +25,8 @@ export function listPage(
     <>
       <Head title="Changes" />
       <p class="quiet">
-        What your servers read at <code>GET /platform/v1/changes</code>, newest first. Changes are kept for 30 days.
+        The changes that your servers read at <code>GET /platform/v1/changes</code>, here with the newest first. They
+        are kept for 30 days.
       </p>
       <search>
         <form class="search" method="get" action={changes}>

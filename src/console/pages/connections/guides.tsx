@@ -173,7 +173,7 @@ export const GUIDES: Record<VendorName, Guide> = {
     where: (
       <>
         The whole authorization header value that you entered there. If you also switch signing on, add the signing
-        secret as <code>signing:</code> followed by the secret: the header alone is then refused.
+        secret as <code>signing:</code> followed by the secret. The header alone is then refused.
       </>
     ),
     first: <>Make a purchase in the sandbox.</>,

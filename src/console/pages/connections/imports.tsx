@@ -36,7 +36,7 @@ export const IMPORT = form(StartBody, {
   }),
   payment_methods: choice('Payment methods', METHODS, {
     required: true,
-    hint: 'All of them take a request to the vendor for each customer.',
+    hint: 'Reading all of them takes one request to the vendor for each customer.',
   }),
 })
 

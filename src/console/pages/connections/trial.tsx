@@ -45,13 +45,13 @@ export function TryDelivery({ c, row, sent, trial }: Props) {
     <>
       <h2 id="try">Try a delivery</h2>
       <p class="quiet">
-        Bodies of refused deliveries are not kept. Copy one from the log of the sender: this page then says which step
+        Bodies of refused deliveries are not kept. Copy one from the log of the sender: this page then shows which step
         fails, and what was signed. Nothing is recorded.
       </p>
       {trial && <Result result={trial.result} row={row} />}
       <Post c={c} to={`${connectionPath(c, row)}/verification/try#try`} class="form wide">
-        {area('headers', 'Headers', 5, 'One a line, as Name: value.')}
-        {area('body', 'Body', 8, 'Exactly as it was sent. A line break counts as a line feed.')}
+        {area('headers', 'Headers', 5, 'One on each line, as Name: value.')}
+        {area('body', 'Body', 8, 'Exactly as it was sent. Line breaks are read as line feeds.')}
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Try</button>
       </Post>
@@ -80,8 +80,8 @@ function Result({ result, row }: { result: Trial; row: ConnectionRow }) {
               <code>{event.type}</code>
             </Fact>
             <Fact name="ID">{event.id === null ? 'The SHA-256 of the bytes' : <code>{event.id}</code>}</Fact>
-            <Fact name="Time">{event.occurred_at ?? 'Not said'}</Fact>
-            <Fact name="Mode">{event.livemode === null ? 'Not said' : event.livemode ? 'Live' : 'Test'}</Fact>
+            <Fact name="Time">{event.occurred_at ?? 'Not given'}</Fact>
+            <Fact name="Mode">{event.livemode === null ? 'Not given' : event.livemode ? 'Live' : 'Test'}</Fact>
           </>
         )}
       </dl>

@@ -22,12 +22,12 @@ export const VERIFICATION = form(VerificationBody, {
   preset: own(optional),
   algorithm: choice('Algorithm', same(ALGORITHMS), { required: true }),
   confirm: {
-    ...tick('Use SHA-1 all the same', { hint: 'Only for sha1, which is weak. Ask the sender for SHA-256.' }),
+    ...tick('Use SHA-1 anyway', { hint: 'Only for sha1, which is weak. Ask the sender for SHA-256.' }),
     read: (sent) => (sent === 'true' ? true : undefined),
   },
   header: text('Header of the signature', { required: true, maxlength: 100 }),
   encoding: choice('Encoding', same(ENCODINGS), { required: true }),
-  prefix: text('Prefix', { maxlength: 40, hint: 'What stands before the signature, such as sha256=.' }),
+  prefix: text('Prefix', { maxlength: 40, hint: 'The text before the signature, such as sha256=.' }),
   pairs: own((_, sent) => {
     const signature = optional((sent.get('pairs_signature') ?? '').trim())
     const time = optional((sent.get('pairs_time') ?? '').trim())
@@ -40,10 +40,10 @@ export const VERIFICATION = form(VerificationBody, {
   ]),
   tolerance_s: number('Tolerance, in seconds', { required: true, hint: 'How far a signed time may be off.' }),
   signed: text('What is signed', { required: true, maxlength: 500 }),
-  id: text('ID of the event', { hint: 'A path in the body, such as data.id, or header: and a name.' }),
+  id: text('ID of the event', { hint: 'A path in the body, such as data.id, or header: followed by a name.' }),
   type: text('Type of the event'),
   time: text('Time of the event'),
-  livemode: text('Live or test', { hint: 'Where true means live.' }),
+  livemode: text('Live or test', { hint: 'The place of true (live) or false (test).' }),
 })
 
 /** The form as it is opened for a verification. */
@@ -123,10 +123,11 @@ export function verificationPage(c: Visit, { row, sent, trial }: PageProps) {
     <>
       <Head title="Verification" />
       <p class="quiet">
-        How the sender signs its deliveries. Its documentation says it. A change counts from the next delivery.
+        How the sender signs its deliveries. You find this in its documentation. A change applies from the next
+        delivery.
       </p>
       <form method="get" action={`${at}/verification`} class="form">
-        <Field name="preset" label="Start from a sender that is known">
+        <Field name="preset" label="Start from a known sender">
           <Select
             name="preset"
             value={preset}
