@@ -43,7 +43,7 @@ export const SAMPLES: Record<VendorName, unknown> = {
       },
     ],
   },
-  hmac: { id: 'e', type: 'a.b', created_at: '2026-01-01T00:00:00Z', live: true },
+  hmac: { id: 'h', type: 'a.b', created_at: '2026-01-01T00:00:00Z', live: true },
   lemonsqueezy: {
     meta: { event_name: 'order_created', test_mode: true },
     data: {
