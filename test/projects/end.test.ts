@@ -112,7 +112,7 @@ describe('deleting a project', () => {
       if (change === restore) await unconfirm(world.owner.user) // restoring needs no confirmation
       expect((await change(world, { bindings: { DB } })).status).toBe(200)
       expect(count.trips).toBe(1 + 2 + BESIDE)
-      expect(count.rows_written).toBeLessThanOrEqual(6)
+      expect(count.rows_written).toBeLessThanOrEqual(7)
     }
   })
 

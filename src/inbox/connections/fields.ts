@@ -69,5 +69,8 @@ export const TrialBody = named(
       })
       .describe(`The headers by name, at most ${MAX_TRIED_HEADERS}.`),
   }),
-  { body: '{"id":"evt_1","type":"order.paid"}', headers: { 'x-signature': 'sha256=…' } },
+  {
+    body: '{"id":"evt_1","type":"order.paid"}',
+    headers: { 'x-signature': '3f9a1c5e7b2d4f60813a5c7e9b1d3f507294b6d8fa1c3e5f70819a2b3c4d5e6f' },
+  },
 )

@@ -217,7 +217,7 @@ describe('a trial', () => {
       [{}, 'header', null, 'There is no header x-mac.'],
       [{ ...timed(), 'X-Mac': 'abc' }, 'form', null, 'not 32 bytes in hex'],
       [{ 'X-Mac': timed()['X-Mac'] }, 'form', null, 'not 10 digits'],
-      [{ ...timed(), 'X-Mac': '0'.repeat(64) }, 'signature', `${time()}.${BODY}`, 'No live secret'],
+      [{ ...timed(), 'X-Mac': '0'.repeat(64) }, 'signature', `${time()}.${BODY}`, 'matches none of the live secrets'],
       [timed(BODY, old), 'time', `${old}.${BODY}`, '3600 s behind our clock. The limit is 300 s.'],
     ]
     for (const [headers, failed, text, reason] of cases) {
