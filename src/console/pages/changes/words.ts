@@ -15,7 +15,7 @@ const SAID: Partial<Record<ChangeType, string>> = {
   'webhook_event.recovered': 'Event processed after a failure',
   'consumer.created': 'Consumer created',
   'consumer.updated': 'Consumer changed',
-  'consumer.named': 'Consumer got another external id',
+  'consumer.named': 'Consumer got an additional external id',
 }
 
 /** What a change is called. */
