@@ -43,7 +43,7 @@ export const changes = sqliteTable(
 )
 
 /**
- * The name of this database's numbering: one row, which a migration makes up. No backup has it, so a restored database has another
+ * The prefix of the ids of this database's changes: one row, which a migration makes up. No backup has it, so a restored database has another
  * one, and a reader learns that its position means nothing there.
  */
 export const changesEpoch = sqliteTable('changes_epoch', { epoch: text().primaryKey() })

@@ -11,7 +11,7 @@ const c = alias(changes, 'c')
 /** A change with its number in the project and its time (ms). */
 export type NumberedChange = StoredChange & { number: number; at: number }
 
-/** A position in a feed: the number of the last change that was read, and the numbering in which it has that number. */
+/** A position in a feed: the number of the last change that was read, and the prefix of the ids under which it has that number. */
 export type Position = { epoch: string; number: number }
 
 /** Which changes to read. */
@@ -46,7 +46,7 @@ export function selectChanges(db: Db, projectId: string, { after, limit, filtere
 /**
  * The page that these rows make.
  *
- * @throws {Fault} `cursor_expired` if the position is of another numbering, is ahead of the newest change, or changes after it are
+ * @throws {Fault} `cursor_expired` if the position has another prefix, is ahead of the newest change, or changes after it are
  *   no longer kept
  */
 export function changesPage(
