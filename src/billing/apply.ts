@@ -18,7 +18,7 @@ import {
   selectObjects,
   type WantedObject,
 } from './store'
-import { changeOf } from './tell'
+import { toldOf } from './tell'
 
 /** A recorded event, and the objects it describes. */
 export type EffectSource = {
@@ -86,7 +86,7 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
   }
   for (const [name, row] of rows) {
     if (row.by.length === 0) continue
-    const change = changeOf(row.key, before.get(name) ?? newRow(row.key), row, row.by.at(-1))
+    const change = toldOf(row.key, before.get(name) ?? newRow(row.key), row, row.by.at(-1))
     applied.projections.push({ ...row, change })
   }
   return applied

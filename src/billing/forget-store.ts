@@ -3,7 +3,7 @@ import { batch, type Db, run } from '../db/client'
 import { forgottenState } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { isStale, type Projection, projectionsOf, type StoredObjectKey, selectObjects, writeObjects } from './store'
-import { type ConsumerOf, changeOf, tellOfObjects } from './tell'
+import { type ConsumerExpression, tellOfObjects, toldOf } from './tell'
 
 const always = () => sql`1`
 const never = () => sql`0`
@@ -12,7 +12,11 @@ const never = () => sql`0`
  * Removes from objects what is about a person. Objects without a row, and those without anything to remove, write nothing. If
  * events change an object meanwhile, it is read again.
  */
-export async function forgetObjects(db: Db, keys: readonly StoredObjectKey[], consumerOf: ConsumerOf): Promise<void> {
+export async function forgetObjects(
+  db: Db,
+  keys: readonly StoredObjectKey[],
+  consumerOf: ConsumerExpression,
+): Promise<void> {
   if (keys.length === 0) return
   const most = keys.length > 1 ? MAX_ROW_BYTES_READ : Number.MAX_SAFE_INTEGER
   const wanted = keys.map((key) => ({ ...key, about: null }))
@@ -30,7 +34,7 @@ export async function forgetObjects(db: Db, keys: readonly StoredObjectKey[], co
           {
             ...row,
             candidates,
-            change: changeOf(row.key, row, { ...row, candidates }, undefined),
+            change: toldOf(row.key, row, { ...row, candidates }, undefined),
           },
         ]
   })

@@ -11,7 +11,7 @@ import { customerIn, type Held, type Projection, type StoredObjectKey } from './
 const m = alias(billingObjects, 'm')
 
 /** Which consumer a customer is, as an expression, given by the caller, because billing state knows no consumers. */
-export type ConsumerOf = (projectId: SQL, customer: { vendor: SQL; customer: SQL }) => SQL
+export type ConsumerExpression = (projectId: SQL, customer: { vendor: SQL; customer: SQL }) => SQL
 
 type Row = Pick<Projection, 'candidates' | 'ambiguous' | 'past_due' | 'version'>
 
@@ -21,7 +21,7 @@ type Row = Pick<Projection, 'candidates' | 'ambiguous' | 'past_due' | 'version'>
  *
  * @param cause the id of the event or fetch that changed it last; undefined for the service itself
  */
-export function changeOf(
+export function toldOf(
   { kind, vendor_id, vendor }: StoredObjectKey,
   before: Row,
   after: Row,
@@ -58,7 +58,11 @@ function seen({ candidates: [winner], ambiguous, past_due }: Row): string {
  *
  * @param held as for `writeObjects`
  */
-export function changesOfObjects(projections: readonly Projection[], held: Held, consumerOf: ConsumerOf): SQL[] {
+export function changesOfObjects(
+  projections: readonly Projection[],
+  held: Held,
+  consumerOf: ConsumerExpression,
+): SQL[] {
   const rows = projections.flatMap(({ key, by, change }) =>
     change === null
       ? []
@@ -83,7 +87,12 @@ export function changesOfObjects(projections: readonly Projection[], held: Held,
 }
 
 /** Statements that tell the feed of these objects alone. */
-export function tellOfObjects(db: Db, projections: readonly Projection[], held: Held, consumerOf: ConsumerOf): Queries {
+export function tellOfObjects(
+  db: Db,
+  projections: readonly Projection[],
+  held: Held,
+  consumerOf: ConsumerExpression,
+): Queries {
   const lists = changesOfObjects(projections, held, consumerOf)
   return Object.fromEntries(lists.map((list, i) => [`told${i}`, recordChanges(db, list)]))
 }

@@ -4,8 +4,8 @@ import { SAMPLE } from '../http/samples'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
-import { DEFAULT_PAGE, MAX_PAGE, MAX_TYPE_LENGTH, MAX_TYPES, POLL_AFTER_S } from './limits'
-import type { AskedChanges, NumberedChange, ChangesPage as Page, Position } from './read'
+import { DEFAULT_PAGE, MAX_NAMED_TYPE_LENGTH, MAX_NAMED_TYPES, MAX_PAGE, POLL_AFTER_S } from './limits'
+import type { AskedChanges, ChangesRead, FeedPosition, NumberedChange } from './read'
 import { CHANGE_OBJECTS, CHANGE_TYPES, type ChangeType, typesNamed } from './types'
 
 const id = z.string().nullable()
@@ -90,15 +90,15 @@ export const afterField = z
 /** `subscription.changed,grant.*` as the types that it names. */
 export const typesField = z
   .string()
-  .max(MAX_TYPES * (MAX_TYPE_LENGTH + 1))
+  .max(MAX_NAMED_TYPES * (MAX_NAMED_TYPE_LENGTH + 1))
   .transform((text, { issues }) => {
     const words = text.split(',').map((word) => word.trim())
     const types = words.map(typesNamed)
     const unknown = words.find((_, i) => types[i]?.length === 0)
-    if (words.length > MAX_TYPES) {
-      issues.push({ code: 'too_big', maximum: MAX_TYPES, origin: 'array', input: text })
+    if (words.length > MAX_NAMED_TYPES) {
+      issues.push({ code: 'too_big', maximum: MAX_NAMED_TYPES, origin: 'array', input: text })
     } else if (unknown !== undefined) {
-      const message = `is not a type of change: ${unknown.slice(0, MAX_TYPE_LENGTH)}`
+      const message = `is not a type of change: ${unknown.slice(0, MAX_NAMED_TYPE_LENGTH)}`
       issues.push({ code: 'custom', message, input: text })
     }
     return new Set<string>(types.flat()) as Set<ChangeType>
@@ -128,7 +128,7 @@ export function mayReadAll(scopes: readonly Scope[]): boolean {
   return Object.values(CHANGE_TYPES).every(({ scope }) => scopes.includes(scope))
 }
 
-export function presentChanges({ data, next, has_more }: Page): z.infer<typeof ChangesPage> {
+export function presentChanges({ data, next, has_more }: ChangesRead): z.infer<typeof ChangesPage> {
   return {
     data: data.map((change) => presentChange(change, next.epoch)),
     next: idOf(next),
@@ -165,7 +165,7 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
   }
 }
 
-function idOf({ epoch, number }: Position): string {
+function idOf({ epoch, number }: FeedPosition): string {
   return `chg_${epoch}_${number}`
 }
 

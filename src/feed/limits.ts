@@ -17,5 +17,5 @@ export const MAX_BYTES_LOOKED_AT = 512 * 1024
 export const POLL_AFTER_S = 5
 
 /** Types in one filter, and characters of each. */
-export const MAX_TYPES = 50
-export const MAX_TYPE_LENGTH = 60
+export const MAX_NAMED_TYPES = 50
+export const MAX_NAMED_TYPE_LENGTH = 60

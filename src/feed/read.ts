@@ -12,12 +12,12 @@ const c = alias(changes, 'c')
 export type NumberedChange = StoredChange & { number: number; at: number }
 
 /** A position in a feed: the number of the last change that was read, and the prefix of the ids under which it has that number. */
-export type Position = { epoch: string; number: number }
+export type FeedPosition = { epoch: string; number: number }
 
 /** Which changes to read. */
 export type AskedChanges = {
   /** Null: from the oldest that is kept. `latest`: none yet, only the position to go on from. */
-  after: Position | 'latest' | null
+  after: FeedPosition | 'latest' | null
   limit: number
   /** Which types to show. */
   shows: (change: StoredChange) => boolean
@@ -26,20 +26,18 @@ export type AskedChanges = {
 }
 
 /** A page of a feed. `next`: the position after it, past all changes that it has looked at. */
-export type ChangesPage = { data: NumberedChange[]; next: Position; has_more: boolean }
+export type ChangesRead = { data: NumberedChange[]; next: FeedPosition; has_more: boolean }
 
 /** The statements that read a page: see {@link changesPage}. */
 export function selectChanges(db: Db, projectId: string, { after, limit, filtered }: Omit<AskedChanges, 'shows'>) {
   const from = after === null || after === 'latest' ? 0 : after.number
   const most = after === 'latest' ? 0 : rowsFor(limit, filtered)
   const isOf = eq(changes.project_id, projectId)
-  const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fitting(sql`${c.seq}`)} AS fits
-    FROM ${changes} ${c} WHERE ${and(eq(c.project_id, projectId), gt(c.seq, from))} ORDER BY ${c.seq} LIMIT ${most}`
   return {
     epoch: db.select().from(changesEpoch),
     head: db.select({ seq: changes.seq }).from(changes).where(isOf).orderBy(desc(changes.seq)).limit(1),
     oldest: oldestOf(db, projectId),
-    rows: raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY seq`),
+    rows: rowsOf(db, and(eq(c.project_id, projectId), gt(c.seq, from)), sql`seq`, most),
   } satisfies Queries
 }
 
@@ -52,7 +50,7 @@ export function selectChanges(db: Db, projectId: string, { after, limit, filtere
 export function changesPage(
   { epoch: [row], head: [head], oldest: [oldest], rows }: Results<ReturnType<typeof selectChanges>>,
   { after, limit, shows }: AskedChanges,
-): ChangesPage {
+): ChangesRead {
   const epoch = row?.epoch ?? ''
   const newest = head?.seq ?? 0
   const first = oldest?.first ?? 1
@@ -83,11 +81,9 @@ type AskedBackwards = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { bef
  */
 export async function newestChanges(db: Db, projectId: string, { before, limit, shows, filtered }: AskedBackwards) {
   const range = and(eq(c.project_id, projectId), before === null ? undefined : lt(c.seq, before))
-  const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fitting(sql`${c.seq} DESC`)} AS fits
-    FROM ${changes} ${c} WHERE ${range} ORDER BY ${c.seq} DESC LIMIT ${rowsFor(limit, filtered)}`
   const { rows, oldest, epoch } = await batch(db, {
     epoch: db.select().from(changesEpoch),
-    rows: raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY seq DESC`),
+    rows: rowsOf(db, range, sql`seq DESC`, rowsFor(limit, filtered)),
     oldest: oldestOf(db, projectId),
   })
   const data: NumberedChange[] = []
@@ -108,8 +104,12 @@ function rowsFor(limit: number, filtered: boolean): number {
   return filtered ? MAX_ROWS_LOOKED_AT : Math.min(limit + 1, MAX_ROWS_LOOKED_AT)
 }
 
-function fitting(order: SQL): SQL {
-  return fitsPage(sql`octet_length(${c.items})`, MAX_BYTES_LOOKED_AT, order)
+/** The first so many rows in an order, as far as their bytes fit on a page. */
+function rowsOf(db: Db, range: SQL | undefined, order: SQL, most: number) {
+  const fits = fitsPage(sql`octet_length(${c.items})`, MAX_BYTES_LOOKED_AT, order)
+  const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fits} AS fits
+    FROM ${changes} ${c} WHERE ${range} ORDER BY ${order} LIMIT ${most}`
+  return raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY ${order}`)
 }
 
 /** The number of the oldest change that is kept. */

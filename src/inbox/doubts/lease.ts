@@ -3,8 +3,9 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../../billing/schema'
 import { batch, type Db } from '../../db/client'
 import { isDeleted } from '../../tenancy/project'
+import { CLOCKS_DIFFER_MS } from '../fetches/limits'
 import { findProjectKeys, type SourceKeyRow } from '../refresh/keys'
-import { ASKED_AGAIN_MS, CLOCKS_DIFFER_MS, DOUBT_LEASE_MS, DOUBTS_AT_ONCE } from './limits'
+import { ASKED_AGAIN_MS, DOUBT_LEASE_MS, DOUBTS_AT_ONCE } from './limits'
 import { vendorDoubts } from './schema'
 
 const d = alias(vendorDoubts, 'd')

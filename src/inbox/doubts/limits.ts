@@ -14,5 +14,3 @@ export const MORE_WAIT_S = 2
 export const NOT_ASKED_WAIT_MS = MINUTE
 /** Projects whose objects one run of the cron looks for. Each has one message. */
 export const MAX_DOUBTFUL_PROJECTS = 1000
-/** How much earlier than planned an object may be asked for (ms): clocks of two workers differ a little. */
-export const CLOCKS_DIFFER_MS = 250

@@ -9,8 +9,6 @@ export const CONTINUED_WITHIN_MS = 7 * DAY
 export const PAGE_LEASE_MS = MINUTE
 /** The wait between two pages (ms), so that an import leaves most of the vendor's limit to others. */
 export const PACE_MS = SECOND
-/** How much earlier than planned a page may begin (ms): clocks of two workers differ a little. */
-export const CLOCKS_DIFFER_MS = 250
 /** How long it may take (ms) to complete the lists inside the objects of a page, and how many are completed at once. */
 export const COMPLETE_WITHIN_MS = 20 * SECOND
 export const COMPLETED_AT_ONCE = 4

@@ -9,7 +9,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { KINDS, saidOf } from './words'
+import { CHOICES, saidOf } from './words'
 
 /** The changes of the project. `list` is null if the filter is invalid. */
 export function listPage(
@@ -18,7 +18,7 @@ export function listPage(
   list: Page<Change> | null,
 ) {
   const { changes } = pathsOf(c)
-  const options = KINDS.some(([value]) => value === types) ? KINDS : [...KINDS, [types, types] as const]
+  const options = CHOICES.some(([value]) => value === types) ? CHOICES : [...CHOICES, [types, types] as const]
   return show(
     c,
     { title: 'Changes', section: 'changes', status: list === null ? 422 : 200 },

@@ -24,7 +24,7 @@ export function saidOf(type: ChangeType): string {
 }
 
 /** The choices of the filter. */
-export const KINDS = [
+export const CHOICES = [
   ['', 'All changes'],
   ['subscription.*', 'Subscriptions'],
   ['invoice.*', 'Invoices'],
