@@ -2,10 +2,13 @@ import { join } from 'node:path'
 import { asked, localConfig, localText } from './local-config.ts'
 import { LOCAL_DIR, STATE_DIR } from './paths.ts'
 import { boundStores, databaseBinding } from './stores-config.ts'
+import { sleep } from './terminal.ts'
 import { wranglerOrThrow } from './wrangler.ts'
 
 /** How long a database may take to answer a script (ms). */
 const ANSWERS_WITHIN = 60_000
+/** How long a script waits for an embedded database that the local server is writing to (ms). */
+const LOCKED_AT_MOST = 30_000
 
 /** A value as an SQL literal, because `wrangler d1 execute` takes no parameters. */
 export function literal(value: string | number): string {
@@ -29,14 +32,28 @@ export type Target = 'local' | { config: string }
 export async function execute(target: Target, sql: string, store = 0): Promise<Record<string, unknown>[][]> {
   const where = target === 'local' ? local() : ['--remote', '--config', target.config]
   const command = ['d1', 'execute', databaseBinding(store), ...where, '--json', '--command', sql]
-  const out = await wranglerOrThrow(command, { within: ANSWERS_WITHIN })
+  const out = await whenUnlocked(() => wranglerOrThrow(command, { within: ANSWERS_WITHIN }))
   return (JSON.parse(out) as { results: Record<string, unknown>[] }[]).map(({ results }) => results)
 }
 
 /** Applies pending migrations to the embedded database of each store, or of some. It is safe to repeat. */
 export async function migrateLocal(stores: readonly number[] = boundStores(localText(asked))): Promise<void> {
   for (const store of stores) {
-    await wranglerOrThrow(['d1', 'migrations', 'apply', databaseBinding(store), ...local()])
+    await whenUnlocked(() => wranglerOrThrow(['d1', 'migrations', 'apply', databaseBinding(store), ...local()]))
+  }
+}
+
+/**
+ * Runs a command again while another process has the embedded database locked. SQLite has done nothing then: statements are one
+ * transaction.
+ */
+async function whenUnlocked<T>(command: () => Promise<T>): Promise<T> {
+  for (const until = Date.now() + LOCKED_AT_MOST; ; await sleep(250)) {
+    try {
+      return await command()
+    } catch (error) {
+      if (Date.now() > until || !String(error).includes('SQLITE_BUSY')) throw error
+    }
   }
 }
 

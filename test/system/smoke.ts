@@ -4,8 +4,9 @@
  * output is a test.
  */
 import { spawn } from 'node:child_process'
-import { statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import type { Server } from './server.ts'
 import { temporaryState } from './temporary-state.ts'
@@ -13,7 +14,7 @@ import { temporaryState } from './temporary-state.ts'
 const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { folder, remove } = temporaryState('smoke')
-const { ROOT, readLocal } = await import('../../scripts/lib/paths.ts')
+const { ROOT, readLocal, STATE_DIR } = await import('../../scripts/lib/paths.ts')
 const { backUpAndRestore } = await import('./back-up.ts')
 const { crowd } = await import('./crowd.ts')
 const { walks } = await import('./deploy/walks.ts')
@@ -128,6 +129,14 @@ async function tryCommands(): Promise<void> {
     const owner = ['run', 'bootstrap', '--', '--owner', "O'Neil@Example.com"]
     if (!mustPass(await npm(owner)).includes("o'neil@example.com is now a user")) throw new Error('no new user')
     if (!mustPass(await npm(owner)).includes('already')) throw new Error('a second user')
+  })
+  await test('npm run bootstrap waits while the database is locked', async () => {
+    const locked = lockDatabases()
+    const waiting = npm(['run', 'bootstrap', '--', '--owner', 'waiting@example.com'])
+    const first = await Promise.race([waiting, sleep(5 * SECOND)])
+    for (const database of locked) database.close()
+    if (first) throw new Error(`it did not wait: ${first.said}`)
+    mustPass(await waiting)
   })
   for (const vendor of GENERATED_VENDORS) {
     await test(`npm run send: ${vendor}`, async () => {
@@ -267,6 +276,19 @@ async function stopped(signal: NodeJS.Signals, toAll: boolean): Promise<void> {
     if (Date.now() > until) throw new Error('some of its processes are still alive')
   }
   server = null
+}
+
+/** The databases of the server, each with a transaction that is writing. */
+function lockDatabases(): DatabaseSync[] {
+  const files = readdirSync(STATE_DIR, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\bd1\b.*\.sqlite$/.test(file),
+  )
+  if (files.length === 0) throw new Error(`no database in ${STATE_DIR}`)
+  return files.map((file) => {
+    const database = new DatabaseSync(join(STATE_DIR, file))
+    database.exec('BEGIN IMMEDIATE')
+    return database
+  })
 }
 
 function send(vendor: string): Promise<Ended> {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
-import { countingD1, D1_LOST, lossyQueue, STORE_NUMBER, STORES, stripeEvent } from '../harness'
+import { cases, countingD1, D1_LOST, lossyQueue, STORE_NUMBER, STORES, stripeEvent } from '../harness'
 import {
   advance,
   captureLog,
@@ -205,7 +205,7 @@ describe('a pass', () => {
   it('keeps up with a project of 12,000 events an hour', async () => {
     const { project } = await freshReader()
     const connection = await insertConnection(project, 'stripe')
-    const events = Array.from({ length: 12_000 }, (_, i) =>
+    const events = Array.from({ length: cases(12_000) }, (_, i) =>
       seedEvent({ connection, received_at: NIGHT - 450 * DAY + i }),
     )
     await insertEvents(project, events)
