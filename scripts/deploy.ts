@@ -22,7 +22,11 @@ import { fail, run } from './lib/terminal.ts'
 
 const NAME = tracked('name')
 const STORES = storesIn(trackedText())
-const QUEUES = [...STORES.map(({ queue }) => queue), tracked('dead_letter_queue'), queueOf(trackedText(), 'FETCHES')]
+const QUEUES = [
+  ...STORES.map(({ queue }) => queue),
+  tracked('dead_letter_queue'),
+  ...['FETCHES', 'DELIVERIES', 'SLOW_DELIVERIES'].map((binding) => queueOf(trackedText(), binding)),
+]
 const { values: flags } = readFlags({
   usage: 'npm run deploy -- --public-origin ORIGIN --email-from ADDRESS [--dry-run]',
   about:

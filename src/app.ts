@@ -21,6 +21,7 @@ import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
 import { changeRoutes } from './feed/routes'
+import { wakeAfterCalls } from './followers/after-calls'
 import { healthRoutes } from './health/healthz'
 import { metricsRoutes } from './health/metrics'
 import { inboxHealthRoutes } from './health/routes'
@@ -77,6 +78,7 @@ base.use(async (c, next) => {
   c.res.headers.set('X-Content-Type-Options', 'nosniff')
   if (!c.res.headers.has('Content-Security-Policy')) c.res.headers.set('Content-Security-Policy', NO_PAGE)
 })
+base.use(wakeAfterCalls)
 base.use(requireHttps)
 base.use(hostRouting)
 for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*']) base.use(plane, noStore)

@@ -10,6 +10,9 @@ export interface Env {
   EVENTS: Queue<unknown>
   /** What vendors' APIs are to be asked for, of all stores. */
   FETCHES: Queue<unknown>
+  /** Endpoints that something is to be sent to, of all stores; those that answer slowly are apart. */
+  DELIVERIES: Queue<unknown>
+  SLOW_DELIVERIES: Queue<unknown>
   KV: KVNamespace
   EMAIL?: SendEmail
   LIMIT_CREDENTIAL: RateLimit
@@ -60,6 +63,9 @@ export type Runtime = {
   readonly events: Queue<unknown>
   /** The queue of what vendors' APIs are to be asked for, of all stores. */
   fetches: Queue<unknown>
+  /** The queues of endpoints that something is to be sent to, of all stores. */
+  deliveries: Queue<unknown>
+  slowDeliveries: Queue<unknown>
   /** The number of that store. Before `at`, it is 0, the number of the directory. */
   store: number
   /** The numbers of the stores that are bound, in their order. */
@@ -114,6 +120,8 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
     stores: [...bound.keys()],
     cost: () => sumOf([...opened.values()].map(({ meter }) => meter)),
     fetches: env.FETCHES,
+    deliveries: env.DELIVERIES,
+    slowDeliveries: env.SLOW_DELIVERIES,
     kv: env.KV,
     email: env.EMAIL ?? null,
     limits: {

@@ -19,7 +19,12 @@ import { bundle, COMPATIBILITY_DATE, LIMITS, migrate, STAND_IN_SECRETS } from '.
 export type StandIn = Awaited<ReturnType<typeof openStandIn>>
 
 /** The queues, as wrangler.toml has them. */
-const QUEUES = { EVENTS: 'platform-api-events', FETCHES: 'platform-api-fetches' }
+const QUEUES = {
+  EVENTS: 'platform-api-events',
+  FETCHES: 'platform-api-fetches',
+  DELIVERIES: 'platform-api-deliveries',
+  SLOW_DELIVERIES: 'platform-api-slow-deliveries',
+}
 /** The longest time in which a code is printed (ms). */
 const CODE_WITHIN = 10_000
 

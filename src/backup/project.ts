@@ -15,6 +15,7 @@ export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   entitlement_keys: ['box', 'key'],
   sso_connections: ['secret'],
   vendor_keys: ['box', 'key'],
+  webhook_endpoints: ['secrets'],
 }
 
 /**

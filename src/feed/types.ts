@@ -56,6 +56,18 @@ const OBJECTS = {
     scope: 'api_keys:read',
     types: ['api_key.minted', 'api_key.updated', 'api_key.rotated', 'api_key.revoked'],
   },
+  webhook_endpoint: {
+    scope: 'webhooks:read',
+    types: [
+      'webhook_endpoint.created',
+      'webhook_endpoint.updated',
+      'webhook_endpoint.deleted',
+      'webhook_endpoint.disabled',
+      'webhook_endpoint.secret_added',
+      'webhook_endpoint.secret_removed',
+      'webhook_endpoint.resent',
+    ],
+  },
   project: {
     scope: 'projects:read',
     types: ['project.created', 'project.renamed', 'project.settings_changed', 'project.deleted', 'project.restored'],

@@ -35,6 +35,10 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
     label: 'Single sign-on',
     hint: 'Connections to identity providers. Use signs consumers in. Write changes connections, and domains for them.',
   },
+  webhooks: {
+    label: 'Webhooks out',
+    hint: 'Where changes are sent, and what was sent. Write adds endpoints, with types that the caller may read, and sends again.',
+  },
 }
 
 const namesOf = (scopes: readonly Scope[]) => scopes.map((scope) => `\`${scope}\``).join(', ')
@@ -71,6 +75,7 @@ const ABILITIES: Record<Exclude<Scope, Reading>, string> = {
   'domains:write': 'manage domains for hosts',
   'sso:use': 'sign consumers in with single sign-on',
   'sso:write': 'set up single sign-on and its domains',
+  'webhooks:write': 'manage where changes are sent',
 }
 
 /**

@@ -26,6 +26,8 @@ export const SCOPES = [
   'sso:read',
   'sso:use',
   'sso:write',
+  'webhooks:read',
+  'webhooks:write',
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -47,6 +49,7 @@ const VIEWER: Scope[] = [
   'entitlements:read',
   'domains:read',
   'sso:read',
+  'webhooks:read',
 ]
 const DEVELOPER: Scope[] = [
   ...VIEWER,
@@ -66,6 +69,7 @@ const ADMIN: Scope[] = [
   'audit_log:read',
   'consumers:erase',
   'sso:write',
+  'webhooks:write',
 ]
 
 /** The scopes of each role. access-words.ts says what they are for. */

@@ -9,6 +9,7 @@ import { batch, type Db, raw, run } from '../db/client'
 import type { Part, Parts } from '../db/parts'
 import { DOMAIN_PARTS } from '../domains/schema'
 import type { Runtime } from '../env'
+import { FOLLOWER_PARTS } from '../followers/schema'
 import { writeLog } from '../http/log'
 import { IDENTITY_PARTS } from '../identities/schema'
 import { INBOX_PARTS } from '../inbox/schema'
@@ -30,6 +31,7 @@ const PARTS: Parts = {
   ...TENANCY_PARTS,
   ...AUDIT_PARTS,
   ...API_KEY_PARTS,
+  ...FOLLOWER_PARTS,
   ...CHANGES_PARTS,
 }
 

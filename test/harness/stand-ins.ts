@@ -25,6 +25,9 @@ export function tamperedD1(tamper: Tamper): D1Database {
   return everyD1((real) => tampered(real, tamper, count))
 }
 
+/** The batch that wakes the followers of a project after a call, alone: see src/followers/wake.ts. */
+const WAKES = /^update "webhook_endpoints" set "woken_at" = \?(?!.*;\n(?!update "watchers"))/s
+
 /** One database, each call of which goes through `tamper`. */
 export function tampered(database: D1Database, tamper: Tamper, count = { trips: 0 }): D1Database {
   const wrap = (query: string, real: D1PreparedStatement, values: unknown[] = []) => ({
@@ -38,14 +41,19 @@ export function tampered(database: D1Database, tamper: Tamper, count = { trips: 
       return result
     },
   })
-  const batch = (statements: Wrapped[]) =>
-    tamper({
+  const batch = (statements: Wrapped[]) => {
+    const run = () => database.batch(statements.map(({ real }) => real))
+    const sql = statements.map(({ query }) => query).join(';\n')
+    // Beside the answer of a call, once it has been given: it is no part of what the call does.
+    if (WAKES.test(sql)) return run()
+    return tamper({
       index: count.trips++,
-      sql: statements.map(({ query }) => query).join(';\n'),
+      sql,
       statements: statements.length,
       values: statements.map(({ values }) => values),
-      run: () => database.batch(statements.map(({ real }) => real)),
+      run,
     })
+  }
   return { prepare: (query: string) => wrap(query, database.prepare(query)), batch } as unknown as D1Database
 }
 

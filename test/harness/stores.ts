@@ -68,7 +68,9 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
   if (DB && AT in DB) spread.DB = (DB as EveryD1)[AT](bound.DB)
   const all = Object.entries({
     ...bound,
-    FETCHES: NO_FETCHES,
+    FETCHES: NO_QUEUE,
+    DELIVERIES: NO_QUEUE,
+    SLOW_DELIVERIES: NO_QUEUE,
     LIMIT_VENDOR: NO_LIMIT,
     ...bindings,
     ...spread,
@@ -77,8 +79,8 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
   return Object.fromEntries(all.filter(([, binding]) => binding !== undefined)) as unknown as Env
 }
 
-/** A queue of fetches that loses its messages: the runner does not end while the real one has some on their way. */
-const NO_FETCHES = { send: async () => {}, sendBatch: async () => {} } as unknown as Queue<unknown>
+/** A queue that loses its messages: the runner does not end while a real one has some on their way. */
+const NO_QUEUE = { send: async () => {}, sendBatch: async () => {} } as unknown as Queue<unknown>
 
 /** All tests ask the same hosts of vendors. */
 const NO_LIMIT = { limit: async () => ({ success: true }) } as unknown as RateLimit

@@ -64,7 +64,10 @@ export async function happen(project: string, connection: string, stories: reado
         claims: [],
       }
     })
-    expect(await finish(db, { verdicts, projections: [], lease, now: at })).toEqual({ written: new Set() })
+    expect(await finish(db, { verdicts, projections: [], lease, now: at })).toEqual({
+      noted: new Set(),
+      woken: { woken_endpoints: [] },
+    })
   }
 }
 

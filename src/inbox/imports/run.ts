@@ -58,7 +58,7 @@ async function runImport(rt: Runtime, { project_id, import_id }: ImportMessage):
   if (!isWritten) await giveBack(db, taken)
   // Those that were not recorded are not found.
   const tasks = records.map(({ id }) => ({ key: { project_id, event_id: id } }))
-  if (isWritten && tasks.length > 0) await processEvents(db, tasks)
+  if (isWritten && tasks.length > 0) await processEvents(rt, tasks)
   const { state, error, due_at } = step
   writeLog('info', 'import_page', { import_id, state, error: error ?? undefined, recorded: records.length, isWritten })
   if (due_at === null && isWritten) return

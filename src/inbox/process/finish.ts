@@ -10,6 +10,7 @@ import { insertFrom } from '../../db/insert-from'
 import { MAX_LIST_BYTES } from '../../db/limits'
 import { bare, excluded, literals } from '../../db/sql'
 import { addUp, addUpCounts } from '../../db/upsert'
+import { type Woken, wakers } from '../../followers/wake'
 import { utf8 } from '../../lib/crypto'
 import { idTime } from '../../lib/ids'
 import { MINUTE } from '../../lib/time'
@@ -35,10 +36,10 @@ export type Finish = {
 }
 
 /**
- * `written`: the projects for which objects in doubt were noted. `stale`: another worker has changed a billing object since it was read.
+ * `noted`: the projects for which objects in doubt were noted. `woken`: who follows what was changed. `stale`: another worker has changed a billing object since it was read.
  * `refused`: which constraint refused the write, or that there is too much to write at once. Nothing was written with these two.
  */
-export type Finished = { written: ReadonlySet<string> } | 'stale' | { refused: EventError }
+export type Finished = { noted: ReadonlySet<string>; woken: Woken } | 'stale' | { refused: EventError }
 
 /**
  * Writes the verdicts of a batch with what they do to billing objects: set-based statements in one transaction, each
@@ -52,8 +53,10 @@ export async function finish(db: Db, what: Finish): Promise<Finished> {
     return { refused: fail('effects_rejected', 'its verdict is too large') }
   }
   try {
-    const { doubts } = await batch(db, finishQueries(db, what, lists))
-    return { written: new Set((doubts as Noted | undefined)?.map(({ project_id }) => project_id)) }
+    const { doubts, ...results } = await batch(db, finishQueries(db, what, lists))
+    const noted = new Set((doubts as Noted | undefined)?.map(({ project_id }) => project_id))
+    const { woken_endpoints } = results as unknown as Woken
+    return { noted, woken: { woken_endpoints } }
   } catch (error) {
     if (isStale(error)) return 'stale'
     if (error instanceof ConstraintError) return { refused: fail('effects_rejected', error.message) }
@@ -100,6 +103,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       db,
       sql.join([...changesOfObjects(projections, holdsOneOf, consumerOf), changesOfEvents(held)], sql` UNION ALL `),
     ),
+    ...wakers(db, [...new Set(verdicts.map(({ event }) => event.project_id))], now),
     // Last, because it gives up the lease that the others check.
     events: db
       .update(events)

@@ -1,4 +1,5 @@
-import { batch, type Db } from '../../db/client'
+import { batch } from '../../db/client'
+import type { Runtime } from '../../env'
 import { idTime, newId } from '../../lib/ids'
 import { sourceOfId } from '../sources'
 import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findApart, findExpired } from './claim'
@@ -36,17 +37,18 @@ export type BatchOutcome = {
  * @throws {Fault} `database_unavailable`
  */
 export async function processEvents(
-  db: Db,
+  rt: Runtime,
   list: readonly Asked[],
   seen: (verdict: Verdict) => void = () => {},
 ): Promise<BatchOutcome> {
+  const { db } = rt
   const tasks = new Map(list.map((task) => [task.key.event_id, task]))
   const keys = [...tasks.values()].map(({ key }) => key)
   const outcome: BatchOutcome = { waits: new Map(), finished: 0, lags: [], dropped: 0, apart: [], doubtful: new Set() }
   const work: Work = { tasks, outcome, seen }
   const left: EventKey[][] = []
   for (let i = 0; i < keys.length; i += MAX_CLAIMED) {
-    left.push(await processReady(db, keys.slice(i, i + MAX_CLAIMED), work))
+    left.push(await processReady(rt, keys.slice(i, i + MAX_CLAIMED), work))
   }
   // An event that a dead worker left may be what killed it, so it is claimed alone, once the others are safe.
   for (const rest of left) {
@@ -60,17 +62,18 @@ export async function processEvents(
     outcome.apart.push(...apart)
     outcome.dropped += dropped[0]?.n ?? 0
     for (const key of expired) {
-      await pass(db, work, (lease) => claimExpired(db, key, lease, Date.now()))
+      await pass(rt, work, (lease) => claimExpired(db, key, lease, Date.now()))
     }
   }
   return outcome
 }
 
 /** Processes the events that are ready. @returns the others */
-async function processReady(db: Db, keys: readonly EventKey[], work: Work): Promise<EventKey[]> {
+async function processReady(rt: Runtime, keys: readonly EventKey[], work: Work): Promise<EventKey[]> {
+  const { db } = rt
   let rest = [...keys]
   while (rest.length > 0) {
-    const done = await pass(db, work, (lease) => claim(db, rest, { lease, now: Date.now(), apart: false }))
+    const done = await pass(rt, work, (lease) => claim(db, rest, { lease, now: Date.now(), apart: false }))
     if (done.size === 0) break
     rest = rest.filter(({ event_id }) => !done.has(event_id))
     // There is more to do if payloads are large. Without a pause, an isolate that has one pass after another answers nobody
@@ -86,14 +89,14 @@ async function processReady(db: Db, keys: readonly EventKey[], work: Work): Prom
  * @returns the ids of the events
  */
 async function pass(
-  db: Db,
+  rt: Runtime,
   { tasks, outcome, seen }: Work,
   take: (lease: string) => Promise<ClaimedBatch>,
 ): Promise<Set<string>> {
   const lease = newId('lse', Date.now())
   const verdicts = await judgeAll(await take(lease), tasks)
   if (verdicts.length === 0) return new Set()
-  for (const verdict of await writeVerdicts(db, verdicts, lease)) {
+  for (const verdict of await writeVerdicts(rt, verdicts, lease)) {
     note(outcome, verdict)
     seen(verdict)
   }

@@ -22,7 +22,7 @@ export async function consume(rt: Runtime, batch: MessageBatch<unknown>): Promis
   const tasks: Task[] = []
   for (const message of batch.messages) tasks.push(...(await readMessage(rt, batch.queue, message)))
   try {
-    const outcome = await processEvents(rt.db, tasks)
+    const outcome = await processEvents(rt, tasks)
     if (outcome.apart.length + outcome.doubtful.size > 0) await handOver(rt, outcome)
     for (const { message, key, carrier } of tasks) {
       const wait = carrier ? outcome.waits.get(key.event_id) : undefined

@@ -45,13 +45,14 @@ export async function sweep(rt: Runtime, most: { statements: number }): Promise<
   }
 }
 
-async function giveUp({ db, now }: Runtime, statements: number): Promise<number> {
+async function giveUp(rt: Runtime, statements: number): Promise<number> {
+  const { db, now } = rt
   const lease = newId('lse', now)
   const most = Math.min(MAX_GIVEN_UP, Math.floor(statements / GIVE_UP_STATEMENTS))
   const dead = await takeDead(db, { lease, leaseUntil: now + LEASE_MS, most }, now)
   if (dead.length > 0)
     await writeVerdicts(
-      db,
+      rt,
       dead.map((event) => diedWithWorkers(event, now)),
       lease,
     )

@@ -22,7 +22,7 @@ export async function recordAndProcess(
   const effects: Effect[] = []
   let applied = 0
   await processEvents(
-    rt.db,
+    rt,
     recorded.map((event_id) => ({ key: { project_id, event_id } })),
     ({ status, summary }) => {
       effects.push(...(summary?.effects ?? []))

@@ -1,5 +1,6 @@
 import { and, inArray, sql } from 'drizzle-orm'
-import { batch, type Db } from '../../db/client'
+import { batch } from '../../db/client'
+import type { Runtime } from '../../env'
 import { keepFirstAttempts } from '../attempts'
 import { leftBy } from '../lifecycle'
 import { FIRST_DUE_MS } from '../limits'
@@ -13,7 +14,8 @@ import { sourceOfId } from '../sources'
  * Processes records of fetches again, because an event that led to them is replayed. Deliveries are left alone, and so are records whose
  * payloads are no longer kept. The replay counts the event, so the record does not name it.
  */
-export async function processAgain(db: Db, keys: readonly EventKey[], now: number): Promise<void> {
+export async function processAgain(rt: Runtime, keys: readonly EventKey[], now: number): Promise<void> {
+  const { db } = rt
   const records = keys.filter(({ event_id }) => sourceOfId(event_id) === 'fetch')
   if (records.length === 0) return
   const list = JSON.stringify(records.map(({ project_id, event_id }) => [project_id, event_id]))
@@ -27,7 +29,7 @@ export async function processAgain(db: Db, keys: readonly EventKey[], now: numbe
       .where(which),
   })
   await processEvents(
-    db,
+    rt,
     records.map((key) => ({ key, via: 'replay' })),
   )
 }

@@ -72,7 +72,7 @@ async function processNew(rt: Runtime, answers: readonly Answer[]): Promise<Miss
   }
   if (keys.length > 0) {
     await processEvents(
-      rt.db,
+      rt,
       keys.map((key) => ({ key })),
     )
   }

@@ -85,11 +85,11 @@ async function pass(
     } else if (named) namings.push({ verdict, named })
     else others.push(verdict)
   }
-  await processAgain(rt.db, again, Date.now())
+  await processAgain(rt, again, Date.now())
   const { verdicts, unreached } = await endNamings(rt, namings, until)
   const ended = [...others, ...verdicts]
   if (ended.length > 0) {
-    for (const { event, due_at } of await writeVerdicts(rt.db, ended, lease)) {
+    for (const { event, due_at } of await writeVerdicts(rt, ended, lease)) {
       const wait = due_at === null ? null : Math.max(due_at - Date.now(), 0)
       if (wait !== null && wait <= MAX_QUEUE_WAIT_MS) waits.set(event.id, Math.ceil(wait / 1000))
     }

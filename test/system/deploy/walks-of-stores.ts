@@ -71,8 +71,15 @@ function expectBound(account: Account, count: number): void {
   same('jurisdictions', places, Array(count).fill('eu'))
   const queues = names(account.queues, 'queue_name').sort()
   const ofStores = [`${NAME}-events`, ...further.map((n) => `${NAME}-events-${n}`)]
-  same('queues', queues, [...ofStores, `${NAME}-events-dead`, `${NAME}-fetches`].sort())
-  same('consumers', consumersOf(account), Array(count + 2).fill(1))
+  same(
+    'queues',
+    queues,
+    [
+      ...ofStores,
+      ...['events-dead', 'fetches', 'deliveries', 'slow-deliveries'].map((queue) => `${NAME}-${queue}`),
+    ].sort(),
+  )
+  same('consumers', consumersOf(account), Array(count + 4).fill(1))
   // A later upload does not touch what it does not change.
   const told = account.uploads.flatMap(({ bindings }) => bindings.filter(({ type }) => type !== 'inherit'))
   const bound = new Map(told.map((binding) => [binding.name, binding]))

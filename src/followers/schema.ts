@@ -1,0 +1,146 @@
+import { sql } from 'drizzle-orm'
+import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { CHUNK_ROWS } from '../db/limits'
+import { type Parts, partOf } from '../db/parts'
+import type { Sealed } from '../lib/seal'
+import { MOST_AT_ONCE } from './limits'
+
+export const ENDPOINT_STATES = ['active', 'failing', 'disabled'] as const
+/** Why an endpoint is disabled: a person or key did it, it answered 410, or it failed for days. */
+export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const
+export const DELIVERY_STATES = ['pending', 'failed'] as const
+
+/** A secret that signs what an endpoint gets: sealed, with its last characters for people to recognize it by. */
+export type EndpointSecret = Sealed & { id: string; hint: string; created_at: number; added_by: string }
+/** Which webhook events an endpoint gets as the vendor sent them. */
+export type Relay = { connection_ids: string[]; event_types: string[]; replays: boolean }
+
+/**
+ * Where the changes of a project are sent. It is a cursor: `position` is the number of the last change that was sent, or that
+ * has a row in `deliveries`.
+ */
+export const webhookEndpoints = sqliteTable(
+  'webhook_endpoints',
+  {
+    project_id: text().notNull(),
+    id: text().notNull(),
+    url: text().notNull(),
+    /** As they were set: `subscription.*` stays so. */
+    types: text({ mode: 'json' }).$type<string[]>().notNull(),
+    ordered: integer({ mode: 'boolean' }).notNull().default(false),
+    include_object: integer({ mode: 'boolean' }).notNull().default(false),
+    relay: text({ mode: 'json' }).$type<Relay>(),
+    state: text({ enum: ENDPOINT_STATES }).notNull().default('active'),
+    disabled_reason: text({ enum: DISABLED_REASONS }),
+    /** The live secrets, each encrypted under ENCRYPTION_KEY_<key>. */
+    secrets: text({ mode: 'json' }).$type<EndpointSecret[]>().notNull(),
+    created_at: integer().notNull(),
+    created_by: text().notNull(),
+    /** The prefix of the ids under which `position` is a number: see `changes_epoch`. */
+    epoch: text().notNull(),
+    position: integer().notNull(),
+    /** Changes in a row that it did not take at their first attempt; if it is ordered, attempts at the next one. */
+    failures: integer().notNull().default(0),
+    /** Since when it has taken nothing (ms). */
+    failing_since: integer(),
+    /** Nothing is sent before this time (ms): the next probe, or what `Retry-After` asks for. */
+    not_before: integer().notNull().default(0),
+    /** Requests that it gets at the same time. */
+    at_once: integer().notNull().default(MOST_AT_ONCE),
+    /** Whether it answers too slowly for the first queue. */
+    slow: integer({ mode: 'boolean' }).notNull().default(false),
+    last_success_at: integer(),
+    last_failure_at: integer(),
+    /** When a message for it was sent (ms); 0 if none is on its way. */
+    woken_at: integer().notNull().default(0),
+    /** Only the worker with the token sends. */
+    lease_token: text(),
+    /** Until when (ms) it may; 0 if nobody does. */
+    lease_until: integer().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.id] }),
+    check('webhook_endpoints_state', sql`${t.state} IN ('active', 'failing', 'disabled')`),
+  ],
+)
+
+/** Changes that an endpoint did not take at the first attempt, or is to get once more. One that it takes has no row. */
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    project_id: text().notNull(),
+    endpoint_id: text().notNull(),
+    /** The number of the change. */
+    seq: integer().notNull(),
+    type: text().notNull(),
+    state: text({ enum: DELIVERY_STATES }).notNull(),
+    /** Attempts that have failed. */
+    tries: integer().notNull().default(0),
+    /** When it is sent next (ms); null if it is not. */
+    due_at: integer(),
+    /** When the last attempt was made (ms), and its answer; null if there was none. */
+    attempted_at: integer(),
+    status: integer(),
+    error: text(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.endpoint_id, t.seq] }),
+    index('deliveries_due').on(t.project_id, t.endpoint_id, t.due_at).where(sql`due_at IS NOT NULL`),
+  ],
+)
+
+/** One attempt, as it is kept: `n` its change or 0, `e` the id that was sent, `s` the status, `x` what went wrong, `a` the answer. */
+export type KeptAttempt = {
+  n: number
+  e: string
+  type: string
+  at: number
+  ms: number
+  try: number
+  s: number | null
+  x: string | null
+  a: string
+}
+
+/** The log of what was sent: a row for each run of an endpoint, or several. The id holds the time. */
+export const deliveryRuns = sqliteTable(
+  'delivery_runs',
+  {
+    project_id: text().notNull(),
+    endpoint_id: text().notNull(),
+    id: text().notNull(),
+    log: text({ mode: 'json' }).$type<KeptAttempt[]>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.project_id, t.endpoint_id, t.id] })],
+)
+
+/** Ranges of changes that are sent to an endpoint once more: each is a second cursor. */
+export const resends = sqliteTable(
+  'resends',
+  {
+    project_id: text().notNull(),
+    endpoint_id: text().notNull(),
+    id: text().notNull(),
+    /** The numbers between which the changes are: the first excluded, the last included. */
+    after: integer().notNull(),
+    until: integer().notNull(),
+    position: integer().notNull(),
+    types: text({ mode: 'json' }).$type<string[]>(),
+    created_at: integer().notNull(),
+    created_by: text().notNull(),
+    /** When it was done (ms); null while it is not. */
+    finished_at: integer(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.endpoint_id, t.id] }),
+    index('resends_open').on(t.project_id, t.endpoint_id).where(sql`finished_at IS NULL`),
+  ],
+)
+
+/** What a purged project leaves here. */
+export const FOLLOWER_PARTS: Parts = {
+  deliveries: partOf(deliveries, [deliveries.project_id, deliveries.endpoint_id, deliveries.seq], CHUNK_ROWS),
+  delivery_runs: partOf(deliveryRuns, [deliveryRuns.project_id, deliveryRuns.endpoint_id, deliveryRuns.id], 200),
+  resends: partOf(resends, [resends.project_id, resends.endpoint_id, resends.id], CHUNK_ROWS),
+  webhook_endpoints: partOf(webhookEndpoints, [webhookEndpoints.project_id, webhookEndpoints.id], CHUNK_ROWS),
+}
