@@ -25,7 +25,7 @@ const STORES = storesIn(trackedText())
 const QUEUES = [
   ...STORES.map(({ queue }) => queue),
   tracked('dead_letter_queue'),
-  ...['FETCHES', 'DELIVERIES', 'SLOW_DELIVERIES'].map((binding) => queueOf(trackedText(), binding)),
+  ...['FETCHES', 'DELIVERIES', 'SLOW_DELIVERIES', 'WATCHERS'].map((binding) => queueOf(trackedText(), binding)),
 ]
 const { values: flags } = readFlags({
   usage: 'npm run deploy -- --public-origin ORIGIN --email-from ADDRESS [--dry-run]',

@@ -13,6 +13,8 @@ export interface Env {
   /** Endpoints that something is to be sent to, of all stores; those that answer slowly are apart. */
   DELIVERIES: Queue<unknown>
   SLOW_DELIVERIES: Queue<unknown>
+  /** The projects whose watchers have something to do, of all stores. */
+  WATCHERS: Queue<unknown>
   KV: KVNamespace
   EMAIL?: SendEmail
   LIMIT_CREDENTIAL: RateLimit
@@ -66,6 +68,8 @@ export type Runtime = {
   /** The queues of endpoints that something is to be sent to, of all stores. */
   deliveries: Queue<unknown>
   slowDeliveries: Queue<unknown>
+  /** The queue of projects whose watchers have something to do, of all stores. */
+  watchers: Queue<unknown>
   /** The number of that store. Before `at`, it is 0, the number of the directory. */
   store: number
   /** The numbers of the stores that are bound, in their order. */
@@ -122,6 +126,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
     fetches: env.FETCHES,
     deliveries: env.DELIVERIES,
     slowDeliveries: env.SLOW_DELIVERIES,
+    watchers: env.WATCHERS,
     kv: env.KV,
     email: env.EMAIL ?? null,
     limits: {

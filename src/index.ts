@@ -3,13 +3,16 @@ import { type Env, openRuntime } from './env'
 import { consumeFetches } from './inbox/fetches/queue'
 import { handleBatch } from './inbox/process/queue'
 import { upkeep } from './upkeep/upkeep'
+import { consumeWatchers } from './watch/queue'
 
 export default {
   fetch: app.fetch,
 
   async queue(batch, env, ctx) {
     const rt = openRuntime(env, ctx)
-    await (batch.queue.endsWith('-fetches') ? consumeFetches(rt, batch) : handleBatch(rt, batch))
+    if (batch.queue.endsWith('-fetches')) await consumeFetches(rt, batch)
+    else if (batch.queue.endsWith('-watchers')) await consumeWatchers(rt, batch)
+    else await handleBatch(rt, batch)
   },
 
   async scheduled(_controller, env, ctx) {

@@ -9,7 +9,7 @@ type Locked = { link?: boolean; integrity?: string; resolved?: string }
 
 it('bounds how many batches of each queue are handled at once', () => {
   const consumers = config.split('[[').filter((block) => block.startsWith('queues.consumers]]'))
-  expect(consumers).toHaveLength(5)
+  expect(consumers).toHaveLength(6)
   for (const block of consumers) expect(block).toMatch(/^max_concurrency = [1-9]\d*\b/m)
 })
 

@@ -24,6 +24,7 @@ const QUEUES = {
   FETCHES: 'platform-api-fetches',
   DELIVERIES: 'platform-api-deliveries',
   SLOW_DELIVERIES: 'platform-api-slow-deliveries',
+  WATCHERS: 'platform-api-watchers',
 }
 /** The longest time in which a code is printed (ms). */
 const CODE_WITHIN = 10_000

@@ -3,7 +3,7 @@ import { CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
 
 /**
- * A change as it is stored. It has no values, so that an erasure finds nothing here. Triggers write this form too: see the migration
+ * A change as it is stored. It has no values of objects, so that an erasure finds nothing here. Triggers write this form too: see the migration
  * `changes`.
  */
 export type StoredChange = {
@@ -23,7 +23,20 @@ export type StoredChange = {
   former?: { customer?: string; consumer_id?: string }
   /** The id of the event, fetch or audit entry that made the change. */
   cause?: string
+  /** Of `entitlements.changed`: what a consumer is allowed to do now, and what it was before. */
+  features?: readonly FeatureChange[]
+  /** Of `entitlements.changed`: what may have brought it about. */
+  causes?: readonly StoredCause[]
 }
+
+/** A feature with the value that a consumer was and is allowed; null: none. `reason`: why it is as it is now. */
+export type FeatureChange = { key: string; before: unknown; after: unknown; reason: string }
+
+/**
+ * What may have changed entitlements: a change by its number and type, with its own cause; or with a type alone, `time` that has passed,
+ * or `gap`: changes that were deleted before they were read.
+ */
+export type StoredCause = { type: string; number?: number; cause?: string }
 
 /**
  * What changed in a project, in the order of the commits: a row for each transaction, or several. D1 executes one transaction at a
@@ -49,4 +62,6 @@ export const changes = sqliteTable(
 export const changesEpoch = sqliteTable('changes_epoch', { epoch: text().primaryKey() })
 
 /** What a purged project leaves here. */
-export const CHANGES_PARTS: Parts = { changes: partOf(changes, [changes.project_id, changes.seq], CHUNK_ROWS) }
+export const CHANGES_PARTS: Parts = {
+  changes: partOf(changes, [changes.project_id, changes.seq], CHUNK_ROWS),
+}

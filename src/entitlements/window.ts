@@ -72,6 +72,11 @@ function windowOf(timing: Timing, { grace_days, renewal_slack_hours }: Rules): A
   }
 }
 
+/** Whether a subscription in its status can give access, now or after the rules have changed. Otherwise only its vendor can change that. */
+export function canGiveAgain({ status }: Pick<Timing, 'status'>): boolean {
+  return status === 'trialing' || status === 'active' || status === 'past_due'
+}
+
 /** The earliest of these times (ms); null stands for none, and is later than every time. */
 export function earliest(times: readonly (number | null)[]): number | null {
   return times.reduce((first, time) => (first === null || (time !== null && time < first) ? time : first), null)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { StoredCause } from '../changes/schema'
 import { exampleOf, named, timestamp, wholeNumber } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import type { Scope } from '../lib/access'
@@ -9,6 +10,34 @@ import type { AskedChanges, ChangesRead, FeedPosition, NumberedChange } from './
 import { CHANGE_OBJECTS, CHANGE_TYPES, type ChangeType, typesNamed } from './types'
 
 const id = z.string().nullable()
+
+const Cause = z.object({
+  type: named('ChangeCause', z.enum(['webhook_event', 'fetch', 'audit_entry'])),
+  id: z.string(),
+})
+
+const FeatureChange = named(
+  'FeatureChange',
+  z.object({
+    key: z.string(),
+    before: z.unknown().describe('The value that the consumer was allowed; null if it was not allowed the feature.'),
+    after: z.unknown().describe('The value that it is allowed now; null if it is not allowed the feature.'),
+    reason: z.string().describe('Why it is as it is now: the reason of a check.'),
+  }),
+)
+
+const EntitlementCause = named(
+  'EntitlementCause',
+  z.object({
+    type: z
+      .string()
+      .describe(
+        'The type of a change. Or `time`: something has begun or ended. Or `gap`: changes that were deleted before they were looked at.',
+      ),
+    change: id.describe('The id of the change.'),
+    cause: Cause.nullable().describe('What made that change; null if it is not reported.'),
+  }),
+)
 
 export const ChangeSchema = named(
   'Change',
@@ -39,11 +68,18 @@ export const ChangeSchema = named(
       .object({ customer: id, consumer_id: id })
       .nullable()
       .describe('Whom it belonged to before, if the change moved it; else null.'),
-    cause: z
-      .object({ type: named('ChangeCause', z.enum(['webhook_event', 'fetch', 'audit_entry'])), id: z.string() })
-      .nullable()
+    cause: Cause.nullable().describe(
+      'What made the change: a webhook event, a fetch from the vendor, or the entry of a call in the audit log. Null if it is not reported.',
+    ),
+    features: z
+      .array(FeatureChange)
+      .optional()
+      .describe('Only of `entitlements.changed`: the features whose values are not what they were, by their keys.'),
+    causes: z
+      .array(EntitlementCause)
+      .optional()
       .describe(
-        'What made the change: a webhook event, a fetch from the vendor, or the entry of a call in the audit log. Null if it is not reported.',
+        'Only of `entitlements.changed`: what may have made the difference, in order: up to 20 changes, and `time`. Several may be named of which one did.',
       ),
   }),
   {
@@ -149,7 +185,7 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
     customer = null,
     consumer_id = null,
   } = change
-  const { former, cause } = change
+  const { former, cause, features, causes } = change
   return {
     id: idOf({ epoch, number }),
     number,
@@ -161,8 +197,19 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
     customer,
     consumer_id,
     former: former ? { customer: former.customer ?? null, consumer_id: former.consumer_id ?? null } : null,
-    cause: cause === undefined ? null : { type: causeOf(cause), id: cause },
+    cause: presentCause(cause),
+    ...(features && { features: features.map((one) => ({ ...one })) }),
+    ...(causes && { causes: causes.map((one) => presentReason(one, epoch)) }),
   }
+}
+
+/** What may have changed entitlements, as callers see it. */
+function presentReason({ type, number, cause }: StoredCause, epoch: string): z.infer<typeof EntitlementCause> {
+  return { type, change: number === undefined ? null : idOf({ epoch, number }), cause: presentCause(cause) }
+}
+
+function presentCause(cause: string | undefined): z.infer<typeof Cause> | null {
+  return cause === undefined ? null : { type: causeOf(cause), id: cause }
 }
 
 function idOf({ epoch, number }: FeedPosition): string {

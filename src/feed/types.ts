@@ -37,6 +37,7 @@ const OBJECTS = {
   feature: { scope: 'catalog:read', types: ['feature.created', 'feature.updated', 'feature.deleted'] },
   plan: { scope: 'catalog:read', types: ['plan.created', 'plan.updated'] },
   grant: { scope: 'entitlements:read', types: ['grant.created', 'grant.revoked'] },
+  entitlements: { scope: 'entitlements:read', types: ['entitlements.changed', 'entitlements.watching'] },
   entitlement_key: { scope: 'entitlements:read', types: ['entitlement_key.rotated'] },
   connection: {
     scope: 'connections:read',

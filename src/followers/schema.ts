@@ -137,10 +137,51 @@ export const resends = sqliteTable(
   ],
 )
 
+/** A change that a watcher has read and that may concern every consumer. `all`: also those of which it keeps no state. */
+export type WalkCause = {
+  /** The number, type, cause and time (ms) of the change. `number`: null if there is none, because the watcher itself began the walk. */
+  number: number | null
+  type: string
+  cause?: string
+  at: number
+  /** The consumer behind whom the walk began for this change. */
+  from: string
+  /** Whether the walk has come to its end since, and begun again with the first consumer. */
+  round: boolean
+  all: boolean
+}
+
+/** A walk over consumers in the order of their ids, round and round. `at`: the last one that it has come to; empty: none. */
+export type Walk = { at: string; causes: WalkCause[] }
+
+/** Off: what is left of its states is being deleted. Starting: it reads what everybody may do, and tells nothing yet. */
+export const WATCHER_STATES = ['off', 'starting', 'on'] as const
+
+/**
+ * The watcher of a project's entitlements: a reader of the feed with a position of its own. A project that never switched it on has no
+ * row. The row stays when it is switched off, so that `version` never comes again.
+ */
+export const watchers = sqliteTable('watchers', {
+  project_id: text().primaryKey(),
+  state: text({ enum: WATCHER_STATES }).notNull(),
+  /** The number of the last change that it has read, and the prefix of the ids under which it has that number. */
+  position: integer().notNull(),
+  epoch: text().notNull(),
+  /** Goes up with each step, and fences it: see watch/write.ts. */
+  version: integer().notNull(),
+  walk: text({ mode: 'json' }).$type<Walk>().notNull(),
+  /** Who works on it, and until when (ms). It only saves work. */
+  lease_token: text(),
+  lease_until: integer().notNull().default(0),
+  /** When a message for it was sent (ms); 0 if none is on its way. */
+  woken_at: integer().notNull().default(0),
+})
+
 /** What a purged project leaves here. */
 export const FOLLOWER_PARTS: Parts = {
   deliveries: partOf(deliveries, [deliveries.project_id, deliveries.endpoint_id, deliveries.seq], CHUNK_ROWS),
   delivery_runs: partOf(deliveryRuns, [deliveryRuns.project_id, deliveryRuns.endpoint_id, deliveryRuns.id], 200),
   resends: partOf(resends, [resends.project_id, resends.endpoint_id, resends.id], CHUNK_ROWS),
   webhook_endpoints: partOf(webhookEndpoints, [webhookEndpoints.project_id, webhookEndpoints.id], CHUNK_ROWS),
+  watchers: partOf(watchers, [watchers.project_id], CHUNK_ROWS),
 }

@@ -5,7 +5,7 @@ import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { within } from '../lib/within'
 import { MESSAGES_AT_ONCE, SEND_WITHIN_MS, WOKEN_FOR } from './limits'
-import { webhookEndpoints } from './schema'
+import { watchers, webhookEndpoints } from './schema'
 
 /*
  * Who follows the feed inside the service is woken here, and nowhere else: with the statements of `wakers` in the batch of the change,
@@ -37,6 +37,18 @@ export function wakers(db: Db, projects: readonly string[], now: number) {
         ),
       )
       .returning({ project_id, endpoint_id: id, slow }),
+    woken_watchers: db
+      .update(watchers)
+      .set({ woken_at: now })
+      .where(
+        and(
+          inArray(watchers.project_id, valuesOf(projects)),
+          ne(watchers.state, 'off'),
+          lte(watchers.lease_until, now),
+          lte(watchers.woken_at, now - WOKEN_FOR),
+        ),
+      )
+      .returning({ project_id: watchers.project_id }),
   } satisfies Queries
 }
 
@@ -44,11 +56,12 @@ export function wakers(db: Db, projects: readonly string[], now: number) {
 export type Woken = Results<ReturnType<typeof wakers>>
 
 /** Sends the messages. It throws nothing: the cron sends what was not sent. */
-export async function sendWoken(rt: Runtime, { woken_endpoints }: Woken): Promise<void> {
+export async function sendWoken(rt: Runtime, { woken_endpoints, woken_watchers }: Woken): Promise<void> {
   try {
-    await sendToEndpoints(rt, woken_endpoints)
+    await Promise.all([sendToEndpoints(rt, woken_endpoints), sendToWatchers(rt, woken_watchers)])
   } catch (error) {
-    writeLog('warn', 'wake_failed', { endpoints: woken_endpoints.length, error: String(error) })
+    const [endpoints, watching] = [woken_endpoints.length, woken_watchers.length]
+    writeLog('warn', 'wake_failed', { endpoints, watchers: watching, error: String(error) })
   }
 }
 
@@ -76,5 +89,16 @@ export async function sendToEndpoints(
       }))
       await within(SEND_WITHIN_MS, queue.sendBatch(messages, { delaySeconds }))
     }
+  }
+}
+
+/** Sends a message for each project whose watcher has something to do. @throws where the Queue does not take them */
+export async function sendToWatchers(rt: Runtime, woken: readonly { project_id: string }[]): Promise<void> {
+  for (let i = 0; i < woken.length; i += MESSAGES_AT_ONCE) {
+    const messages = woken.slice(i, i + MESSAGES_AT_ONCE).map(({ project_id }) => ({
+      body: { project_id },
+      contentType: 'json' as const,
+    }))
+    await within(SEND_WITHIN_MS, rt.watchers.sendBatch(messages))
   }
 }

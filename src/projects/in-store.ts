@@ -7,6 +7,7 @@ import { invalidField } from '../http/validate'
 import { findProject, type Project } from '../tenancy/project'
 import { projects } from '../tenancy/schema'
 import type { SettingsChange, StoreChange } from '../tenancy/settings'
+import { watcherSwitched } from '../watch/switch'
 
 /** Inserts a project with its audit row, for a batch. */
 export function projectCreated(db: Db, project: Project, change: Change, condition: SQL | undefined) {
@@ -35,6 +36,7 @@ export async function changeInStore(
     .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting))
   const { project, features } = await batch(db, {
     ...audited(db, change, settingsEntry(id, settings), changed),
+    ...watcherSwitched(db, id, settings.watch_entitlements),
     project: findProject(db, { id }),
     features: featuresAmong(db, id, devices_feature ? [devices_feature] : []),
   })

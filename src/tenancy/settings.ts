@@ -145,6 +145,15 @@ export const SETTINGS = {
     default: false,
     said: (count) => `subscriptions in test mode give ${count ? 'access' : 'no access'}`,
   }),
+  watch_entitlements: inStore({
+    schema: z
+      .boolean()
+      .describe(
+        'Whether the feed of changes tells what each consumer is allowed, whenever that changes: `entitlements.changed`. It begins to tell when `entitlements.watching` is in the feed.',
+      ),
+    default: false,
+    said: (watch) => `changes of entitlements are ${watch ? 'in the feed' : 'not in the feed'}`,
+  }),
 }
 
 type Declared = typeof SETTINGS

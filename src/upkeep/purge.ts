@@ -18,6 +18,7 @@ import type { PassStep } from '../tenancy/pass'
 import type { Project } from '../tenancy/project'
 import { TENANCY_PARTS } from '../tenancy/schema'
 import { TOKEN_KEY_PARTS } from '../token-keys/schema'
+import { WATCH_PARTS } from '../watch/schema'
 
 /** The tables with rows of projects, room by room, in the order in which they are emptied. */
 const PARTS: Parts = {
@@ -32,6 +33,7 @@ const PARTS: Parts = {
   ...AUDIT_PARTS,
   ...API_KEY_PARTS,
   ...FOLLOWER_PARTS,
+  ...WATCH_PARTS,
   ...CHANGES_PARTS,
 }
 

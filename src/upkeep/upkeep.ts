@@ -6,12 +6,12 @@ import { type Figures, readFigures } from '../health/deployment'
 import { noteFull } from '../http/database-full'
 import { writeLog } from '../http/log'
 import { measure, measureErrors } from '../http/measure'
-import { resendFetches } from '../inbox/fetches/due'
 import { sweep } from '../inbox/process/sweep'
 import { Fault } from '../lib/fault'
 import { readState, writeState } from '../stores/state'
 import { noteSeen, type Seen } from '../stores/store'
 import type { Budget } from './budget'
+import { resendDue } from './due'
 import { housekeep } from './housekeeping'
 import { LANES, RUN_STATEMENTS, STORE_MS, STORE_STATEMENTS } from './limits'
 import { reseal } from './reseal'
@@ -96,7 +96,7 @@ async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> 
   }
   const parts = {
     sweep: () => sweep(rt, budget),
-    fetches: () => resendFetches(rt),
+    due: () => resendDue(rt),
     reseal: () => reseal(rt, budget),
     observe: async () => {
       figures = await observe(rt)

@@ -21,7 +21,8 @@ const PUBLIC = [
   'events.lease_token', // of a worker
   'vendor_asks.lease_token', // of a worker
   'vendor_doubts.lease_token', // of a worker
-  'webhook_endpoints.lease_token', // of a worker
+  'watchers.lease_token', // of a worker
+  'webhook_endpoints.lease_token',
 ]
 
 it('an export leaves out every column with a secret', async () => {

@@ -10,8 +10,12 @@ import { arrived, comeBack, customersWorld, newDomain, open, type SignedIn } fro
 
 /* What a statement reads that belongs to others: with a scan, it would slow down with every project of a store. */
 
-/** Tables that the cron may read whole: small ones, such as a day's refreshes, and those of which it takes a bounded part. */
+/**
+ * Tables that the cron may read whole: small ones, such as a day's refreshes or the watchers, one in a project, and those of which it takes
+ * a bounded part.
+ */
 const READ_WHOLE = [
+  'changes_epoch',
   'connections',
   'd1_migrations',
   'entitlement_keys',
@@ -21,6 +25,7 @@ const READ_WHOLE = [
   'totals',
   'vendor_asks',
   'vendor_runs',
+  'watchers',
 ]
 
 let tables: Set<string>

@@ -8,14 +8,16 @@ import { everyD1 } from '../harness/stores'
 
 /** D1 whose own clock shows the test's. */
 export function clockedD1(): D1Database {
-  const atNow = (query: string) => query.replace("unixepoch('subsec') * 1000", String(Date.now()))
-  return everyD1(
-    (real) =>
-      ({
-        prepare: (query: string) => real.prepare(atNow(query)),
-        batch: (statements: D1PreparedStatement[]) => real.batch(statements),
-      }) as unknown as D1Database,
-  )
+  return everyD1(clocked)
+}
+
+/** One database whose own clock shows the test's. */
+export function clocked(real: D1Database): D1Database {
+  const atNow = (query: string) => query.replaceAll("unixepoch('subsec') * 1000", String(Date.now()))
+  return {
+    prepare: (query: string) => real.prepare(atNow(query)),
+    batch: (statements: D1PreparedStatement[]) => real.batch(statements),
+  } as unknown as D1Database
 }
 
 /** A project with connections, a catalog and consumers, in which the database's clock is the test's. */

@@ -71,6 +71,7 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
     FETCHES: NO_QUEUE,
     DELIVERIES: NO_QUEUE,
     SLOW_DELIVERIES: NO_QUEUE,
+    WATCHERS: NO_QUEUE,
     LIMIT_VENDOR: NO_LIMIT,
     ...bindings,
     ...spread,

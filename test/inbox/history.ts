@@ -66,7 +66,7 @@ export async function happen(project: string, connection: string, stories: reado
     })
     expect(await finish(db, { verdicts, projections: [], lease, now: at })).toEqual({
       noted: new Set(),
-      woken: { woken_endpoints: [] },
+      woken: { woken_endpoints: [], woken_watchers: [] },
     })
   }
 }

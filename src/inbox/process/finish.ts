@@ -55,8 +55,8 @@ export async function finish(db: Db, what: Finish): Promise<Finished> {
   try {
     const { doubts, ...results } = await batch(db, finishQueries(db, what, lists))
     const noted = new Set((doubts as Noted | undefined)?.map(({ project_id }) => project_id))
-    const { woken_endpoints } = results as unknown as Woken
-    return { noted, woken: { woken_endpoints } }
+    const { woken_endpoints, woken_watchers } = results as unknown as Woken
+    return { noted, woken: { woken_endpoints, woken_watchers } }
   } catch (error) {
     if (isStale(error)) return 'stale'
     if (error instanceof ConstraintError) return { refused: fail('effects_rejected', error.message) }

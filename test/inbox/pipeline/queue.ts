@@ -5,6 +5,7 @@ import type { EventMessage, SpooledMessage } from '../../../src/inbox/messages'
 import { bindingsWith, queueOf, STORE_NUMBER } from '../../harness'
 
 export const FETCH_QUEUE = 'platform-api-fetches'
+export const WATCH_QUEUE = 'platform-api-watchers'
 
 /** What became of a message: acked, or to be delivered again. */
 export type Settled = 'ack' | { delaySeconds: number }
@@ -90,7 +91,7 @@ export function memoryQueue(name = queueOf(STORE_NUMBER), most = 100) {
         waiting = waiting.filter((message) => !due.includes(message))
         const results = await deliverBatch(
           due.map(({ body }) => body),
-          name === FETCH_QUEUE ? bindings : { EVENTS, ...bindings },
+          [FETCH_QUEUE, WATCH_QUEUE].includes(name) ? bindings : { EVENTS, ...bindings },
           name,
         )
         for (const [index, message] of due.entries()) {

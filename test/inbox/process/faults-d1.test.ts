@@ -140,7 +140,7 @@ const PATHS: Path[] = [
   },
   {
     name: 'sweep what was lost',
-    trips: ['take due', 'take dead', 'state', 'due fetches', 'read state', 'metrics', 'progress', ...NOTED],
+    trips: ['take due', 'take dead', 'state', 'due messages', 'read state', 'metrics', 'progress', ...NOTED],
     prepare: async (world) => {
       await kept()
       const ids = await lost(world)
@@ -162,7 +162,7 @@ const PATHS: Path[] = [
       'read dead',
       'finish',
       'state',
-      'due fetches',
+      'due messages',
       'read state',
       'metrics',
       'progress',

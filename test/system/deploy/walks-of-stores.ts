@@ -76,10 +76,10 @@ function expectBound(account: Account, count: number): void {
     queues,
     [
       ...ofStores,
-      ...['events-dead', 'fetches', 'deliveries', 'slow-deliveries'].map((queue) => `${NAME}-${queue}`),
+      ...['events-dead', 'fetches', 'deliveries', 'slow-deliveries', 'watchers'].map((queue) => `${NAME}-${queue}`),
     ].sort(),
   )
-  same('consumers', consumersOf(account), Array(count + 4).fill(1))
+  same('consumers', consumersOf(account), Array(count + 5).fill(1))
   // A later upload does not touch what it does not change.
   const told = account.uploads.flatMap(({ bindings }) => bindings.filter(({ type }) => type !== 'inherit'))
   const bound = new Map(told.map((binding) => [binding.name, binding]))

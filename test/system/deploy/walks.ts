@@ -17,7 +17,7 @@ export function walks(): [name: string, walk: () => Promise<void>][] {
       async () => {
         const own = ['--public-origin', `https://${NAME}.example.workers.dev`]
         must(await deploy(account, ['--jurisdiction', 'eu', ...own]), 1, 'Choose one under Workers & Pages')
-        same('creations', creations(), 7)
+        same('creations', creations(), 8)
         uploads(0)
       },
     ],
@@ -26,7 +26,7 @@ export function walks(): [name: string, walk: () => Promise<void>][] {
       async () => {
         account.trouble = {}
         must(await deploy(account), 0, 'Deployed.')
-        same('creations', creations(), 7)
+        same('creations', creations(), 8)
         uploads(1)
         expectDeployed(account)
       },
@@ -37,11 +37,11 @@ export function walks(): [name: string, walk: () => Promise<void>][] {
         account.secrets.delete('ENCRYPTION_KEY_1')
         account.secrets.add('ENCRYPTION_KEY_2')
         must(await deploy(account), 0, 'No migrations to apply')
-        same('creations', creations(), 7)
+        same('creations', creations(), 8)
         uploads(2)
         const sent = account.uploads[1]?.bindings.filter(({ type }) => type === 'secret_text')
         same('secrets that were sent', sent, [])
-        same('consumers', consumersOf(account), [1, 1, 1, 1, 1])
+        same('consumers', consumersOf(account), [1, 1, 1, 1, 1, 1])
       },
     ],
     [
@@ -64,17 +64,19 @@ function expectDeployed(account: Account): void {
     `${NAME}-fetches`,
     `${NAME}-deliveries`,
     `${NAME}-slow-deliveries`,
+    `${NAME}-watchers`,
   ])
   same('database', [database?.name, database?.jurisdiction], [NAME, 'eu'])
   same('namespaces', names(account.namespaces, 'title'), [`${NAME}-kv`])
   same('secrets', [...account.secrets].sort(), ['CODE_PEPPER', 'ENCRYPTION_KEY_1'])
-  same('consumers', consumersOf(account), [1, 1, 1, 1, 1])
+  same('consumers', consumersOf(account), [1, 1, 1, 1, 1, 1])
   const bound = new Map(account.uploads[0]?.bindings.map((binding) => [binding.name, binding]))
   same('DB', bound.get('DB')?.id, database?.uuid)
   same('KV', bound.get('KV')?.namespace_id, account.namespaces[0]?.id)
   same('DELIVERIES', bound.get('DELIVERIES')?.queue_name, `${NAME}-deliveries`)
   same('SLOW_DELIVERIES', bound.get('SLOW_DELIVERIES')?.queue_name, `${NAME}-slow-deliveries`)
   same('FETCHES', bound.get('FETCHES')?.queue_name, `${NAME}-fetches`)
+  same('WATCHERS', bound.get('WATCHERS')?.queue_name, `${NAME}-watchers`)
   same('PUBLIC_ORIGIN', bound.get('PUBLIC_ORIGIN')?.text, 'https://api.example.org')
   same('METRICS', bound.get('METRICS')?.type, 'analytics_engine')
   const tables = database?.sqlite.prepare("SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'").get()

@@ -1,4 +1,5 @@
 import type { Change } from '../../../feed/fields'
+import type { ChangeType } from '../../../feed/types'
 import type { Page } from '../../../http/page'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
@@ -63,10 +64,18 @@ function columnsOf(c: Visit): Column<Change>[] {
     ['When', ({ at }) => <Time at={timeOf(at)} now={now} />],
     [
       'Type',
-      ({ type, fields }) => (
+      ({ type, fields, features = [] }) => (
         <>
           {saidOf(type)}
           {fields !== null && fields.length > 0 && <span class="line quiet">{fields.join(', ')}</span>}
+          {features.slice(0, MAX_FEATURES_SHOWN).map(({ key, before, after }) => (
+            <span class="line quiet">
+              {key}: {valueText(before)} → {valueText(after)}
+            </span>
+          ))}
+          {features.length > MAX_FEATURES_SHOWN && (
+            <span class="line quiet">and {features.length - MAX_FEATURES_SHOWN} more</span>
+          )}
         </>
       ),
     ],
@@ -75,8 +84,28 @@ function columnsOf(c: Visit): Column<Change>[] {
       'Consumer',
       ({ consumer_id }) => consumer_id && <Linked to={`${pathsOf(c).consumers}/${consumer_id}`} id={consumer_id} />,
     ],
-    ['Because of', ({ cause }) => cause && <Linked to={causePath(c, cause)} id={cause.id} />, 'spare'],
+    ['Because of', (change) => <Because c={c} change={change} />, 'spare'],
   ]
+}
+
+/** What made a change; of entitlements, the last of the changes that may have, or time. */
+function Because({ c, change: { cause, causes } }: { c: Visit; change: Change }) {
+  const last = causes?.at(-1)
+  const made = cause ?? last?.cause
+  if (made) return <Linked to={causePath(c, made)} id={made.id} />
+  return <span>{last && (last.type === 'time' ? 'time' : saidOf(last.type as ChangeType))}</span>
+}
+
+/** Features that a line of the list shows, and characters of each value. */
+const MAX_FEATURES_SHOWN = 5
+const MAX_VALUE_SHOWN = 60
+
+/** A value of a feature, in few words. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return 'not allowed'
+  if (value === true) return 'allowed'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > MAX_VALUE_SHOWN ? `${text.slice(0, MAX_VALUE_SHOWN)}…` : text
 }
 
 /** An id, which leads to its page if it has one. */
@@ -105,6 +134,7 @@ function About({ c, change: { object, consumer_id } }: { c: Visit; change: Chang
     replay: `${paths.replays}/${id}`,
     consumer: `${paths.consumers}/${id}`,
     grant: `${paths.consumers}/${consumer_id}/grants`,
+    entitlements: consumer_id === null ? paths.general : `${paths.consumers}/${consumer_id}`,
     plan: `${paths.plans}/${id}`,
     api_key: `${paths.keys}/${id}`,
     connection: `${paths.connections}/${id}`,

@@ -16,6 +16,8 @@ const SAID: Partial<Record<ChangeType, string>> = {
   'consumer.created': 'Consumer created',
   'consumer.updated': 'Consumer changed',
   'consumer.named': 'Consumer got an additional external id',
+  'entitlements.changed': 'Entitlements changed',
+  'entitlements.watching': 'Entitlements are watched from here on',
 }
 
 /** What a change is called. */
@@ -32,6 +34,7 @@ export const CHOICES = [
   ['customer.*', 'Customers'],
   ['consumer.*', 'Consumers'],
   ['grant.*', 'Grants'],
+  ['entitlements.*', 'Entitlements'],
   ['webhook_event.*', 'Webhook events'],
   ['plan.*,feature.*', 'Plans and features'],
   ['connection.*,import.*', 'Connections'],

@@ -35,7 +35,12 @@ const CONSUMERS = form(
 
 /** How long a subscription gives access when it is late, and whether test mode counts. */
 const ENTITLEMENTS = form(
-  ProjectSettings.pick({ grace_days: true, renewal_slack_hours: true, test_mode_counts: true }).partial(),
+  ProjectSettings.pick({
+    grace_days: true,
+    renewal_slack_hours: true,
+    test_mode_counts: true,
+    watch_entitlements: true,
+  }).partial(),
   {
     grace_days: number('Days of access while a subscription is past due', {
       hint: `From 0 to ${MAX_GRACE_DAYS}. If the field is empty, there is access for as long as the vendor says that the subscription is past due.`,
@@ -46,6 +51,9 @@ const ENTITLEMENTS = form(
     }),
     test_mode_counts: tick('Subscriptions in test mode give access', {
       hint: 'For projects in which you try things out. Anybody can subscribe with a test card.',
+    }),
+    watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
+      hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',
     }),
   },
 )
@@ -119,7 +127,7 @@ export function ConsumerSettings({ c, settings, sent = UNSENT }: Props) {
 }
 
 export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
-  const { grace_days, renewal_slack_hours, test_mode_counts } = settings
+  const { grace_days, renewal_slack_hours, test_mode_counts, watch_entitlements } = settings
   const of = { ...sent, entered: sent.entered ?? ENTITLEMENTS.opened(settings) }
   return (
     <section id="rules" aria-labelledby="rules-title">
@@ -130,6 +138,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
           {ENTITLEMENTS.field('grace_days', of)}
           {ENTITLEMENTS.field('renewal_slack_hours', of)}
           {ENTITLEMENTS.field('test_mode_counts', of)}
+          {ENTITLEMENTS.field('watch_entitlements', of)}
         </Form>
       ) : (
         <dl class="facts">
@@ -138,6 +147,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
           </Fact>
           <Fact name="Access after a period">{plural(renewal_slack_hours, 'hour')}</Fact>
           <Fact name="Subscriptions in test mode">{test_mode_counts ? 'give access' : 'give no access'}</Fact>
+          <Fact name="Changes of entitlements">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
         </dl>
       )}
     </section>

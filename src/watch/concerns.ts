@@ -1,0 +1,42 @@
+import type { StoredChange } from '../changes/schema'
+
+/** The changes that may change what the consumers may do that they name. */
+const OF_CONSUMERS: ReadonlySet<string> = new Set([
+  'subscription.changed',
+  'customer.linked',
+  'customer.pinned',
+  'customer.unpinned',
+  'consumer.created',
+  'consumer.named',
+  'consumer.blocked',
+  'consumer.unblocked',
+  'consumer.merged',
+  'consumer.erased',
+  'grant.created',
+  'grant.revoked',
+])
+
+/** The changes that may change what everybody may do, by the fields of which one must have changed; null: in any case. */
+const OF_ALL: Readonly<Record<string, readonly string[] | null>> = {
+  'plan.created': null,
+  'plan.updated': ['features', 'prices', 'rank', 'key'],
+  'feature.updated': ['combine'],
+  'project.settings_changed': ['grace_days', 'renewal_slack_hours', 'test_mode_counts'],
+}
+
+/**
+ * The consumers that a change concerns: those that its object belonged to and belongs to since, as they were when it was made. If a
+ * customer or a grant has another consumer by now, the change that moved it names both.
+ */
+export function concerned({ type, consumer_id, former }: StoredChange): string[] {
+  if (!OF_CONSUMERS.has(type)) return []
+  const ids = [former?.consumer_id, consumer_id].filter((id) => id !== undefined)
+  return [...new Set(ids)]
+}
+
+/** Whether a change may concern every consumer. */
+export function concernsAll({ type, fields }: StoredChange): boolean {
+  if (!Object.hasOwn(OF_ALL, type)) return false
+  const deciding = OF_ALL[type]
+  return !deciding || !fields || fields.some((field) => deciding.includes(field))
+}

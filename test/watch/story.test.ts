@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { DAY } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { line, subscription, watchWorld } from './world'
+
+beforeEach(() => {
+  stopClock()
+})
+
+/** A project whose watcher is on, with a consumer who pays. */
+async function watched() {
+  const world = await watchWorld()
+  await world.sell({ sso: { value: true }, seats: { value: 1, per_seat: true } }, { limits: { value: { rows: 1 } } })
+  await world.must('PUT', 'consumers/ext:ada', {})
+  await world.must('PUT', 'consumers/ext:bob', {})
+  await world.must('PUT', 'billing/customers/stripe/cus_1', { consumer: 'ext:ada' })
+  await world.set({ watch_entitlements: true })
+  expect((await world.told()).map(line)).toEqual(['entitlements.watching'])
+  const told = async () => (await world.told()).map(line)
+  const end = Date.now() + 20 * DAY
+  const pays = (more: object = {}, prices: Record<string, number> = { price_0: 3 }) =>
+    world.happens('customer.subscription.updated', subscription('sub_1', 'cus_1', prices, end, more))
+  return { ...world, told, pays, end }
+}
+
+describe('the feed tells what a consumer may do', () => {
+  it('when an event, a call, a plan, a setting or time has changed it, and nothing when nothing has', async () => {
+    const { told, pays, must, set, plans } = await watched()
+    await pays()
+    expect(await told()).toEqual(['seats null → 3, sso null → true by subscription.changed'])
+    await pays({ metadata: { renewed: 'yes' } })
+    expect(await told()).toEqual([])
+    await pays({}, { price_0: 5 })
+    expect(await told()).toEqual(['seats 3 → 5 by subscription.changed'])
+    await must('PATCH', `billing/plans/${plans[0]}`, { features: { seats: { value: 2, per_seat: true } } })
+    expect(await told()).toEqual(['seats 5 → 10, sso true → null by plan.updated'])
+    await must('PATCH', `billing/plans/${plans[0]}`, { name: 'Another name' })
+    expect(await told()).toEqual([])
+    await must('POST', 'billing/grants', {
+      consumer: 'ext:ada',
+      feature: 'seats',
+      effect: 'deny',
+      expires_at: new Date(Date.now() + DAY).toISOString(),
+    })
+    expect(await told()).toEqual(['seats 10 → null by grant.created'])
+    advance(DAY)
+    expect(await told()).toEqual(['seats null → 10 by time'])
+    await must('PUT', 'billing/customers/stripe/cus_1', { consumer: 'ext:bob' })
+    expect((await told()).sort()).toEqual(
+      ['seats 10 → null by customer.linked', 'seats null → 10 by customer.linked, customer.pinned'].sort(),
+    )
+    await must('POST', 'consumers/ext:bob/block', {})
+    expect(await told()).toEqual(['seats 10 → null by consumer.blocked'])
+    await must('POST', 'consumers/ext:bob/unblock', {})
+    await must('POST', 'consumers/ext:bob/merge', { into: 'ext:ada' })
+    expect(await told()).toEqual(['seats null → 10 by consumer.merged, customer.linked'])
+    advance(22 * DAY)
+    expect(await told()).toEqual(['seats 10 → null by time'])
+    await set({ renewal_slack_hours: 7 * 24 })
+    expect(await told()).toEqual(['seats null → 10 by project.settings_changed'])
+    await must('DELETE', 'consumers/ext:ada')
+    expect(await told()).toEqual(['seats 10 → null by consumer.erased, customer.linked'])
+  })
+})
