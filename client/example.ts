@@ -49,13 +49,15 @@ const late = await createClient({ baseUrl, token: minted.secret, projectId: proj
 const expected: ErrorCode = 'key_rotated'
 if (late.error?.code !== expected) throw new Error('the old secret was not refused')
 
-// Connect a vendor and send events as it does.
+// Connect a vendor and send events as it does. The request is repeated with its key, and makes one connection.
 const signingSecret = `whsec_${randomUUID()}`
-const connection = must(
-  await console_.POST('/platform/v1/billing/connections', {
-    body: { vendor: 'stripe', name: 'Stripe', livemode: false, signing_secret: signingSecret },
-  }),
-)
+const connect = {
+  params: { header: { 'Idempotency-Key': randomUUID() } },
+  body: { vendor: 'stripe', name: 'Stripe', livemode: false, signing_secret: signingSecret },
+} as const
+const connection = must(await console_.POST('/platform/v1/billing/connections', connect))
+const repeated = must(await console_.POST('/platform/v1/billing/connections', connect))
+if (repeated.id !== connection.id) throw new Error('the repeat made another connection')
 for (let n = 1; n <= 5; n++) {
   const time = Math.floor(Date.now() / 1000)
   const object = { id: `cus_${n}`, object: 'customer' }

@@ -5,6 +5,7 @@ import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, type Held, prepared, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { overLimit } from '../http/rate-limit'
+import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
 import { idFloor } from '../lib/ids'
 import { DAY, HOUR, SECOND } from '../lib/time'
@@ -180,6 +181,7 @@ export async function insertKey(
       keyEntry(project_id, id, 'api_key.minted', { name, scopes }),
       insertWhere(db, apiKeys, row, hasRoom).onConflictDoNothing({ target: apiKeys.id }),
     ),
+    ...keptWith(db, change, id, key_prefix),
     key: selectKeys(db, and(eq(apiKeys.id, id), eq(apiKeys.hash, hash))),
   })
   if (key[0]) return key[0]

@@ -36,7 +36,8 @@ export const MintBody = named(
 )
 
 type Wanted = z.infer<typeof MintBody>
-type Minted = { row: KeyRow; secret: string }
+/** A key, with its secret. */
+export type Minted = { row: KeyRow; secret: string }
 
 /**
  * Mints a key in the actor's project. The secret is returned only here.

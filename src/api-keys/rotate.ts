@@ -5,6 +5,7 @@ import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import type { Actor } from '../http/actor'
 import { requireConfirmedFor } from '../http/policy'
+import { keptWith } from '../idempotency/claim'
 import { ADMINISTRATIVE, missingScopes } from '../lib/access'
 import { Fault, notFound } from '../lib/fault'
 import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
@@ -22,13 +23,14 @@ const caller = alias(apiKeys, 'caller')
  *
  * @param key.actor the caller, who must have every scope of the key, and a confirmed session for some: `NEEDS_CONFIRMATION`
  * @param key.known the `key_prefix` of the secret that the caller means to replace; any secret if it is not given
+ * @param key.unused whether the key must never have been used
  * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
  *   `confirmation_required`, `insufficient_scope`, also where an API key rotates another that has an
  *   administrative scope; `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile
  */
 export async function rotateKey(
   db: Db,
-  key: { project_id: string; id: string; actor: Actor; known?: string | undefined },
+  key: { project_id: string; id: string; actor: Actor; known?: string | undefined; unused?: boolean },
   { hash, key_prefix }: NewSecret,
   change: Change,
 ): Promise<KeyRow> {
@@ -45,6 +47,7 @@ export async function rotateKey(
   const current = rotatable(rows, key, change.now)
   if (otherKey) requireOrdinary(current)
   if (key.known !== undefined && key.known !== current.key_prefix) throw conflict()
+  if (key.unused && current.last_used_at !== null) throw conflict()
   const by = otherKey ? requireLasting(rows, actorId, current) : null
   const swapped = db
     .update(apiKeys)
@@ -54,6 +57,7 @@ export async function rotateKey(
         eq(apiKeys.id, id),
         eq(apiKeys.hash, current.hash),
         isNull(apiKeys.revoked_at),
+        key.unused ? isNull(apiKeys.last_used_at) : undefined,
         by ? stillLive(db, by) : undefined,
       ),
     )
@@ -63,7 +67,8 @@ export async function rotateKey(
     db,
     {
       ...audited(db, change, keyEntry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
-      // This follows the audit row, which is written only if the secret was swapped.
+      // These follow the audit row, which is written only if the secret was swapped.
+      ...keptWith(db, change, id, key_prefix),
       retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
       rotated: found(),
       callers: db

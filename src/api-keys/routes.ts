@@ -1,9 +1,10 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { answer } from '../http/answer'
 import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named } from '../http/fields'
+import { secretNotReplayable } from '../http/idempotency'
 import { listOf, pageFields, paging } from '../http/page'
 import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
@@ -15,7 +16,8 @@ import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
 import { keyRevoked } from './faults'
 import { findKey, findOwnKey, listKeys } from './key'
 import { MAX_LIVE_KEYS } from './limits'
-import { MintBody, mintKey } from './mint'
+import { MintBody, type Minted, mintKey } from './mint'
+import { mintAgain } from './mint-again'
 import { ApiKey, presentKey } from './present'
 import { revokeKey } from './revoke'
 import { rotateKey } from './rotate'
@@ -71,15 +73,15 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       tag,
       policy: { actors: ['session'], scope: 'api_keys:write', project: true },
       responses: { 201: { description: 'The key and its secret.', schema: KeyWithSecret } },
-      faults: ['confirmation_required', 'key_limit_reached'],
+      faults: ['confirmation_required', 'key_limit_reached', 'secret_not_replayable'],
+      repeated: async (c, kept) =>
+        answer(c, presentMinted(c, await mintAgain(c.get('rt'), c.get('actor'), kept, changeOf(c))), 201),
     }),
     body(MintBody),
     async (c) => {
-      const { row, secret } = await mintKey(c.get('rt'), c.get('actor'), c.req.valid('json'), changeOf(c))
-      noticeKey(c, row)
-      const { email, role } = sessionOf(c)
-      const minter: Roles = new Map(role === null ? [] : [[row.created_by, { email, role }]])
-      return answer(c, { key: presentKey(row, minter), secret }, 201)
+      const minted = await mintKey(c.get('rt'), c.get('actor'), c.req.valid('json'), changeOf(c))
+      noticeKey(c, minted.row)
+      return answer(c, presentMinted(c, minted), 201)
     },
   )
   .get(
@@ -193,7 +195,11 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         'rotation_conflict',
         'key_expires_first',
         'confirmation_required',
+        'secret_not_replayable',
       ],
+      repeated: async (_, kept) => {
+        throw secretNotReplayable(kept, 'a rotation returns its secret only once')
+      },
     }),
     async (c) => {
       const actor = c.get('actor')
@@ -235,3 +241,9 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       )
     },
   )
+
+function presentMinted(c: Context<HttpEnv>, { row, secret }: Minted): z.infer<typeof KeyWithSecret> {
+  const { email, role } = sessionOf(c)
+  const minter: Roles = new Map(role === null ? [] : [[row.created_by, { email, role }]])
+  return { key: presentKey(row, minter), secret }
+}

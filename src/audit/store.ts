@@ -2,6 +2,7 @@ import { type Column, getTableColumns, type SQL, type SQLWrapper, sql } from 'dr
 import { type Database, onceInABatch, type Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
+import type { Claim } from '../idempotency/claim'
 import { utf8 } from '../lib/crypto'
 import { newId } from '../lib/ids'
 import { auditLog } from './schema'
@@ -25,11 +26,15 @@ export function entriesOf(object_type: string) {
   }
 }
 
-/** The author, request and time (ms) of a change. `client_request_id`: the id that the caller gave the request, if any. */
+/**
+ * The author, request and time (ms) of a change. `client_request_id`: the id that the caller gave the request, if any. `claim`: its
+ * Idempotency-Key, which goes into the batch of the change: see `keptWith`.
+ */
 export type Change = {
   actor: { type: 'user' | 'api_key' | 'system'; id: string }
   request_id: string
   client_request_id?: string | null
+  claim?: Claim | null
   now: number
 }
 type AuditRow = typeof auditLog.$inferSelect

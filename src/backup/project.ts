@@ -13,6 +13,7 @@ export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   connections: ['secrets'],
   devices: ['token_hash'],
   entitlement_keys: ['box', 'key'],
+  idempotency: ['fingerprint', 'key_hash'],
   sso_connections: ['secret'],
   vendor_keys: ['box', 'key'],
   webhook_endpoints: ['secrets'],

@@ -8,6 +8,7 @@ import { refusedNull, refusedTwin } from '../db/refused'
 import type { Runtime } from '../env'
 import { requireMatch, revisionsIn } from '../http/etag'
 import { invalidFields } from '../http/validate'
+import { keptWith } from '../idempotency/claim'
 import { utf8 } from '../lib/crypto'
 import { Fault, requireFound } from '../lib/fault'
 import { newId } from '../lib/ids'
@@ -75,6 +76,7 @@ export async function createPlan(rt: Runtime, projectId: string, fields: PlanFie
         entry(of, 'plan.created', { key: fields.key }),
         insertWhere(db, plans, { ...row, updated_at: change.now }, room),
       ),
+      ...keptWith(db, change, of.id),
       mapped: refsAdded(db, of, prices),
       key: firstKeyInserted(db, projectId, key, change.now),
       rows: findPlan(db, projectId, of.id),

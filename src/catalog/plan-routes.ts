@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { answer, tagged, taggedWith } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
@@ -43,6 +43,10 @@ export const planRoutes = new Hono<HttpEnv>()
         'catalog_limit_reached',
         'encryption_key_unavailable',
       ],
+      repeated: async (c, { object_id }) => {
+        const plan = await readPlan(c, object_id)
+        return answer(c, tagged(c, plan, presentPlan(plan)), 201)
+      },
     }),
     body(CreatePlanBody),
     async (c) => {
@@ -98,11 +102,7 @@ export const planRoutes = new Hono<HttpEnv>()
       faults: ['not_found'],
     }),
     async (c) => {
-      const { db } = c.get('rt')
-      const project = projectOf(c.get('actor'))
-      const id = c.req.param('id')
-      const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: mappedPrices(db, project, id) })
-      const plan = requireFound(withPrices(rows, refs), 'Plan')
+      const plan = await readPlan(c, c.req.param('id'))
       return answer(c, tagged(c, plan, presentPlan(plan)), 200)
     },
   )
@@ -127,3 +127,10 @@ export const planRoutes = new Hono<HttpEnv>()
       return answer(c, tagged(c, plan, presentPlan(plan)), 200)
     },
   )
+
+async function readPlan(c: Context<HttpEnv>, id: string) {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const { rows, refs } = await read(c, { rows: findPlan(db, project, id), refs: mappedPrices(db, project, id) })
+  return requireFound(withPrices(rows, refs), 'Plan')
+}

@@ -1,6 +1,8 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm'
+import type { Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
+import { keptWith } from '../idempotency/claim'
 import { newId } from '../lib/ids'
 import { type ConsumerKey, idRow, isTaken, taken } from './change'
 import { type Consumer, findConsumer, findSurvivor, requireConsumer } from './read'
@@ -80,14 +82,16 @@ export async function insertConsumer(
   db: Db,
   projectId: string,
   { external_id, ...fields }: ConsumerFields & { external_id?: string },
-  now: number,
+  change: Pick<Change, 'now' | 'claim'>,
 ): Promise<Consumer> {
+  const { now } = change
   const of = { project_id: projectId, id: newId('csm', now) }
   try {
     const { rows } = await batch(db, {
       // First, so that the feed of changes does not say of a new consumer that it was named as well.
       ...(external_id !== undefined && { id: db.insert(consumerIds).values(idRow(of, external_id, 0, now)) }),
       inserted: db.insert(consumers).values(newRow(of, fields, now)),
+      ...keptWith(db, change, of.id),
       rows: findConsumer(db, projectId, of),
     })
     return requireConsumer(rows)

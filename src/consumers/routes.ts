@@ -50,12 +50,16 @@ export const consumerRoutes = new Hono<HttpEnv>()
       tag,
       policy: mayWrite,
       responses: { 201: taggedWith(ConsumerShown, 'The consumer.') },
-      faults: ['external_id_taken'],
+      faults: ['external_id_taken', 'consumer_merged'],
+      repeated: async (c, { object_id: id }) => {
+        const found = findConsumer(c.get('rt').db, projectOf(c.get('actor')), { id })
+        const row = requireConsumer((await read(c, { rows: found })).rows)
+        return answer(c, tagged(c, row, presentConsumer(row)), 201)
+      },
     }),
     body(CreateConsumerBody),
     async (c) => {
-      const { db, now } = c.get('rt')
-      const row = await insertConsumer(db, projectOf(c.get('actor')), c.req.valid('json'), now)
+      const row = await insertConsumer(c.get('rt').db, projectOf(c.get('actor')), c.req.valid('json'), changeOf(c))
       return answer(c, tagged(c, row, presentConsumer(row)), 201)
     },
   )

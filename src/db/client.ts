@@ -2,7 +2,7 @@ import { type Column, is, type Placeholder, SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import journal from '../../drizzle/meta/_journal.json'
-import { builder, decoded, filled, type Prepared, refuseTwins, rowsOf } from './drizzle-internals'
+import { builder, decoded, filled, overheard, type Prepared, refuseTwins, rowsOf } from './drizzle-internals'
 import { type Meter, type MeteredD1, metered, noCost, type Sending } from './metered'
 
 export { ConstraintError } from './answered'
@@ -157,6 +157,11 @@ export function prepared<D extends Database, H extends Holders, T>(
 }
 
 const isNone = (value: unknown): value is null | undefined => value === null || value === undefined
+
+/** A statement of which `notice` learns the result, once the batch that it is in has been committed. */
+export function noticed<T>(query: Query<T>, notice: (result: T) => void): Query<T> {
+  return { prepare: () => overheard(query.prepare(), (rows) => notice(rows as T)) } as unknown as Query<T>
+}
 
 /** A statement in SQL that returns nothing. */
 export function rawWrite(db: Database, statement: SQL): Query<void> {

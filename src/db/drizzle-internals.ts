@@ -38,6 +38,16 @@ export function filled(prepared: Prepared, values: Record<string, unknown>): Pre
   return { getQuery: () => ({ sql, params: fillPlaceholders(params, values) }), mapResult } as Prepared
 }
 
+/** A prepared statement of which `notice` learns the rows when they are read. */
+export function overheard(prepared: Prepared, notice: (rows: unknown) => void): Prepared {
+  const mapResult: Prepared['mapResult'] = (result, isFromBatch) => {
+    const rows = prepared.mapResult(result, isFromBatch)
+    notice(rows)
+    return rows
+  }
+  return { getQuery: () => prepared.getQuery(), mapResult } as Prepared
+}
+
 /**
  * Refuses a statement that selects two columns of one name: D1 gives rows by name, so the first would be lost without a
  * word. Relies on `fields`, what a prepared statement selects. Types leave it out (`@internal`).

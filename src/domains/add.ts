@@ -2,6 +2,7 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
+import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { type Domain, domainEntry, findDomain } from './domain'
@@ -49,6 +50,7 @@ export async function insertDomain(
       { project_id, ...domainEntry(row.id, 'domain.added'), details: { hostname, purpose } },
       insertWhere(directory, domains, row, sql`NOT EXISTS ${twin} AND ${room}`),
     ),
+    ...keptWith(directory, change, row.id),
     added: findDomain(directory, project_id, row.id),
   })
   if (before[0]) {

@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
@@ -32,6 +32,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       responses: { 201: { description: 'The domain, which is pending.', schema: DomainShown } },
       faults: ['daily_limit_reached', 'domain_exists', 'domain_limit_reached'],
+      repeated: async (c, { object_id }) => answer(c, await shown(c, object_id), 201),
     }),
     body(AddBody),
     async (c) => {
@@ -76,13 +77,7 @@ export const domainRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The domain.', schema: DomainShown } },
       faults: ['not_found'],
     }),
-    async (c) => {
-      const { directory, settings } = c.get('rt')
-      const { rows } = await readDirectory(c, {
-        rows: findDomain(directory, projectOf(c.get('actor')), c.req.param('id')),
-      })
-      return answer(c, presentDomain(requireFound(rows, 'Domain'), settings), 200)
-    },
+    async (c) => answer(c, await shown(c, c.req.param('id')), 200),
   )
   .post(
     '/:id/verify',
@@ -113,3 +108,9 @@ export const domainRoutes = new Hono<HttpEnv>()
       return answer(c, null, 204)
     },
   )
+
+async function shown(c: Context<HttpEnv>, id: string) {
+  const { directory, settings } = c.get('rt')
+  const { rows } = await readDirectory(c, { rows: findDomain(directory, projectOf(c.get('actor')), id) })
+  return presentDomain(requireFound(rows, 'Domain'), settings)
+}

@@ -8,8 +8,9 @@ import { listOf, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { GrantBody, GrantQuery, GrantShown, grantOf, presentGrant } from './grant-fields'
-import { insertGrant, listGrants, revokeGrant } from './grants'
+import { findGrant, insertGrant, listGrants, revokeGrant } from './grants'
 
 const tag = 'Entitlements'
 const actors = ['session', 'api_key'] as const
@@ -25,6 +26,10 @@ export const grantRoutes = new Hono<HttpEnv>()
       policy: { actors, scope: 'entitlements:write', project: true },
       responses: { 201: { description: 'The grant.', schema: GrantShown } },
       faults: ['not_found', 'consumer_merged', 'consumer_erased', 'grant_limit_reached'],
+      repeated: async (c, { object_id }) => {
+        const { rows } = await read(c, { rows: findGrant(c.get('rt').db, projectOf(c.get('actor')), object_id) })
+        return answer(c, presentGrant(requireFound(rows, 'Grant')), 201)
+      },
     }),
     body(GrantBody),
     async (c) => {

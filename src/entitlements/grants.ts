@@ -12,6 +12,7 @@ import { consumers, type GrantEffect, grants } from '../consumers/schema'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField, invalidFields } from '../http/validate'
+import { keptWith } from '../idempotency/claim'
 import { Fault, notFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 
@@ -124,6 +125,7 @@ export async function insertGrant(
       .where(and(eq(plans.project_id, projectId), eq(plans.key, grant.plan ?? ''))),
     inserted: insertWhere(db, grants, row, allowed),
     audit: audited(db, change, 'grant.created', isGrant(projectId, id)),
+    ...keptWith(db, change, id),
     rows: findGrant(db, projectId, id),
   })
   const [made] = found.rows

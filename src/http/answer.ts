@@ -3,10 +3,7 @@ import type { ContentfulStatusCode, StatusCode } from 'hono/utils/http-status'
 import type * as z from 'zod'
 import type { HttpEnv } from './context'
 import { etagOf } from './etag'
-import type { Responses } from './meta'
-
-/** What the middleware of a route says to its handler: what the route answers. */
-export type Answering<R extends Responses> = { in: object; out: { responses: R } }
+import type { Answering, Responses } from './meta'
 
 /** What the schema of a response describes; null for a response without a body. */
 type BodyOf<R extends Responses[number]> = 'schema' extends keyof R ? z.output<NonNullable<R['schema']>> : null

@@ -155,6 +155,7 @@ export function changeOf(c: Context<HttpEnv>) {
     actor: by,
     request_id: c.get('requestId'),
     client_request_id: c.get('clientRequestId'),
+    claim: c.get('claim') ?? null,
     now: c.get('rt').now,
   }
 }

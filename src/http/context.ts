@@ -1,4 +1,5 @@
 import type { Env, Runtime } from '../env'
+import type { Claim } from '../idempotency/claim'
 import type { Actor, CredentialKind, Lookup } from './actor'
 
 /** What every handler finds in its context. */
@@ -17,6 +18,8 @@ export type HttpEnv = {
     credentialKinds: readonly CredentialKind[]
     /** Set by every route with a policy. */
     actor: Actor
+    /** The Idempotency-Key of the request, if it has one. */
+    claim: Claim | undefined
     /** The read of the caller's credentials while it has not been sent, and the function that enforces its result. */
     pending: { db: Lookup['db']; query: Lookup['query']; uphold: (rows: readonly unknown[]) => Promise<void> } | null
     /** Whether the call was counted as a costly one before it began. */

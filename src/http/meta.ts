@@ -1,8 +1,10 @@
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type * as z from 'zod'
+import type { Kept } from '../idempotency/claim'
 import type { Scope } from '../lib/access'
 import type { FaultName } from '../lib/faults'
+import type { HttpEnv } from './context'
 import type { Policy } from './policy'
 
 /** The metadata of a route: its policy, its documentation, its schemas. */
@@ -48,6 +50,9 @@ export type PagePolicy = 'anyone' | 'user' | 'account' | Scope
  */
 export type Responses = Record<number, { description: string; schema?: z.ZodType; etag?: true; cached?: true }>
 
+/** What the middleware of a route says to its handler: what the route answers. */
+export type Answering<R extends Responses> = { in: object; out: { responses: R } }
+
 export type Operation<R extends Responses = Responses> = {
   /** The operationId: unique, camelCase. */
   id: string
@@ -63,6 +68,12 @@ export type Operation<R extends Responses = Responses> = {
   rawBody?: string
   /** Request headers to document: name → description. */
   headers?: Record<string, string>
+  /**
+   * Of a call that takes Idempotency-Key (`IDEMPOTENT_CALLS`): answers a repeat with what the first request made, as it is now.
+   *
+   * @throws {Fault} `not_found` if it is no longer there
+   */
+  repeated?(c: Context<HttpEnv, string, Answering<R>>, kept: Kept): Promise<Response>
 }
 
 /** Metadata by middleware function. The tests and the OpenAPI document read it off the route table. */

@@ -1,14 +1,17 @@
 import type { Context, Hono } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import type * as z from 'zod'
+import { KEPT_FOR, MAX_KEY_CHARS } from '../idempotency/limits'
 import { SESSIONS_ONLY } from '../lib/access-words'
 import { BoundedMap } from '../lib/bounded-map'
 import { utf8 } from '../lib/crypto'
 import type { FaultName } from '../lib/faults'
+import { HOUR } from '../lib/time'
 import type { CredentialKind } from './actor'
 import { addressOf } from './address'
 import type { HttpEnv } from './context'
 import { etagOfContents, isUnchanged } from './etag'
+import { heedsKey, IDEMPOTENCY_KEY } from './idempotency'
 import { MAX_OPENAPI_SERVED, OPENAPI_MAX_AGE_S } from './limits'
 import { META, type Meta, type Operation, TAGS, type Tag } from './meta'
 import { publicOrigin } from './origin'
@@ -96,7 +99,7 @@ function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKin
     tags.add(meta.operation.tag)
     const template = path.replaceAll(/:(\w+)/g, '{$1}')
     const operation = {
-      [method.toLowerCase()]: operationOf({ path, meta, operation: meta.operation }, kinds, components),
+      [method.toLowerCase()]: operationOf({ method, path, meta, operation: meta.operation }, kinds, components),
     }
     paths[template] = { ...paths[template], ...operation }
   }
@@ -139,16 +142,17 @@ function securityOf(policy: Policy | null, kinds: readonly CredentialKind[]): Js
     }))
 }
 
-type Described = { path: string; meta: Meta; operation: Operation }
+type Described = { method: string; path: string; meta: Meta; operation: Operation }
 
 function operationOf(
-  { path, meta, operation }: Described,
+  { method, path, meta, operation }: Described,
   kinds: readonly CredentialKind[],
   components: Components,
 ): JsonObject {
   const { policy } = operation
   const parameters: JsonObject[] = pathParameters(path)
-  for (const [name, description] of Object.entries(operation.headers ?? {})) {
+  const headers = { ...operation.headers, ...(operation.repeated && { [IDEMPOTENCY_KEY]: KEY_DESCRIPTION }) }
+  for (const [name, description] of Object.entries(headers)) {
     parameters.push({ name, in: 'header', required: false, description, schema: { type: 'string' } })
   }
   if (meta.query) parameters.push(...queryParameters(meta.query, components))
@@ -173,7 +177,7 @@ function operationOf(
     }),
     responses: {
       ...successes(path, operation, components),
-      ...failures(path, possibleFaults(meta, operation, kinds), components),
+      ...failures(path, possibleFaults({ method, meta }, operation, kinds), components),
     },
   }
 }
@@ -183,6 +187,8 @@ function describedOf({ id, description }: Operation): string {
   const reason = SESSIONS_ONLY[id]
   return reason ? `${description} An API key cannot make this call: ${reason}` : description
 }
+
+const KEY_DESCRIPTION = `A key of your choice for this request, of 1 to ${MAX_KEY_CHARS} visible ASCII characters. Send the same request with the same key again, and it is not executed twice. A key is kept for at least ${KEPT_FOR / HOUR} hours.`
 
 function pathParameters(path: string): JsonObject[] {
   const segments = path.split('/')
@@ -203,10 +209,11 @@ function pathParameters(path: string): JsonObject[] {
 
 /** Every fault that a request to this route can meet. */
 export function possibleFaults(
-  meta: Meta,
-  { policy, rawBody, faults = [] }: Operation,
+  { method, meta }: Pick<RouteEntry, 'method' | 'meta'>,
+  operation: Operation,
   kinds: readonly CredentialKind[],
 ): FaultName[] {
+  const { policy, rawBody, repeated, faults = [] } = operation
   const all = new Set<FaultName>([
     'https_required',
     'validation_failed',
@@ -234,6 +241,8 @@ export function possibleFaults(
     if (!policy.actors.includes('api_key')) all.add('console_session_required')
     if (!policy.actors.includes('session')) all.add('api_key_required')
   }
+  if (repeated) all.add('invalid_idempotency_key').add('idempotency_key_reused').add('idempotent_result_gone')
+  else if (heedsKey(method, operation)) all.add('idempotency_not_supported')
   if (meta.body) for (const fault of ['invalid_json', 'unsupported_media_type'] as const) all.add(fault)
   if (meta.body || rawBody) all.add('payload_too_large')
   if (meta.query && 'cursor' in ((meta.query as z.ZodObject).shape ?? {})) all.add('invalid_cursor')

@@ -1,4 +1,5 @@
 import { codeOf, ERRORS, type FaultName } from '../lib/faults'
+import { IDEMPOTENCY_REPLAYED } from './idempotency'
 import type { Operation, Responses } from './meta'
 import { problemExample } from './problem'
 import { SAMPLE } from './samples'
@@ -63,6 +64,13 @@ export const HEADERS = {
     schema: { type: 'string' },
     example: '"3"',
   },
+  IdempotencyReplayed: {
+    description:
+      'The request is a repeat: an earlier one with the same `Idempotency-Key` was executed, and this one was not.',
+    required: false,
+    schema: { type: 'string', pattern: '^true$' },
+    example: 'true',
+  },
   ScopeChallenge: {
     description: 'Names the missing scope, with `insufficient_scope` and `insufficient_role`.',
     required: false,
@@ -78,15 +86,16 @@ const BY_STATUS: Record<number, Record<string, keyof typeof HEADERS>> = {
   503: { 'Retry-After': 'RetryAfter' },
 }
 
-type Special = Pick<Responses[number], 'etag' | 'cached'>
+type Special = Pick<Responses[number], 'etag' | 'cached'> & { isRepeatable?: boolean }
 
-function headersOf(path: string, status: number, { etag, cached }: Special = {}): JsonObject {
+function headersOf(path: string, status: number, { etag, cached, isRepeatable }: Special = {}): JsonObject {
   const names: Record<string, keyof typeof HEADERS> = {
     'X-Request-Id': 'RequestId',
     ...(/^\/(platform|auth|ingest|p)\//.test(path) && { 'Cache-Control': cached ? 'Cached' : 'NoStore' }),
     ...(path.startsWith('/p/') && { 'Access-Control-Allow-Origin': 'AnyOrigin' }),
     ...BY_STATUS[status],
     ...(etag && { ETag: 'ETag' }),
+    ...(isRepeatable && { [IDEMPOTENCY_REPLAYED]: 'IdempotencyReplayed' }),
   }
   return Object.fromEntries(
     Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
@@ -100,7 +109,7 @@ export function successes(path: string, operation: Operation, components: Compon
       status,
       {
         description,
-        headers: headersOf(path, Number(status), special),
+        headers: headersOf(path, Number(status), { ...special, isRepeatable: operation.repeated !== undefined }),
         ...(schema && { content: { 'application/json': media(schema, 'output', components) } }),
       },
     ]),

@@ -1,16 +1,16 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import type { Answering } from './answer'
 import { authenticate } from './auth'
 import type { HttpEnv } from './context'
-import { type Operation, type Responses, remember } from './meta'
+import { answerRepeat, coverRequest, openClaim } from './idempotency'
+import { type Answering, type Operation, type Responses, remember } from './meta'
 import { settle } from './read'
 import { invalid, jsonBody, requireNoBody, takes } from './validate'
 
 /**
  * The first middleware of every route. It documents the route and enforces its policy in this order: credentials,
- * permission, then no query and no body on a route that takes none. Validators follow it, and a handler that replies with
- * {@link answer}.
+ * permission, Idempotency-Key, then no query and no body on a route that takes none. Validators follow it, and a handler that
+ * replies with {@link answer}.
  */
 export function route<R extends Responses>(operation: Operation<R>): MiddlewareHandler<HttpEnv, string, Answering<R>> {
   const middleware: MiddlewareHandler<HttpEnv> = async (c, next) => {
@@ -28,14 +28,19 @@ export function route<R extends Responses>(operation: Operation<R>): MiddlewareH
 
 async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Promise<void>) {
   const handlers = matchedRoutes(c)
+  await openClaim(c, operation)
   if (!takes('query', handlers)) {
     const keys = Object.keys(c.req.query())
     const message = 'is not a known field; this call takes no query parameters'
     if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message }])
   }
-  if (takes('body', handlers)) return jsonBody(c, next)
-  if (!operation.rawBody) await requireNoBody(c)
-  await next()
+  if (takes('body', handlers)) await jsonBody(c, next)
+  else {
+    if (!operation.rawBody) await requireNoBody(c)
+    await coverRequest(c, null)
+    await next()
+  }
+  await answerRepeat(c, operation)
 }
 
 /** The handler may have failed before its read. A fault of the caller's credentials then takes precedence. */

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { Fault, type FieldCode, type FieldFault } from '../lib/fault'
 import { addressOf } from './address'
 import { readBytes } from './body'
+import { coverRequest } from './idempotency'
 import { fieldFaults } from './issues'
 import { META, remember } from './meta'
 
@@ -14,7 +15,7 @@ const MAX_NOTHING_BYTES = 64
 
 /** Validates the JSON body: `c.req.valid('json')`. Pass a strict object, so that a misspelled field is refused. */
 export function body<T extends z.ZodType>(schema: T) {
-  return remember(zValidator('json', schema, refuse), { body: schema })
+  return remember(zValidator('json', schema, validated), { body: schema })
 }
 
 /**
@@ -53,6 +54,11 @@ export function recordsOf(schema: z.ZodType): string[] {
   const isRecord = (field: unknown): boolean =>
     field instanceof z.ZodOptional ? isRecord(field.unwrap()) : field instanceof z.ZodRecord
   return Object.keys(schema.shape).filter((name) => isRecord(schema.shape[name]))
+}
+
+async function validated(result: Parameters<typeof refuse>[0] & { data?: unknown }, c: Context): Promise<void> {
+  refuse(result)
+  await coverRequest(c, result.data)
 }
 
 function refuse(result: { success: boolean; error?: { issues: readonly z.core.$ZodIssue[] } }): void {

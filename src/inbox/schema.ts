@@ -186,6 +186,9 @@ export const replays = sqliteTable(
      * newest row alone tells what the day has left. Null for other replays, and for those from before this was counted.
      */
     day_events: integer(),
+    /** Of a bulk replay: how many events matched, and where the next one continues. Null as above; also `next_cursor` if none matched after these. */
+    matched: integer(),
+    next_cursor: text(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),

@@ -75,6 +75,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
         'already_invited',
         'invitation_limit_reached',
       ],
+      repeated: async (c, { object_id }) => answer(c, await shown(c, object_id), 201),
     }),
     body(InviteBody),
     async (c) => {
@@ -127,13 +128,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The invitation.', schema: Invitation } },
       faults: ['not_found'],
     }),
-    async (c) => {
-      const { directory, now } = c.get('rt')
-      const { rows } = await readDirectory(c, {
-        rows: findInvitation(directory, projectOf(c.get('actor')), c.req.param('id')),
-      })
-      return answer(c, present(requireFound(rows, 'Invitation'), now), 200)
-    },
+    async (c) => answer(c, await shown(c, c.req.param('id')), 200),
   )
   .post(
     '/:id/resend',
@@ -152,6 +147,7 @@ export const invitationRoutes = new Hono<HttpEnv>()
         'invitation_not_pending',
         'invitation_limit_reached',
       ],
+      repeated: async (c, { object_id }) => answer(c, await shown(c, object_id), 202),
     }),
     async (c) => {
       const row = await renewInvitation(c.get('rt').directory, addressed(c), changeOf(c))
@@ -181,6 +177,12 @@ export const invitationRoutes = new Hono<HttpEnv>()
 function addressed(c: Context<HttpEnv>) {
   const actor = c.get('actor')
   return { project_id: projectOf(actor), id: c.req.param('id') ?? '', authority: authorityOf(actor) }
+}
+
+async function shown(c: Context<HttpEnv>, id: string) {
+  const { directory, now } = c.get('rt')
+  const { rows } = await readDirectory(c, { rows: findInvitation(directory, projectOf(c.get('actor')), id) })
+  return present(requireFound(rows, 'Invitation'), now)
 }
 
 function present(row: InvitationRow, now: number): z.infer<typeof Invitation> {

@@ -3,6 +3,7 @@ import { users } from '../accounts/schema'
 import { audited, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
+import { keptWith } from '../idempotency/claim'
 import type { Role } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
@@ -73,6 +74,7 @@ export async function insertInvitation(
       { project_id, ...invitationEntry('member.invited', row.id), details: { role } },
       insertWhere(directory, invitations, row, allowed),
     ),
+    ...keptWith(directory, change, row.id),
     invited: findInvitation(directory, project_id, row.id),
   })
   const manager = by[0]?.role ?? null

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
+import { keptWith } from '../idempotency/claim'
 import { notFound } from '../lib/fault'
 import { DAY } from '../lib/time'
 import { selectRole } from '../tenancy/people'
@@ -62,6 +63,7 @@ export async function renewInvitation(
         authorized_by: authority.user_id,
       })
       .where(condition),
+    ...keptWith(directory, change, id),
     after: findInvitation(directory, project_id, id),
   })
   const [invitation] = before

@@ -1,7 +1,8 @@
 import type { Change } from '../audit/store'
-import { batch } from '../db/client'
+import { batch, ConstraintError } from '../db/client'
 import { notBound, type Runtime } from '../env'
 import { noteFull } from '../http/database-full'
+import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
 import { newProjectId } from '../lib/ids'
 import { placesFor } from '../stores/places'
@@ -31,10 +32,20 @@ export async function createProject(rt: Runtime, name: string, ownerId: string, 
     ...NOT_DELETED,
   }
   const project = await place(rt, places, fields, change)
-  if (await commit(rt, project, change)) return project
+  const made = await commit(rt, project, change).catch(async (error) => {
+    // Another request with the same Idempotency-Key was first.
+    if (error instanceof ConstraintError) await takeBack(rt, project)
+    throw error
+  })
+  if (made) return project
+  await takeBack(rt, project)
+  throw limitReached()
+}
+
+/** Deletes what {@link place} has written. */
+async function takeBack(rt: Runtime, project: Project): Promise<void> {
   const home = rt.at(project.store)
   if (home && project.store !== 0) await batch(home.db, halfMadeDeleted(home.db, [project.id]))
-  throw limitReached()
 }
 
 /** @throws {Fault} `project_limit_reached` */
@@ -83,12 +94,14 @@ async function commit({ directory, at }: Runtime, project: Project, change: Chan
     project.store === 0 && home
       ? await batch(directory, {
           ...projectCreated(home.db, project, change, ownsFewer(directory, project.created_by)),
-          // This comes after the audit row, which is written only if the project was.
+          // These come after the audit row, which is written only if the project was.
+          ...keptWith(directory, change, project.id),
           owner: ownerAdded(directory, project),
           made: findMemberProject(directory, project.id, project.created_by),
         })
       : await batch(directory, {
           copied: projectCopied(directory, project),
+          ...keptWith(directory, change, project.id),
           owner: ownerAdded(directory, project),
           made: findMemberProject(directory, project.id, project.created_by),
         })

@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, inArray, isNotNull, isNull, lt, notExists, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
-import { auditLog } from '../audit/schema'
+import { auditLog, directoryChanges } from '../audit/schema'
 import { changes } from '../changes/schema'
 import { batch, type Db, type Directory, run } from '../db/client'
 import { valuesOf } from '../db/sql'
@@ -59,7 +59,7 @@ export function inDirectory(directory: Directory, ids: readonly string[]) {
     .where(inArray(projects.id, valuesOf(ids)))
 }
 
-/** Deletes projects with their audit rows and changes, for a batch, except projects that have a key or a connection. */
+/** Deletes projects with their audit rows, changes and counts, for a batch, except projects that have a key or a connection. */
 export function halfMadeDeleted(db: Db, ids: readonly string[]) {
   const without = (table: typeof apiKeys | typeof connections, which?: SQL) =>
     notExists(
@@ -78,6 +78,7 @@ export function halfMadeDeleted(db: Db, ids: readonly string[]) {
   return {
     audit: db.delete(auditLog).where(inArray(auditLog.project_id, ofGone)),
     changes: db.delete(changes).where(inArray(changes.project_id, ofGone)),
+    counts: db.delete(directoryChanges).where(inArray(directoryChanges.project_id, ofGone)),
     gone: db.delete(projects).where(gone).returning({ id: projects.id }),
   }
 }

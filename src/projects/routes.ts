@@ -85,6 +85,13 @@ export const projectRoutes = new Hono<HttpEnv>()
       policy: { actors, scope: 'projects:write', project: false },
       responses: { 201: { description: 'The project.', schema: Project } },
       faults: ['not_a_member', 'project_limit_reached'],
+      repeated: async (c, { object_id }) => {
+        const { directory } = c.get('rt')
+        const actor = c.get('actor')
+        const [project] = await run(directory, findMemberProject(directory, object_id, userIdOf(actor)))
+        if (!project) throw noProject()
+        return answer(c, present(project, actor.type === 'session' ? project.role : null), 201)
+      },
     }),
     body(ProjectBody),
     async (c) => {

@@ -2,6 +2,7 @@ import { and, eq, lte, sql } from 'drizzle-orm'
 import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
+import { keptWith } from '../idempotency/claim'
 import { isDeleted } from '../tenancy/project'
 import { firstKeyInserted, hasCurrent, isCurrent, isOtherKey, k, listTokenKeys, other, type TokenKey } from './keys'
 import { MAX_RETIRED, NEXT_AFTER, PUBLISHED_FOR, RETIRED_FOR, ROTATE_AFTER } from './limits'
@@ -40,6 +41,7 @@ export async function rotateKeys(
       .where(and(ofProject, eq(entitlementKeys.state, 'next'), sql`NOT ${hasCurrent(projectId)}`)),
     inserted: firstKeyInserted(db, projectId, made, now),
     audit: rotated(db, projectId, false, change),
+    ...keptWith(db, change, projectId),
     turned: db
       .select({ kid: entitlementKeys.kid })
       .from(entitlementKeys)
@@ -61,6 +63,7 @@ export async function replaceKeys(db: Db, projectId: string, made: SigningKey, c
     gone: db.delete(entitlementKeys).where(eq(entitlementKeys.project_id, projectId)),
     inserted: firstKeyInserted(db, projectId, made, change.now),
     audit: rotated(db, projectId, true, change),
+    ...keptWith(db, change, projectId),
     rows: listTokenKeys(db, projectId),
   })
   return rows

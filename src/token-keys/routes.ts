@@ -12,7 +12,7 @@ import { type Fault, notFound } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { HOUR, SECOND } from '../lib/time'
 import { Jwks, presentTokenKey, RotateBody, TokenKeysShown } from './fields'
-import { findPublished, makeSigningKey, type TokenKey } from './keys'
+import { findPublished, listTokenKeys, makeSigningKey, type TokenKey } from './keys'
 import { JWKS_MAX_AGE_S, MAX_RETIRED, RETIRED_FOR } from './limits'
 import { replaceKeys, rotateKeys } from './rotate'
 import { jwkOf } from './signing'
@@ -29,6 +29,11 @@ export const keyRoutes = new Hono<HttpEnv>().post(
     policy: { actors: ['session'], scope: 'projects:write', project: true },
     responses: { 200: { description: 'The keys of the project.', schema: TokenKeysShown } },
     faults: ['confirmation_required', 'encryption_key_unavailable', 'rate_limited'],
+    repeated: async (c) => {
+      const { db } = c.get('rt')
+      const rows = await run(db, listTokenKeys(db, projectOf(c.get('actor'))))
+      return answer(c, { data: rows.map(presentTokenKey) }, 200)
+    },
   }),
   body(RotateBody),
   async (c) => {

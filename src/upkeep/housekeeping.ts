@@ -9,6 +9,7 @@ import { purgeReleased } from '../domains/release'
 import type { Runtime } from '../env'
 import { purgeChanges } from '../feed/retention'
 import { writeLog } from '../http/log'
+import { purgeKept } from '../idempotency/retention'
 import { dropFormerIndexes } from '../inbox/fewer-rows'
 import { foldMinutes } from '../inbox/fold-minutes'
 import { purgeRuns } from '../inbox/imports/runs'
@@ -66,6 +67,10 @@ const TASKS: Record<string, Task> = {
   grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   customer_moves: (rt, progress) => purgeMoves(rt.db, startOf(rt, progress), recordsBefore(rt)),
   changes: (rt, progress) => purgeChanges(rt.db, startOf(rt, progress), rt.now),
+  idempotency: async ({ db, now }) => {
+    const done = await purgeKept(db, now, CHUNK_ROWS)
+    return { done, after: done === CHUNK_ROWS ? 'more' : null }
+  },
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),
   // The directory has entries of the projects of all stores.

@@ -11,6 +11,7 @@ import { DOMAIN_PARTS } from '../domains/schema'
 import type { Runtime } from '../env'
 import { FOLLOWER_PARTS } from '../followers/schema'
 import { writeLog } from '../http/log'
+import { IDEMPOTENCY_PARTS } from '../idempotency/schema'
 import { IDENTITY_PARTS } from '../identities/schema'
 import { INBOX_PARTS } from '../inbox/schema'
 import { beginPurge, deleteLast, handOver, nextToPurge } from '../projects/purge'
@@ -35,6 +36,7 @@ const PARTS: Parts = {
   ...FOLLOWER_PARTS,
   ...WATCH_PARTS,
   ...CHANGES_PARTS,
+  ...IDEMPOTENCY_PARTS,
 }
 
 /**

@@ -30,6 +30,12 @@ import { crowdedOut, stalled } from './arriving'
 
 const newIngest = async () => `/ingest/${(await freshConnection()).connection.id}`
 
+/** Creates a consumer with an Idempotency-Key. */
+function keyed({ project, secret }: { project: string; secret: string }, key: string, json: { name: string }) {
+  const headers = { 'Idempotency-Key': key }
+  return call('/platform/v1/consumers', { method: 'POST', project, token: secret, json, headers })
+}
+
 /** For each fault, a request that is refused with it. Those that some route alone has are in its row. */
 export const PRODUCERS: Faults = {
   ...FAULTS_OF_ROUTES,
@@ -46,6 +52,27 @@ export const PRODUCERS: Faults = {
   overloaded: async () => crowdedOut(await newIngest()),
   https_required: () => call(`${ORIGIN.replace('https:', 'http:')}${PROJECTS}`),
   invalid_cursor: async () => call(`${PROJECTS}?cursor=nonsense`, { token: (await signedIn()).token }),
+  invalid_idempotency_key: async () => keyed(await freshKey(), 'a key', { name: 'n' }),
+  idempotency_not_supported: async () => {
+    const { project, secret } = await freshKey()
+    const headers = { 'Idempotency-Key': 'key' }
+    const json = { consumer: 'ext:one', features: ['sso'] }
+    return call('/platform/v1/billing/entitlements/check', { method: 'POST', project, token: secret, json, headers })
+  },
+  idempotency_key_reused: async () => {
+    const world = await freshKey()
+    await keyed(world, 'key', { name: 'one' })
+    return keyed(world, 'key', { name: 'two' })
+  },
+  idempotent_result_gone: async () => {
+    const { project, secret: token } = await freshKey()
+    const path = '/platform/v1/billing/connections'
+    const json = { vendor: 'stripe', name: 'gone', livemode: true }
+    const create = () => call(path, { method: 'POST', project, token, json, headers: { 'Idempotency-Key': 'key' } })
+    const { body } = await create()
+    await call(`${path}/${body.id}`, { method: 'DELETE', project, token })
+    return create()
+  },
   project_required: async () => call(KEYS, { token: (await freshKey()).secret }),
   missing_credentials: async () => call(KEYS, { project: (await freshProject()).project }),
   malformed_credentials: async () => call(KEYS, { project: (await freshProject()).project, token: 'svc_v1_short' }),

@@ -21,6 +21,13 @@ export const API_KEYS: Rows = {
         await mint(owner.token, project) // the hundredth
         return call(KEYS, { method: 'POST', project, token: owner.token, json: { name: 'one too many' } })
       },
+      secret_not_replayable: async () => {
+        const { project, owner, key } = await freshKey()
+        const headers = { 'Idempotency-Key': 'key' }
+        const rotate = () => call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: owner.token, headers })
+        await rotate()
+        return rotate()
+      },
     },
     console: { [`GET ${PAGES}/new`]: {}, [`POST ${PAGES}`]: { fields: { name: 'By form', scope: 'billing:read' } } },
   },

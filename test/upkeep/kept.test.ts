@@ -112,6 +112,14 @@ const PURGES: Record<string, Purge> = {
     row: (used_at, id, project_id) => ({ project_id, vendor: 'stripe', kind: 'customer', object_id: id, used_at }),
     key: 'object_id',
   },
+  'an Idempotency-Key': {
+    by: 'purgeKept',
+    table: 'idempotency',
+    life: DAY,
+    database: STORE,
+    row: (at, key_hash, project_id) => ({ project_id, actor: 'u', key_hash, fingerprint: 'f', object_id: 'o', at }),
+    key: 'key_hash',
+  },
   'a spent challenge': {
     by: 'purgeSpent',
     table: 'spent_challenges',

@@ -2,6 +2,7 @@ import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from 'drizz
 import { audited, type Change, entriesOf } from '../../audit/store'
 import { batch, type Db, type Held, prepared, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
+import { keptWith } from '../../idempotency/claim'
 import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
 import { packedFrom } from '../packed-from'
@@ -79,6 +80,7 @@ export async function insertConnection(
       inboxConnectionEntry(project_id, id, 'connection.created', { vendor, name }),
       insertWhere(db, connections, row, sql`${count} < ${MAX_CONNECTIONS}`),
     ),
+    ...keptWith(db, change, id),
     rows: findConnection(db, project_id, id),
   })
   if (!rows[0]) {

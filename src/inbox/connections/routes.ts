@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
@@ -31,6 +31,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: ConnectionShown } },
       faults: ['connection_limit_reached', 'encryption_key_unavailable'],
+      repeated: async (c, { object_id }) => answer(c, await shown(c, object_id), 201),
     }),
     body(CreateBody),
     async (c) => {
@@ -73,11 +74,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The connection.', schema: ConnectionShown } },
       faults: ['not_found'],
     }),
-    async (c) => {
-      const project = projectOf(c.get('actor'))
-      const { rows } = await read(c, { rows: findConnection(c.get('rt').db, project, c.req.param('id')) })
-      return answer(c, presentConnection(c, requireFound(rows, 'Connection')), 200)
-    },
+    async (c) => answer(c, await shown(c, c.req.param('id')), 200),
   )
   .patch(
     '/:id',
@@ -126,6 +123,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       responses: { 201: { description: 'The connection.', schema: ConnectionShown } },
       faults: ['not_found', 'secret_exists', 'secret_limit_reached', 'encryption_key_unavailable'],
+      repeated: async (c, { object_id }) => answer(c, await shown(c, object_id), 201),
     }),
     body(SecretBody),
     async (c) => {
@@ -153,3 +151,8 @@ export const connectionRoutes = new Hono<HttpEnv>()
       return answer(c, null, 204)
     },
   )
+
+async function shown(c: Context<HttpEnv>, id: string) {
+  const { rows } = await read(c, { rows: findConnection(c.get('rt').db, projectOf(c.get('actor')), id) })
+  return presentConnection(c, requireFound(rows, 'Connection'))
+}

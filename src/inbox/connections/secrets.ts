@@ -2,6 +2,7 @@ import { and, desc, eq, isNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { json } from '../../db/sql'
+import { keptWith } from '../../idempotency/claim'
 import { Fault, notFound, requireFound } from '../../lib/fault'
 import {
   type Connection,
@@ -40,6 +41,7 @@ export async function addSecret(
       inboxConnectionEntry(project_id, id, 'connection.secret_added', { secret_id: secret.id }),
       added,
     ),
+    ...keptWith(db, change, id),
     rows: findConnection(db, project_id, id),
   })
   const row = requireFound(rows, 'Connection')

@@ -30,6 +30,7 @@ export const importRoutes = new Hono<HttpEnv>()
       policy: { ...mayWrite, costly: true },
       responses: { 202: { description: 'The import that was started.', schema: ImportShown } },
       faults: ['not_found', 'api_key_missing', 'import_running'],
+      repeated: async (c, { object_id }) => answer(c, await shown(c, object_id), 202),
     }),
     body(StartBody),
     async (c) => {
@@ -72,11 +73,7 @@ export const importRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The import.', schema: ImportShown } },
       faults: ['not_found'],
     }),
-    async (c) => {
-      const key = { ...connectionOf(c), id: c.req.param('import_id') }
-      const { rows } = await read(c, { rows: findRun(c.get('rt').db, key) })
-      return answer(c, presentImport(requireFound(rows, 'Import')), 200)
-    },
+    async (c) => answer(c, await shown(c, c.req.param('import_id')), 200),
   )
   .post(
     '/:id/imports/:import_id/cancel',
@@ -95,6 +92,11 @@ export const importRoutes = new Hono<HttpEnv>()
     },
   )
 
-function connectionOf(c: Context<HttpEnv, '/:id/imports'>) {
-  return { project_id: projectOf(c.get('actor')), connection_id: c.req.param('id') }
+function connectionOf(c: Context<HttpEnv>) {
+  return { project_id: projectOf(c.get('actor')), connection_id: c.req.param('id') ?? '' }
+}
+
+async function shown(c: Context<HttpEnv>, id: string) {
+  const { rows } = await read(c, { rows: findRun(c.get('rt').db, { ...connectionOf(c), id }) })
+  return presentImport(requireFound(rows, 'Import'))
 }

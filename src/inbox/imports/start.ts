@@ -4,6 +4,7 @@ import { batch, type Db } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import { keptWith } from '../../idempotency/claim'
 import { Fault, requireFound } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { LISTED_KINDS, type ListedKind, type PaymentMethodsRead } from '../../vendors/calls'
@@ -44,6 +45,7 @@ export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: As
   const isFree = sql`NOT EXISTS (SELECT 1 FROM ${vendorRuns} WHERE ${and(isOf(of), isOpen())})`
   const { rows } = await batch(db, {
     ...audited(db, change, entry, insertWhere(db, vendorRuns, row, isFree)),
+    ...keptWith(db, change, row.id),
     rows: findRun(db, row),
   })
   if (!rows[0]) throw new Fault('import_running', 'This connection has an import that is running.')

@@ -58,7 +58,11 @@ export async function requestBulkReplay(
     return { replay_id: null, matched, queued: found?.n ?? 0, ...more }
   }
   const replay_id = newId('rpl', rt.now)
-  const opened = await reopenMany(rt.db, { project_id: projectId, replay_id, event_ids, filter }, change)
+  const opened = await reopenMany(
+    rt.db,
+    { project_id: projectId, replay_id, event_ids, filter, next_cursor: more.next_cursor },
+    change,
+  )
   enqueue(rt, projectId, opened)
   return { replay_id: opened.length > 0 ? replay_id : null, matched, queued: opened.length, ...more }
 }

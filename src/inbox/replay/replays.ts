@@ -4,6 +4,7 @@ import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { valuesOf } from '../../db/sql'
 import { overLimit } from '../../http/rate-limit'
+import { keptWith } from '../../idempotency/claim'
 import { Fault } from '../../lib/fault'
 import { idFloor, idTime } from '../../lib/ids'
 import { DAY, iso, SECOND } from '../../lib/time'
@@ -58,6 +59,7 @@ export async function reopen(
     ),
     first: keepFirstAttempts(db, final),
     ...audited(db, change, entry, queue(db, replay_id, now, final)),
+    ...keptWith(db, change, replay_id),
     event: findEvent(db, project_id, 'summary', event_id),
   })
   const [row] = event
@@ -71,6 +73,15 @@ export async function reopen(
   return { opened: changed.length > 0, event: row }
 }
 
+/** What a bulk replay is to reopen. `next_cursor`: where the next one continues; null if nothing matched after these. */
+type BulkTarget = {
+  project_id: string
+  replay_id: string
+  event_ids: readonly string[]
+  filter: Record<string, unknown>
+  next_cursor?: string | null
+}
+
 /**
  * Opens many final events again, as one replay, unless another is running or the day's budget is spent: see
  * {@link requireNoneRunning}, which the caller asks before. Here the same condition keeps out a start at the same moment.
@@ -78,20 +89,17 @@ export async function reopen(
  * @returns the ids of the events it opened. The others are already open, or their payloads have been deleted.
  * @throws {Fault} `replay_running`, `rate_limited`
  */
-export async function reopenMany(
-  db: Db,
-  target: { project_id: string; replay_id: string; event_ids: readonly string[]; filter: Record<string, unknown> },
-  change: Change,
-): Promise<string[]> {
-  const { project_id, replay_id, event_ids, filter } = target
+export async function reopenMany(db: Db, target: BulkTarget, change: Change): Promise<string[]> {
+  const { project_id, replay_id, event_ids, filter, next_cursor = null } = target
   const { now, actor } = change
+  const matched = event_ids.length
   const final = and(replayableAmong(db, project_id, event_ids), isFree(db, project_id, now))
   const entry = {
     project_id,
     action: 'events.replayed',
     object_type: 'replay',
     object_id: replay_id,
-    details: { filter, matched: event_ids.length },
+    details: { filter, matched },
   }
   // The query for the events that it opens runs twice: before they change, for the totals, and in the change itself.
   const counted = db
@@ -110,6 +118,7 @@ export async function reopenMany(
       .where(and(eq(totals.project_id, project_id), eq(totals.status, counted.status))),
     first: keepFirstAttempts(db, final),
     ...audited(db, change, entry, queue(db, replay_id, now, final)),
+    ...keptWith(db, change, replay_id),
     replay: db.insert(replays).select(
       db
         .select({
@@ -123,6 +132,8 @@ export async function reopenMany(
           ignored: sql`0`.as('ignored'),
           failed: sql`0`.as('failed'),
           day_events: sql`count(*) + ${spentSoFar(db, project_id, now)}`.as('day_events'),
+          matched: sql`CAST(${matched} AS INTEGER)`.as('matched'),
+          next_cursor: sql`${next_cursor}`.as('next_cursor'),
         })
         .from(events)
         .where(opened)

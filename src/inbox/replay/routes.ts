@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { answer } from '../../http/answer'
 import { changeOf, projectOf } from '../../http/auth'
@@ -10,6 +10,7 @@ import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
 import { notFound, requireFound } from '../../lib/fault'
 import { iso } from '../../lib/time'
+import { findEvent } from '../events/events'
 import { presentEvent } from '../events/present'
 import { MAX_REPLAYED, MAX_REPLAYED_A_DAY, REPLAYED_PER_SECOND } from './limits'
 import {
@@ -45,6 +46,11 @@ export const replayRoutes = new Hono<HttpEnv>()
         202: { description: 'The events will be processed again.', schema: BulkReplay },
       },
       faults: ['invalid_cursor', 'replay_running'],
+      repeated: async (c, { object_id }) => {
+        const { id: replay_id, matched, queued, next_cursor } = await readReplay(c, object_id)
+        const has_more = next_cursor !== null
+        return answer(c, { replay_id, matched: matched ?? queued, queued, has_more, next_cursor }, 202)
+      },
     }),
     query(dryRun), // accepted here because the replay of one event takes it here
     body(BulkReplayBody),
@@ -84,11 +90,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The progress.', schema: ReplayProgress } },
       faults: ['not_found'],
     }),
-    async (c) => {
-      const replay = findReplay(c.get('rt').db, projectOf(c.get('actor')), c.req.param('replay_id'))
-      const row = requireFound((await read(c, { replay })).replay, 'Replay')
-      return answer(c, presentReplay(row), 200)
-    },
+    async (c) => answer(c, presentReplay(await readReplay(c, c.req.param('replay_id'))), 200),
   )
   .post(
     '/:event_id/replay',
@@ -107,6 +109,13 @@ export const replayRoutes = new Hono<HttpEnv>()
         202: { description: 'The event will be processed again.', schema: Replayed },
       },
       faults: ['not_found', 'payload_gone'],
+      repeated: async (c, { object_id: id, at }) => {
+        const event_id = c.req.param('event_id') ?? ''
+        const found = findEvent(c.get('rt').db, projectOf(c.get('actor')), 'summary', event_id)
+        const event = requireFound((await read(c, { found })).found, 'Event')
+        const replay = { id, event_id, requested_at: iso(at), deduplicated: false }
+        return answer(c, { replay, event: presentEvent(event) }, 202)
+      },
     }),
     query(dryRun),
     async (c) => {
@@ -125,3 +134,8 @@ export const replayRoutes = new Hono<HttpEnv>()
       return answer(c, { replay, event: presentEvent(event) }, 202)
     },
   )
+
+async function readReplay(c: Context<HttpEnv>, id: string) {
+  const { rows } = await read(c, { rows: findReplay(c.get('rt').db, projectOf(c.get('actor')), id) })
+  return requireFound(rows, 'Replay')
+}

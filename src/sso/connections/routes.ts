@@ -38,6 +38,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
         'encryption_key_unavailable',
         'public_origin_missing',
       ],
+      repeated: async (c, { object_id }) => answer(c, await shownById(c, object_id), 201),
     }),
     body(CreateSsoConnection),
     async (c) => {
@@ -81,12 +82,7 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
       responses: shown,
       faults: ['not_found', 'public_origin_missing'],
     }),
-    async (c) => {
-      const { rows } = await readDirectory(c, {
-        rows: findSsoConnection(c.get('rt').directory, projectOf(c.get('actor')), c.req.param('id')),
-      })
-      return answer(c, present(c, requireConnection(rows[0])), 200)
-    },
+    async (c) => answer(c, await shownById(c, c.req.param('id')), 200),
   )
   .patch(
     '/:id',
@@ -175,6 +171,11 @@ export const ssoConnectionRoutes = new Hono<HttpEnv>()
 function changing(c: Context<HttpEnv>) {
   const actor = c.get('actor')
   return { actor, of: { project_id: projectOf(actor), id: c.req.param('id') ?? '' }, change: changeOf(c) }
+}
+
+async function shownById(c: Context<HttpEnv>, id: string) {
+  const found = findSsoConnection(c.get('rt').directory, projectOf(c.get('actor')), id)
+  return present(c, requireConnection((await readDirectory(c, { rows: found })).rows[0]))
 }
 
 /** A connection as the API shows it. */

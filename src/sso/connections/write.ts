@@ -6,6 +6,7 @@ import { insertWhere } from '../../db/insert-where'
 import { refusedNull, refusedTwin } from '../../db/refused'
 import { valuesOf } from '../../db/sql'
 import { domains } from '../../domains/schema'
+import { keptWith } from '../../idempotency/claim'
 import { ssoConnectionDomains, ssoConnections } from '../../identities/schema'
 import type { Audience, Discovery } from '../../identities/values'
 import { Fault } from '../../lib/fault'
@@ -37,6 +38,7 @@ export async function insertSsoConnection(
         ssoConnectionEntry(project_id, id, 'sso_connection.created', { audience, name, issuer }),
         insertWhere(directory, ssoConnections, row, room),
       ),
+      ...keptWith(directory, change, id),
       domains: domainsAdded(directory, row, domainIds),
       rows: findSsoConnection(directory, project_id, id),
     }),

@@ -63,6 +63,8 @@ const CONTENT_TYPES = [
   '',
   '*/*',
 ]
+/** Few, so that other requests have the same one. */
+const IDEMPOTENCY_KEYS = ['one', '"one"', 'two', 'three']
 /** Characters that Node.js allows in a header value. */
 const headerText = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map((n) => String.fromCharCode(n)) })
 
@@ -85,10 +87,11 @@ function shotAt(document: Json, operation: Operation): fc.Arbitrary<Shot> {
       parameters: fc.tuple(...parametersOf(operation)) as fc.Arbitrary<Value[]>,
       query: queryOf(document, spec),
       headers: fc.array(
-        fc.tuple(fc.constantFrom('X-Request-Id', 'Accept', 'Accept-Language', 'User-Agent'), headerText),
-        {
-          maxLength: 1,
-        },
+        fc.oneof(
+          fc.tuple(fc.constantFrom('X-Request-Id', 'Accept', 'Accept-Language', 'User-Agent'), headerText),
+          fc.tuple(fc.constant('Idempotency-Key'), fc.oneof(headerText, fc.constantFrom(...IDEMPOTENCY_KEYS))),
+        ),
+        { maxLength: 1 },
       ) as fc.Arbitrary<[string, string][]>,
       body: bodyOf(document, spec, template),
       vendor: fc.nat(GENERATED_VENDORS.length - 1),

@@ -75,7 +75,7 @@ const create = action({
   },
   run: (c) => {
     const { db, now } = c.get('rt')
-    return insertConsumer(db, projectOf(c.get('actor')), CONSUMER.body(c.get('form')), now)
+    return insertConsumer(db, projectOf(c.get('actor')), CONSUMER.body(c.get('form')), { now })
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_created'],
 })
