@@ -39,6 +39,10 @@ export async function assess(rt: Runtime, found: HealthRows) {
     without_secret: active.filter(isMissed).map(({ name }) => name),
     thin_without_key: found.thin.map(({ name }) => name),
     key_refused: found.key_refused.map(({ name }) => name),
+    watching: {
+      skipped: found.watched[0]?.skipped ?? 0,
+      unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,
+    },
     refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
   }
   return { connections, facts }

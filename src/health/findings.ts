@@ -18,6 +18,8 @@ export type HealthFacts = {
   thin_without_key: readonly string[]
   /** Names of active connections whose API key the vendor no longer accepts. */
   key_refused: readonly string[]
+  /** Of the watcher of entitlements: how many consumers have too much to be looked at, and how old the oldest change is that it has not read. */
+  watching: { skipped: number; unread_age_ms: number }
   /** Sentences about connections that refused every delivery. */
   refusing: readonly string[]
 }
@@ -45,6 +47,7 @@ type About =
   | 'refusing'
   | 'thin_events_without_key'
   | 'api_key_refused'
+  | 'entitlements'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
 
 /** Everything that is wrong, including what is less severe than the status: the failing checks first. */
@@ -66,6 +69,7 @@ function checksOf(facts: HealthFacts): Check[] {
     store,
     thin_without_key,
     key_refused,
+    watching,
   } = facts
   const { degraded, failing } = THRESHOLDS
   const { failed, received } = last_60m
@@ -128,7 +132,23 @@ function checksOf(facts: HealthFacts): Check[] {
       reason: `the vendor no longer accepts the API key of the connection ${name}: set another one, or remove it`,
       degraded: true,
     })),
+    ...watchingChecks(watching),
     ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
+  ]
+}
+
+function watchingChecks({ skipped, unread_age_ms }: HealthFacts['watching']): Check[] {
+  return [
+    {
+      about: 'entitlements',
+      reason: `the feed is not told what ${skipped} ${skipped === 1 ? 'consumer' : 'consumers'} may do, because of too many subscriptions or grants`,
+      degraded: skipped > 0,
+    },
+    {
+      about: 'entitlements',
+      reason: `changes of entitlements are late: the oldest change that was not looked at was made ${span(unread_age_ms)} ago`,
+      degraded: unread_age_ms > THRESHOLDS.degraded.unread_age_ms,
+    },
   ]
 }
 

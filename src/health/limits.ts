@@ -12,6 +12,8 @@ export const THRESHOLDS = {
     refused_last_5m: 5,
     refused_last_60m: 1,
     store_share: 0.8,
+    // Changes that the watcher of entitlements has not read.
+    unread_age_ms: 15 * MINUTE,
   },
   failing: {
     oldest_pending_age_ms: 15 * MINUTE,

@@ -14,6 +14,7 @@ import { findThinWithoutKey } from '../inbox/thin/without-key'
 import { findRefused } from '../inbox/vendor-api/keys'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
+import { findWatched } from '../watch/health'
 import { MAX_COUNTED } from './limits'
 import { sealedIn } from './sealed'
 
@@ -36,6 +37,7 @@ export function snapshot(
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
     thin: findThinWithoutKey(db, projectId),
     key_refused: findRefused(db, projectId),
+    watched: findWatched(db, projectId),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),

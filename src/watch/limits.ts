@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from '../lib/time'
+import { HOUR, SECOND } from '../lib/time'
 
 /**
  * What one step looks at: so many consumers, and if they have too much for one read, half as many, and so on; and so many rows of the
@@ -34,5 +34,3 @@ export const MAX_WOKEN = 500
 export const SKIPPED_WAIT_MS = HOUR
 /** Consumers with too much, as health counts them. */
 export const MAX_COUNTED_SKIPPED = 1000
-/** Changes that a watcher has not read for so long (ms) degrade the health of the project. */
-export const LATE_MS = 15 * MINUTE

@@ -25,7 +25,7 @@ async function watched() {
 
 describe('the feed tells what a consumer may do', () => {
   it('when an event, a call, a plan, a setting or time has changed it, and nothing when nothing has', async () => {
-    const { told, pays, must, set, plans } = await watched()
+    const { told, pays, must, set, plans, states } = await watched()
     await pays()
     expect(await told()).toEqual(['seats null → 3, sso null → true by subscription.changed'])
     await pays({ metadata: { renewed: 'yes' } })
@@ -60,5 +60,6 @@ describe('the feed tells what a consumer may do', () => {
     expect(await told()).toEqual(['seats null → 10 by project.settings_changed'])
     await must('DELETE', 'consumers/ext:ada')
     expect(await told()).toEqual(['seats 10 → null by consumer.erased, customer.linked'])
+    expect(await states()).toEqual([])
   })
 })

@@ -89,7 +89,8 @@ async function played(seed: number) {
   await world.set({ watch_entitlements: true })
   await drain()
   const started = await world.heard()
-  expect(started.filter(({ type }) => type === 'entitlements.watching')).toHaveLength(1)
+  // The first walk tells nothing, whatever happens meanwhile.
+  expect(started.map(({ type }) => type).lastIndexOf('entitlements.watching')).toBe(0)
   const fold = structuredClone(await history.now())
   for (let round = 0; round < 9; round++) {
     const from = differences.length
