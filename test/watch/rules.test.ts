@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { STORE } from '../harness'
 import { keepHouse, rows } from '../inbox/pipeline'
-import { line, subscription, watchWorld } from './world'
+import { line, subscription, watchedD1, watchWorld } from './world'
 
 beforeEach(() => {
   stopClock()
@@ -160,6 +160,67 @@ describe('the watcher', () => {
     await STORE.prepare('UPDATE changes_epoch SET epoch = ?').bind(epoch).run()
     advance(MINUTE)
     expect(await lines()).toEqual(['seats 1 → 5 by gap'])
+  })
+})
+
+describe('between its trips', () => {
+  const [FACTS, WRITE] = [1, 2]
+
+  /** Does something before the trip with this number of the next run. */
+  async function interrupted(world: Awaited<ReturnType<typeof granted>>, at: number, work: () => Promise<unknown>) {
+    let done = false
+    const DB = watchedD1(async (trip) => {
+      if (trip.index === at && !done) {
+        done = true
+        await work()
+      }
+      return trip.run()
+    })
+    await world.timed()
+    await world.pump({ DB })
+    expect(done).toBe(true)
+  }
+
+  it('a change that is newer than what was read, and counts already, is named too', async () => {
+    const world = await granted(1)
+    await world.watch()
+    await world.give('u0', { value: 5 })
+    await interrupted(world, FACTS, () => world.give('u0', { value: 7 }))
+    expect(await world.lines()).toEqual(['seats 1 → 7 by grant.created, grant.created'])
+  })
+
+  it('another worker may take over: the first one then writes nothing', async () => {
+    const world = await granted(1)
+    await world.watch()
+    await world.give('u0', { value: 5 })
+    await interrupted(world, WRITE, async () => {
+      await world.give('u0', { value: 7 })
+      await rows('UPDATE watchers SET lease_until = 0 WHERE project_id = ?', world.project)
+      await world.watchers.EVENTS.send({ project_id: world.project })
+      await world.pump()
+    })
+    advance(2 * MINUTE)
+    expect(await world.lines()).toEqual(['seats 1 → 7 by grant.created, grant.created'])
+    expect(await world.features()).toEqual(['{"seats":7}'])
+  })
+
+  it('it may be switched off: then it writes nothing', async () => {
+    const world = await granted(1)
+    await world.watch()
+    await world.give('u0', { value: 5 })
+    await interrupted(world, WRITE, () => world.set({ watch_entitlements: false }))
+    advance(2 * MINUTE)
+    expect(await world.lines()).toEqual([])
+    expect(await world.features()).toEqual([])
+  })
+
+  it('time that a change has brought, and that was over before it was read, is named', async () => {
+    const world = await granted(1)
+    await world.watch()
+    await world.give('u0', { value: 5, starts_at: new Date(Date.now() + HOUR).toISOString() })
+    await world.timed()
+    advance(2 * HOUR)
+    expect(await world.lines()).toEqual(['seats 1 → 5 by grant.created, time'])
   })
 })
 
