@@ -34,6 +34,7 @@ const OF_NO_STORE = [
   'test/consumers/links-order.test.ts',
   'test/devices/any-order.test.ts',
   'test/entitlements/order.test.ts',
+  'test/watch/{walk,worlds}.test.ts',
 ]
 // Tests of what an isolate keeps in memory for all requests: they need one that is new, or leave one behind that is not.
 const ALONE = [

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { stopClock } from '../clock'
 import { newWorld } from '../feed/world'
+import { watchWorld } from '../watch/world'
 import { visit } from './visit'
 
 const cellsOf = (text: string, label: string) =>
@@ -39,6 +41,32 @@ describe('the changes in the console', () => {
     expect(cellsOf(text, 'Consumer')[1]).toBe(link(`consumers/${body.id}`, body.id))
     expect(cellsOf(text, 'Because of')[1]).toBe(link(`billing/webhooks/${event}`, event))
     expect(text).not.toContain('Ada')
+  })
+
+  it('say what a consumer may do now, what it might do before, and why', async () => {
+    stopClock()
+    const world = await watchWorld()
+    await world.sell({})
+    const { id } = await world.must('PUT', 'consumers/ext:ada', {})
+    await world.set({ watch_entitlements: true })
+    await world.told()
+    const of = { consumer: 'ext:ada', effect: 'allow' }
+    await world.must('POST', 'billing/grants', { ...of, feature: 'sso' })
+    await world.must('POST', 'billing/grants', { ...of, feature: 'limits', value: { text: '<b>'.repeat(50) } })
+    await world.must('POST', 'billing/grants', { ...of, feature: 'seats', value: 5 })
+    await world.told()
+    const path = `/console/p/${world.project}/platform`
+    const { text } = await visit(`${path}/changes?types=entitlements.*`, world.owner.token)
+    const [changed, watching] = cellsOf(text, 'Type')
+    expect(changed).toMatch(
+      /^Entitlements changed<.*limits: not allowed → {&quot;text&quot;:&quot;(&lt;b&gt;)+(&lt;)?…<.*seats: not allowed → 5<.*sso: not allowed → allowed</,
+    )
+    expect(watching).toBe('Entitlements are watched from here on')
+    expect(cellsOf(text, 'Object')).toEqual([
+      `<a href="${path}/consumers/${id}"><code>${id}</code></a>`,
+      expect.stringContaining(world.project),
+    ])
+    expect(cellsOf(text, 'Because of')[0]).toContain('aud_')
   })
 
   it('are filtered by type; a filter that names nothing is refused in place', async () => {

@@ -163,6 +163,7 @@ describe('the verdict', () => {
         refused_last_5m: 5,
         refused_last_60m: 1,
         store_share: 0.8,
+        unread_age_ms: 900_000,
       },
       failing: {
         oldest_pending_age_ms: 15 * MINUTE,

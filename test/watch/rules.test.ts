@@ -99,14 +99,20 @@ describe('the watcher', () => {
     expect(await hears()).toEqual(['sso null → true by subscription.changed'])
   })
 
-  it('whose messages are lost is found by the cron', async () => {
-    const { watch, give, watchers, lines } = await granted(1)
+  it('whose messages are lost is found by the cron; if nothing runs it, health says so', async () => {
+    const { watch, give, must, timed, watchers, lines } = await granted(1)
     await watch()
     await give('u0', { value: 5 })
     watchers.lose()
     expect(await lines()).toEqual([])
-    advance(MINUTE)
+    const late = async () =>
+      String((await must('GET', 'billing/webhooks/health')).reasons).includes('entitlements are late')
+    await timed()
+    expect(await late()).toBe(false)
+    advance(16 * MINUTE)
+    expect(await late()).toBe(true)
     expect(await lines()).toEqual(['seats 1 → 5 by grant.created'])
+    expect(await late()).toBe(false)
   })
 
   it('tells what time alone has changed within two minutes, and never before', async () => {

@@ -92,7 +92,7 @@ async function played(seed: number) {
   // The first walk tells nothing, whatever happens meanwhile.
   expect(started.map(({ type }) => type).lastIndexOf('entitlements.watching')).toBe(0)
   const fold = structuredClone(await history.now())
-  for (let round = 0; round < 9; round++) {
+  for (let round = 0; round < 8; round++) {
     const from = differences.length
     await does(2 + int(6))
     await drain()
