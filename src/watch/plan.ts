@@ -38,19 +38,21 @@ export type Plan = {
 }
 
 /**
- * Chooses what one step does: the feed first, then those whose time has come, then the walk.
+ * Chooses what one step does: the feed first, then those whose time has come, to whom half of it is left, then the walk.
  *
  * @param most consumers that it may look at. A change that concerns two is read whole.
  */
 export function planOf({ position, walk, page, last, due, met, isEnd }: ToDo, most: number): Plan {
   const consumers = new Map<string, ReadChange[]>()
+  // A long backlog does not hold up those whose time has come.
+  const forPage = due.length > 0 ? Math.ceil(most / 2) : most
   const forAll: Omit<WalkCause, 'from' | 'round'>[] = []
   let end = position
   let isRead = true
   for (const change of page) {
     const own = concerned(change)
     const more = own.filter((id) => !consumers.has(id)).length
-    if (consumers.size > 0 && consumers.size + more > most) {
+    if (consumers.size > 0 && consumers.size + more > forPage) {
       isRead = false
       break
     }

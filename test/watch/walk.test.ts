@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Walk } from '../../src/followers/schema'
+import { planOf } from '../../src/watch/plan'
 import { joined, moved, unmet } from '../../src/watch/walk'
 import { randomFrom } from '../billing/lives'
 
@@ -35,4 +36,28 @@ it('a walk meets everybody for each change that it is for, and nobody for long a
       }
     }
   }
+})
+
+it('a step reads the feed first, and leaves half of itself to those whose time has come', () => {
+  const page = [1, 2, 3, 4].map((number) => {
+    const id = `csm_${number}`
+    return { type: 'grant.created', id: 'grt_1', consumer_id: id, number, at: number }
+  })
+  const toDo = {
+    position: 0,
+    walk: { at: '', causes: [] },
+    page,
+    last: 9,
+    due: ['csm_8', 'csm_9'],
+    met: [],
+    isEnd: true,
+  }
+  const planned = (most: number, due = toDo.due) => {
+    const { consumers, position, isAll } = planOf({ ...toDo, due }, most)
+    return [[...consumers.keys()].map((id) => id.slice(4)).join(''), position, isAll]
+  }
+  expect(planned(6)).toEqual(['12389', 3, false])
+  expect(planned(8)).toEqual(['123489', 9, true])
+  expect(planned(4, [])).toEqual(['1234', 9, true])
+  expect(planned(1)).toEqual(['1', 1, false])
 })

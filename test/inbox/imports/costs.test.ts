@@ -31,12 +31,12 @@ const NEW = [10, 13, 14]
 
 it('a page of a hundred takes six trips; one in which nothing is new takes three, and writes no row of an object', async () => {
   const { first, second } = await pagesOf(stripeObjects(100, Math.floor(Date.now() / SECOND) - 86_400), 'stripe')
-  expect(first).toEqual(NEW.map((each, i) => ({ trips: 6, statements: 20, rows: 100 * each + (i < 2 ? 5 : 3) })))
+  expect(first).toEqual(NEW.map((each, i) => ({ trips: 6, statements: 21, rows: 100 * each + (i < 2 ? 5 : 3) })))
   expect(second).toEqual(NEW.map((_, i) => ({ trips: 3, statements: 6, rows: i < 2 ? 4 : 2 })))
 })
 
 it('the same of Paddle', async () => {
   const { first, second } = await pagesOf(paddleObjects(30, Date.now() - 86_400_000), 'paddle')
-  expect(first).toEqual(NEW.map((each, i) => ({ trips: 6, statements: 20, rows: 30 * each + (i < 2 ? 5 : 3) })))
+  expect(first).toEqual(NEW.map((each, i) => ({ trips: 6, statements: 21, rows: 30 * each + (i < 2 ? 5 : 3) })))
   expect(second).toEqual(NEW.map((_, i) => ({ trips: 3, statements: 6, rows: i < 2 ? 4 : 2 })))
 })
