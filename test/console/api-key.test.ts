@@ -124,6 +124,7 @@ describe('the scopes of a new key', () => {
         'entitlements:read',
         'domains:read',
         'sso:read',
+        'webhooks:read',
       ],
     ],
     [
@@ -139,6 +140,7 @@ describe('the scopes of a new key', () => {
         'entitlements:read',
         'domains:read',
         'sso:read',
+        'webhooks:read',
         'api_keys:write',
         'billing:write',
         'consumers:write',
@@ -169,7 +171,7 @@ describe('the scopes of a new key', () => {
       }
     }
     const [less, all] = [await offered(developer), await offered(owner)]
-    expect([less.all.length, all.all.length]).toEqual([17, 23])
+    expect([less.all.length, all.all.length]).toEqual([18, 25])
     for (const { ticked, preset, expires } of [less, all]) {
       expect([ticked, preset, expires]).toEqual([['billing:read'], 'billing', '90'])
     }

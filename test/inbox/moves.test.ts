@@ -72,7 +72,9 @@ const MADE: Record<Move, { of?: (at: number) => Same; by: (events: Events) => Pr
         ...{ event, status: 'failed' as const, error, due_at: null, trigger: 'ingest' as const },
         ...{ started_at: now, summary: null, snapshots: [], claims: [] },
       }))
-      expect(await finish(db, { verdicts, projections: [], lease: HELD, now })).toEqual({ written: new Set() })
+      const nobody = { woken_endpoints: [], woken_watchers: [] }
+      const written = { noted: new Set(), woken: nobody }
+      expect(await finish(db, { verdicts, projections: [], lease: HELD, now })).toEqual(written)
     },
   },
   hand_back: { by: ({ keys }) => handBack(db, keys, { lease: HELD, died: false }, now) },
