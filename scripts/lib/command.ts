@@ -3,6 +3,8 @@ import { ROOT } from './paths.ts'
 
 type Options = {
   cwd?: string
+  /** Variables beside those of this process. */
+  env?: Record<string, string>
   /** What the command reads, made from what it has printed so far; null as long as there is nothing to say. */
   answer?: (said: string) => string | null
 }
@@ -10,7 +12,11 @@ type Options = {
 /** Runs a command to its end. @returns what it printed @throws with that, if it fails */
 export function command(file: string, args: readonly string[], options: Options = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd: options.cwd ?? ROOT, stdio: 'pipe' })
+    const child = spawn(file, args, {
+      cwd: options.cwd ?? ROOT,
+      env: { ...process.env, ...options.env },
+      stdio: 'pipe',
+    })
     let said = ''
     const asking = setInterval(() => {
       const answer = options.answer?.(said) ?? null

@@ -12,8 +12,10 @@ type Schema = {
   minItems?: number
 }
 type Operation = {
+  operationId: string
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: object }>
 }
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
 
@@ -25,37 +27,46 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
  *
  * @param document the OpenAPI document
  * @param client what the program imports `createClient` from
+ * @param named whether the client also has a method for each operation
  */
-export function everyCall(document: string, client: string): string {
+export function everyCall(document: string, client: string, named: boolean): string {
   const { paths, components } = JSON.parse(document) as Document
   const calls = Object.entries(paths).flatMap(([path, operations]) =>
     METHODS.flatMap((method) => {
       const operation = operations[method]
-      return operation ? [callOf(method, path, operation, components.schemas)] : []
+      if (!operation) return []
+      const least = leastOf(operation, components.schemas)
+      return [callOf(method, path, least), ...(named ? methodOf(operation, least) : [])]
     }),
   )
   const start = `import { createClient } from '${client}'\nconst api = createClient({ baseUrl: '' })\n`
   return `${start}${calls.join('\n')}\n`
 }
 
-function callOf(
-  method: string,
-  path: string,
-  operation: Operation,
-  schemas: Document['components']['schemas'],
-): string {
-  const needed = (operation.parameters ?? []).filter((one) => one.required && one.in !== 'cookie')
-  const params: Record<string, Record<string, unknown>> = {}
-  for (const { name, in: place, schema } of needed) params[place] = { ...params[place], [name]: least(schema, schemas) }
-  const { required, content } = operation.requestBody ?? { content: {} }
-  const json = content['application/json']
-  const given = {
-    ...(needed.length > 0 && { params }),
-    // A body that is no JSON is a delivery of a vendor, as text.
-    ...(required && { body: json ? least(json.schema, schemas) : '' }),
+type Least = { params: Record<string, Record<string, unknown>>; body?: unknown }
+
+/** The parameters and the body that an operation requires. */
+function leastOf({ parameters = [], requestBody }: Operation, schemas: Document['components']['schemas']): Least {
+  const params: Least['params'] = {}
+  for (const { name, in: place, schema } of parameters.filter((one) => one.required && one.in !== 'cookie')) {
+    params[place] = { ...params[place], [name]: least(schema, schemas) }
   }
-  const args = Object.keys(given).length > 0 ? `, ${JSON.stringify(given)}` : ''
-  return `await api.${method.toUpperCase()}('${path}'${args})`
+  if (!requestBody?.required) return { params }
+  const json = requestBody.content['application/json']
+  // A body that is no JSON is a delivery of a vendor, as text.
+  return { params, body: json ? least(json.schema, schemas) : '' }
+}
+
+function callOf(method: string, path: string, { params, ...body }: Least): string {
+  const given = { ...(Object.keys(params).length > 0 && { params }), ...body }
+  return `await api.${method.toUpperCase()}('${path}'${Object.keys(given).length > 0 ? `, ${JSON.stringify(given)}` : ''})`
+}
+
+/** The same call by its name. An answer that is text has none. */
+function methodOf({ operationId, responses }: Operation, { params, ...body }: Least): string[] {
+  if (responses['200'] && !responses['200'].content) return []
+  const given = { ...params.path, ...params.query, ...body }
+  return [`await api.${operationId}(${Object.keys(given).length > 0 ? JSON.stringify(given) : ''})`]
 }
 
 /** The smallest value of a schema's type: an object with the fields that it requires. */

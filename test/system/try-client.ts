@@ -1,9 +1,10 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildClient, CLIENT, generateTypes } from '../../scripts/lib/build-client.ts'
 import { command } from '../../scripts/lib/command.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { findCode } from '../../scripts/lib/server-log.ts'
+import { localSession } from '../../scripts/lib/sign-in.ts'
 import { everyCall } from './every-call.ts'
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -22,10 +23,10 @@ export function createClient({ baseUrl, token, projectId }: Options) {
 `
 
 /**
- * Builds the client, packs it, installs it into an empty project, checks the types of its example there, and those of a
- * program that makes every call, and runs the example against a running server.
+ * Builds the client, packs it, and installs it into an empty project. Checks the types of its example there, of its tests, of the
+ * code in its README, and of a program that makes every call. Runs the example, and the tests, against a running server.
  *
- * @returns the last line that the example printed
+ * @returns the last line that the example printed, and how many tests passed
  */
 export async function tryPackedClient(url: string, folder: string): Promise<string> {
   await buildClient()
@@ -35,21 +36,46 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   const parts = ['openapi-fetch', 'openapi-typescript-helpers'].map((name) => join(ROOT, 'node_modules', name))
   const quiet = ['--no-audit', '--no-fund', '--offline', '--install-links']
   await command('npm', ['install', join(folder, packed), ...parts, ...quiet], { cwd: folder })
-  cpSync(join(folder, 'node_modules/platform-api-client/example.ts'), join(folder, 'example.ts'))
-  return checkAndRun(url, folder, 'platform-api-client')
+  const installed = join(folder, 'node_modules/platform-api-client')
+  cpSync(join(installed, 'example.ts'), join(folder, 'example.ts'))
+  cpSync(join(ROOT, 'client/test'), folder, { recursive: true })
+  const tests = readdirSync(join(ROOT, 'client/test'))
+  writeFileSync(join(folder, 'readme.ts'), codeOf(readFileSync(join(installed, 'README.md'), 'utf8')))
+  link(folder, 'standardwebhooks')
+  const done = await checkAndRun(url, folder, {
+    from: 'platform-api-client',
+    named: true,
+    more: [...tests, 'readme.ts'],
+  })
+  return `${done}\n  ${await runTests(url, folder)}`
+}
+
+/** The TypeScript of a page: its blocks are one program. @throws if there is none */
+function codeOf(page: string): string {
+  const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  if (blocks.length === 0) throw new Error('the page has no code')
+  return blocks.join('\n')
+}
+
+/** Runs the client's own tests. @throws with what they print, if one fails */
+async function runTests(url: string, folder: string): Promise<string> {
+  const { token } = await localSession(url)
+  const env = { URL: url, TOKEN: token }
+  const said = await command(process.execPath, ['--test', '--test-reporter=tap'], { cwd: folder, env })
+  const [, passed = '0'] = /^# pass (\d+)$/m.exec(said) ?? []
+  if (Number(passed) === 0) throw new Error(`no test was run:\n${said}`)
+  return `${passed} tests of the client passed`
 }
 
 /** The same program with openapi-typescript and openapi-fetch alone, as a user of the API has them. */
 export async function tryGeneratedTypes(url: string, folder: string): Promise<string> {
   emptyProject(folder)
   await generateTypes(await (await fetch(`${url}/openapi.json`)).text(), join(folder, 'schema.d.ts'))
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers']) {
-    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
-  }
+  link(folder, 'openapi-fetch', 'openapi-typescript-helpers')
   writeFileSync(join(folder, 'direct.ts'), DIRECT)
   const example = readFileSync(join(ROOT, 'client/example.ts'), 'utf8')
   writeFileSync(join(folder, 'example.ts'), example.replace("'platform-api-client'", "'./direct.ts'"))
-  return checkAndRun(url, folder, './direct.ts')
+  return checkAndRun(url, folder, { from: './direct.ts', named: false, more: [] })
 }
 
 function emptyProject(folder: string): void {
@@ -57,15 +83,20 @@ function emptyProject(folder: string): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }))
 }
 
-async function checkAndRun(url: string, folder: string, client: string): Promise<string> {
+function link(folder: string, ...packages: string[]): void {
+  for (const name of packages) symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
+}
+
+/** `from`: what is imported. `named`: whether it has a method for each operation. `more`: files whose types are checked too. */
+type Client = { from: string; named: boolean; more: string[] }
+
+async function checkAndRun(url: string, folder: string, { from, named, more }: Client): Promise<string> {
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true }) // npm removes what it did not install
-  for (const name of ['@types/node', 'undici-types']) {
-    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
-  }
+  link(folder, '@types/node', 'undici-types')
   const strict = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext', '--types', 'node']
-  const program = everyCall(await (await fetch(`${url}/openapi.json`)).text(), client)
+  const program = everyCall(await (await fetch(`${url}/openapi.json`)).text(), from, named)
   writeFileSync(join(folder, 'every-call.ts'), program)
-  const files = ['example.ts', 'every-call.ts', '--allowImportingTsExtensions']
+  const files = ['example.ts', 'every-call.ts', ...more, '--allowImportingTsExtensions']
   await command(process.execPath, [TSC, ...strict, ...files], { cwd: folder })
   const said = await command(process.execPath, ['example.ts', url, 'client@example.com'], { cwd: folder, answer })
   const [done] = DONE.exec(said) ?? []
