@@ -116,6 +116,9 @@ async function fetchToken(
   consumer: string,
   body: { ttl_s: number; features?: string[] },
 ): Promise<Held> {
+  // The API would say that it knows no such consumer, so nobody would be allowed anything.
+  if (!/^(csm_|ext:)/.test(consumer))
+    throw new TypeError(`${consumer} is neither a consumer's id nor ext: and your own id.`)
   const askedAt = Date.now()
   const { token } = await api.createEntitlementToken({ consumer, body })
   // It comes from the API itself, so its signature need not be verified here.

@@ -21,7 +21,7 @@ export type EntitlementClaims = {
 }
 
 type Header = { alg: string; kid: string; typ: string }
-type Decoded = { header: Header; claims: EntitlementClaims; signed: string; signature: Uint8Array<ArrayBuffer> }
+type Decoded = { header: Header; claims: EntitlementClaims; signed: string; signature: BufferSource }
 type Api = Pick<PlatformClient, 'GET' | 'baseUrl' | 'projectId'>
 
 const ES256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
@@ -105,8 +105,8 @@ async function fetchKeys(api: Api): Promise<Map<string, CryptoKey>> {
   // Without headers of its own, so that a browser needs no permission to ask.
   const headers = { Authorization: null, 'X-Project-Id': null }
   const { keys } = await unwrap(api.GET('/p/{project}/jwks.json', { params: { path: { project } }, headers }))
-  const imported = keys.map(async (key) => {
-    const jwk = key as JsonWebKey & { kid: string }
+  const usable = (keys as (JsonWebKey & { kid: string })[]).filter(({ kty, crv }) => kty === 'EC' && crv === 'P-256')
+  const imported = usable.map(async (jwk) => {
     return [jwk.kid, await crypto.subtle.importKey('jwk', jwk, ES256, false, ['verify'])] as const
   })
   return new Map(await Promise.all(imported))

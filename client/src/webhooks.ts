@@ -43,6 +43,7 @@ export async function verifyWebhook<Data = Change>(
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
   const signed = join(new TextEncoder().encode(`${id}.${timestamp}.`), bytes)
   const keys = await Promise.all((typeof secrets === 'string' ? [secrets] : secrets).map(keyOf))
+  if (keys.length === 0) throw new TypeError('There is no secret to verify with.')
   const signatures = header(headers, 'webhook-signature').split(' ').slice(0, MOST_SIGNATURES)
   for (const signature of signatures.flatMap(v1)) {
     for (const key of keys) {
@@ -54,9 +55,16 @@ export async function verifyWebhook<Data = Change>(
 }
 
 function header(headers: HeadersOf, name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name]
+  const value = isHeaders(headers)
+    ? headers.get(name)
+    : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
   if (typeof value === 'string' && value !== '') return value
   throw invalid(`${name} is missing, or there is more than one`)
+}
+
+/** A fetch of another maker has a class of its own. */
+function isHeaders(headers: HeadersOf): headers is Headers {
+  return typeof headers.get === 'function'
 }
 
 /** @throws TypeError if it is none: that is a mistake in the configuration, which no sender can make */

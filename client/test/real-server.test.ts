@@ -143,6 +143,7 @@ test('a consumer that is unknown or blocked is allowed nothing, and what changed
   assert.equal(await entitlements.allows('ext:nobody', 'seats'), false)
   await assert.rejects(entitlements.token('ext:nobody'), failsWith('not_found'))
   await assert.rejects(entitlements.allows('ext:bob', 'sso'), /not among the features/)
+  await assert.rejects(entitlements.allows('bob', 'seats'), TypeError)
   assert.equal(await entitlements.allows('ext:bob', 'seats'), true)
   const { id } = await api.blockConsumer({ consumer: 'ext:bob', body: {} })
   assert.equal(await entitlements.allows('ext:bob', 'seats'), true)

@@ -31,6 +31,8 @@ test('takes what the library signs, as text, bytes and headers of either kind', 
     assert.deepEqual(await verifyWebhook(body, headers, NEW), EVENT)
   }
   assert.deepEqual(await verifyWebhook(BODY, new Headers(headers), [NEW]), EVENT)
+  const capital = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]))
+  assert.deepEqual(await verifyWebhook(BODY, capital, NEW), EVENT)
 })
 
 test('takes any of several secrets and signatures, while a secret is exchanged', async () => {
@@ -72,6 +74,7 @@ test('refuses whatever the library refuses, and the library what it refuses', as
 test('a body that is signed but is no JSON is refused; a secret that is none is a mistake', async () => {
   await refused(verifyWebhook('{', signed({ body: '{' }), NEW))
   await assert.rejects(verifyWebhook(BODY, signed(), 'whsec_'), TypeError)
+  await assert.rejects(verifyWebhook(BODY, signed(), []), TypeError)
   await assert.rejects(verifyWebhook(BODY, signed(), [NEW, 'whsec_∞']), TypeError)
 })
 

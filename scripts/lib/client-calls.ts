@@ -45,9 +45,20 @@ function operations(document: string) {
     METHODS.flatMap((method) => {
       const operation = its[method]
       const isText = operation?.responses['200'] !== undefined && operation.responses['200'].content === undefined
-      return operation && !isText ? [{ operation, method, path }] : []
+      if (!operation || isText) return []
+      mustHaveNamesApart(operation)
+      return [{ operation, method, path }]
     }),
   )
+}
+
+/** A method takes the parameters of path and query, and the body, in one object. */
+function mustHaveNamesApart({ operationId, parameters = [] }: Operation): void {
+  const names = [
+    'body',
+    ...parameters.flatMap(({ name, in: place }) => (place === 'path' || place === 'query' ? [name] : [])),
+  ]
+  if (new Set(names).size < names.length) throw new Error(`${operationId} has two parameters of one name: ${names}`)
 }
 
 function whyAgain({ parameters = [], 'x-required-scope': scope }: Operation): 'key' | 'reads' | undefined {
