@@ -46,9 +46,15 @@ type Result<T> = { data?: T; error?: unknown; response: Response }
 
 /** The body of a call's response. @throws PlatformError if the API refused the call */
 export async function unwrap<T>(call: Promise<Result<T>>): Promise<T> {
-  const { data, error, response } = await call
+  const { data, error, response } = await call.catch(unlessNoJson)
   if (response.ok) return data as T
   throw refusal(error, response)
+}
+
+/** A page of a proxy, for example, with status 200. */
+function unlessNoJson(error: unknown): never {
+  if (!(error instanceof SyntaxError)) throw error
+  throw new PlatformError('unexpected_response', 'The response is not JSON.', { cause: error })
 }
 
 function refusal(error: unknown, { status, headers }: Response): PlatformError {

@@ -142,6 +142,8 @@ test('what is refused, and what no API says', async () => {
     refusedWith({ code: 'unexpected_response', status: 403, detail: 'status 403: <h1>A proxy</h1>' }),
   )
   assert.equal(requests.length, 2)
+  const page = await clientOf((response) => response.end('<h1>A proxy</h1>'))
+  await assert.rejects(page.api.listConsumers(), refusedWith({ code: 'unexpected_response' }))
   const again = await clientOf(json(422, refusal, { 'X-Request-Id': 'req_2' }))
   await assert.rejects(
     again.api.listConsumers(),

@@ -1,3 +1,5 @@
+import { callTable } from '../../scripts/lib/client-calls.ts'
+
 type Schema = {
   $ref?: string
   type?: string | string[]
@@ -15,7 +17,6 @@ type Operation = {
   operationId: string
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
-  responses: Record<string, { content?: object }>
 }
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
 
@@ -31,12 +32,14 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
  */
 export function everyCall(document: string, client: string, named: boolean): string {
   const { paths, components } = JSON.parse(document) as Document
+  const methods = named ? callTable(document) : {}
   const calls = Object.entries(paths).flatMap(([path, operations]) =>
     METHODS.flatMap((method) => {
       const operation = operations[method]
       if (!operation) return []
+      const { operationId: id } = operation
       const least = leastOf(operation, components.schemas)
-      return [callOf(method, path, least), ...(named ? methodOf(operation, least) : [])]
+      return [callOf(method, path, least), ...(id in methods ? [methodOf(id, least)] : [])]
     }),
   )
   const start = `import { createClient } from '${client}'\nconst api = createClient({ baseUrl: '' })\n`
@@ -62,11 +65,10 @@ function callOf(method: string, path: string, { params, ...body }: Least): strin
   return `await api.${method.toUpperCase()}('${path}'${Object.keys(given).length > 0 ? `, ${JSON.stringify(given)}` : ''})`
 }
 
-/** The same call by its name. An answer that is text has none. */
-function methodOf({ operationId, responses }: Operation, { params, ...body }: Least): string[] {
-  if (responses['200'] && !responses['200'].content) return []
+/** The same call by its name. */
+function methodOf(id: string, { params, ...body }: Least): string {
   const given = { ...params.path, ...params.query, ...body }
-  return [`await api.${operationId}(${Object.keys(given).length > 0 ? JSON.stringify(given) : ''})`]
+  return `await api.${id}(${Object.keys(given).length > 0 ? JSON.stringify(given) : ''})`
 }
 
 /** The smallest value of a schema's type: an object with the fields that it requires. */
