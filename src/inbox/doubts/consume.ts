@@ -7,10 +7,12 @@ import { pooled } from '../../lib/pooled'
 import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import type { StateKind } from '../../vendors/kinds'
+import { apart } from '../fetches/apart'
+import { FAILED_WAIT_S } from '../fetches/limits'
 import { askAccounts } from '../refresh/accounts'
 import { ask, news } from '../refresh/ask'
 import { idsOfErased } from '../refresh/erased'
-import type { SourceKey, SourceKeyRow } from '../refresh/keys'
+import { ifOpened, type SourceKey, type SourceKeyRow } from '../refresh/keys'
 import { recordAndProcess } from '../refresh/process'
 import type { FetchedRecord } from '../refresh/record'
 import { CALL_WITHIN_MS, CALLS_AT_ONCE, CALLS_WITHIN_MS, LEAST_FOR_A_CALL_MS } from '../thin/limits'
@@ -23,16 +25,21 @@ import type { DoubtMessage } from './message'
  * project that has many gets no more than another one.
  *
  * @returns for each message, after how many seconds it is to be delivered again; null if it is done
- * @throws {Fault} `database_unavailable`
  */
 export async function askForDoubts(rt: Runtime, messages: readonly DoubtMessage[]): Promise<(number | null)[]> {
   const until = Date.now() + CALLS_WITHIN_MS
-  const more = new Set<string>()
-  for (const project of new Set(messages.map(({ project_id }) => project_id))) {
+  const waits = new Map<string, number>()
+  for (const project_id of new Set(messages.map((message) => message.project_id))) {
     const hasTime = until - Date.now() >= LEAST_FOR_A_CALL_MS
-    if (!hasTime || (await askForSome(rt, project, until))) more.add(project)
+    const asked = hasTime ? await apart({ project_id }, () => askForSome(rt, project_id, until)) : null
+    if (asked?.failed) waits.set(project_id, FAILED_WAIT_S)
+    else if (asked === null || asked.value) waits.set(project_id, MORE_WAIT_S)
   }
-  return messages.map(({ project_id }) => (more.delete(project_id) ? MORE_WAIT_S : null))
+  return messages.map(({ project_id }) => {
+    const wait = waits.get(project_id) ?? null
+    waits.delete(project_id)
+    return wait
+  })
 }
 
 /** What came of an object: what is to be recorded, or why the vendor was not asked. Neither if it was, and had nothing new. */
@@ -89,7 +96,9 @@ async function outcomeOf(
     return { later: { doubt, due_at: now + NOT_ASKED_WAIT_MS } }
   }
   const of = { project_id, keys: own, sources: [known.event_id], lane: 'background' as const }
-  const { best, unknown, wait_s } = await askAccounts(rt, of, (key) => ask(key, [call], until, CALL_WITHIN_MS))
+  const asked = await ifOpened(askAccounts(rt, of, (key) => ask(key, [call], until, CALL_WITHIN_MS)))
+  if (!asked) return { later: { doubt, due_at: Date.now() + NOT_ASKED_WAIT_MS } }
+  const { best, unknown, wait_s } = asked
   if (wait_s !== null && !best) {
     failing.add(vendor)
     return { later: { doubt, due_at: Date.now() + wait_s * SECOND } }

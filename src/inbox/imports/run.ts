@@ -1,10 +1,11 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
-import { Fault } from '../../lib/fault'
 import { MAX_STORE_BYTES } from '../../stores/limits'
 import type { ListCall, ListedKind } from '../../vendors/calls'
+import { apart } from '../fetches/apart'
+import { FAILED_WAIT_S } from '../fetches/limits'
 import { processEvents } from '../process/process-events'
-import { openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
+import { ifOpened, openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
 import { markRefused } from '../vendor-api/keys'
 import { askForPage, listOf } from './ask-page'
 import { giveBack, type Taken, takeRun } from './lease'
@@ -29,15 +30,18 @@ import { type ReadPage, writePage } from './write-page'
  * there is no time come again.
  *
  * @returns for each message, after how many seconds it is to be delivered again; null if it is done
- * @throws {Fault} `database_unavailable`
  */
 export async function runImports(rt: Runtime, messages: readonly ImportMessage[]): Promise<(number | null)[]> {
   const until = Date.now() + IMPORTS_WITHIN_MS
   const waits: (number | null)[] = []
   for (const message of messages) {
-    const isTime = Date.now() < until
-    if (isTime) await runImport(rt, message)
-    waits.push(isTime ? null : HANDED_ON_WAIT_S)
+    if (Date.now() >= until) {
+      waits.push(HANDED_ON_WAIT_S)
+      continue
+    }
+    const { import_id } = message
+    const { failed } = await apart({ import_id }, () => runImport(rt, message))
+    waits.push(failed ? FAILED_WAIT_S : null)
   }
   return waits
 }
@@ -75,7 +79,7 @@ async function pageOf(rt: Runtime, { run, source }: Taken): Promise<ReadPage> {
     return only(held(run, 'database_filling', now + FILLING_WAIT_MS, now))
   // Until then, a version may run that does not read what is recorded here.
   if (source.connection.packed_from > now) return only(held(run, null, source.connection.packed_from, now))
-  const key = await opened(rt, source)
+  const key = await ifOpened(openSourceKey(rt, source, 'background'))
   if (!key) return only(held(run, 'encryption_key_unavailable', now + MAX_BACKOFF_MS, now))
   const kind = nextKind(run)
   const progress = kind && run.kinds[kind]
@@ -83,16 +87,6 @@ async function pageOf(rt: Runtime, { run, source }: Taken): Promise<ReadPage> {
   const list = listOf(key, kind, run)
   if (!list) return only(goneOn(run, kind, { ...progress, state: 'done' }, now))
   return askedPage(rt, { key, source, run, kind, list, progress })
-}
-
-/** @returns null if the service's encryption keys do not open the key */
-async function opened(rt: Runtime, source: SourceKeyRow): Promise<SourceKey | null> {
-  try {
-    return await openSourceKey(rt, source, 'background')
-  } catch (error) {
-    if (error instanceof Fault && error.fault === 'encryption_key_unavailable') return null
-    throw error
-  }
 }
 
 type Context = {

@@ -2,6 +2,7 @@ import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../db/client'
 import type { Runtime } from '../../env'
+import { Fault } from '../../lib/fault'
 import { settingsFor } from '../../tenancy/project'
 import { connections } from '../connections/schema'
 import { packedFrom } from '../packed-from'
@@ -81,4 +82,14 @@ export async function openSourceKey(rt: Runtime, row: SourceKeyRow, lane: Lane):
   if (row.key.state !== 'ok') return null
   const key = await openVendorKey(rt, row, lane)
   return key && { ...key, connection: row.connection }
+}
+
+/** What needs a key that is unsealed. @returns null if the service's encryption keys do not open the key */
+export async function ifOpened<T>(opening: Promise<T>): Promise<T | null> {
+  try {
+    return await opening
+  } catch (error) {
+    if (error instanceof Fault && error.fault === 'encryption_key_unavailable') return null
+    throw error
+  }
 }

@@ -72,6 +72,28 @@ describe('however many objects one project has in doubt', () => {
     expect((await many.asked()).length).toBe(26)
   })
 
+  it('a key that cannot be opened keeps no other project waiting, and its objects are asked for once it can', async () => {
+    const [broken, one] = [await doubtWorld([]), await doubtWorld([])]
+    await doubting(broken, subscriptions(1))
+    await doubting(one, subscriptions(1))
+    const [{ box } = { box: '' }] = await rows<{ box: string }>(
+      'SELECT box FROM vendor_keys WHERE project_id = ?',
+      broken.project,
+    )
+    const other = 'UPDATE vendor_keys SET box = ? WHERE project_id = ?'
+    await rows(other, 'AAAA', broken.project)
+    advance(FIRST)
+    for (const { body } of one.fetches.waiting()) await broken.fetches.EVENTS.send(body)
+    await broken.fetches.pump(broken.bindings, { batches: 1 })
+    expect((await one.asked()).length).toBe(1)
+    expect(await one.doubts()).toMatchObject([{ tries: 1 }])
+    // It is put off, and no try is spent.
+    expect(await broken.doubts()).toMatchObject([{ tries: 0, due_in: MINUTE }])
+    await rows(other, box, broken.project)
+    await broken.pass(MINUTE + SECOND)
+    expect((await broken.asked()).length).toBe(1)
+  })
+
   it('a run of the cron sends one message of it', async () => {
     const [many, one] = [await doubtWorld([]), await doubtWorld([])]
     await doubting(many, subscriptions(25))

@@ -125,6 +125,21 @@ describe('an import', () => {
     expect([await status(249), await status(248), await status(247)]).toEqual(['past_due', 'past_due', 'active'])
   })
 
+  it('whose page ends in an error of ours keeps no other import waiting, and comes again', async () => {
+    const [broken, other] = [await importWorld(OBJECTS), await importWorld(OBJECTS)]
+    const ids = [await broken.start(CUSTOMERS), await other.start(CUSTOMERS)]
+    const [{ kinds } = { kinds: '' }] = await rows<{ kinds: string }>(
+      'SELECT kinds FROM vendor_runs WHERE id = ?',
+      ids[0],
+    )
+    await rows("UPDATE vendor_runs SET kinds = 'null' WHERE id = ?", ids[0])
+    for (const { body } of other.fetches.waiting()) await broken.fetches.EVENTS.send(body)
+    await broken.page()
+    expect(brief(await other.read(ids[1] ?? ''))).toMatchObject({ customers: 'running 100 100 0' })
+    await rows('UPDATE vendor_runs SET kinds = ? WHERE id = ?', kinds, ids[0])
+    expect(await broken.finish(ids[0] ?? '')).toMatchObject({ state: 'done', error: null })
+  })
+
   it('leaves other projects alone', async () => {
     const [one, other] = [await importWorld(OBJECTS), await importWorld(OBJECTS.slice(0, 10))]
     const id = await one.start(CUSTOMERS)
