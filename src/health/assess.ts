@@ -38,6 +38,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
     without_secret: active.filter(isMissed).map(({ name }) => name),
     thin_without_key: found.thin.map(({ name }) => name),
+    fetches_failed: found.fetches_failed[0]?.n ?? 0,
     key_refused: found.key_refused.map(({ name }) => name),
     watching: {
       skipped: found.watched[0]?.skipped ?? 0,

@@ -18,6 +18,8 @@ export type HealthFacts = {
   thin_without_key: readonly string[]
   /** Names of active connections whose API key the vendor no longer accepts. */
   key_refused: readonly string[]
+  /** Objects that were fetched in the last hour and could not be applied. */
+  fetches_failed: number
   /** Of the watcher of entitlements: how many consumers have too much to be looked at, and how old the oldest change is that it has not read. */
   watching: { skipped: number; unread_age_ms: number }
   /** Sentences about connections that refused every delivery. */
@@ -47,6 +49,7 @@ type About =
   | 'refusing'
   | 'thin_events_without_key'
   | 'api_key_refused'
+  | 'fetches_failed'
   | 'entitlements'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
 
@@ -67,8 +70,6 @@ function checksOf(facts: HealthFacts): Check[] {
     unreadable,
     refusing,
     store,
-    thin_without_key,
-    key_refused,
     watching,
   } = facts
   const { degraded, failing } = THRESHOLDS
@@ -122,6 +123,14 @@ function checksOf(facts: HealthFacts): Check[] {
       reason: `database ${store.number} is ${Math.floor(share(store) * 100)} % full`,
       degraded: share(store) >= degraded.store_share,
     },
+    ...vendorApiChecks(facts),
+    ...watchingChecks(watching),
+    ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
+  ]
+}
+
+function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: HealthFacts): Check[] {
+  return [
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
       reason: `the connection ${name} receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots`,
@@ -132,8 +141,11 @@ function checksOf(facts: HealthFacts): Check[] {
       reason: `the vendor no longer accepts the API key of the connection ${name}: set another one, or remove it`,
       degraded: true,
     })),
-    ...watchingChecks(watching),
-    ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
+    {
+      about: 'fetches_failed',
+      reason: `${fetches_failed} ${fetches_failed === 1 ? 'object that was' : 'objects that were'} fetched in the last hour could not be applied: search for source=fetch&status=failed to see why`,
+      degraded: fetches_failed >= THRESHOLDS.degraded.failed_fetches_last_60m,
+    },
   ]
 }
 

@@ -6,6 +6,7 @@ export const THRESHOLDS = {
     oldest_pending_age_ms: 2 * MINUTE,
     sweep_age_ms: 5 * MINUTE,
     failed_last_60m: 1,
+    failed_fetches_last_60m: 1,
     expired_leases: 1,
     // Deliveries refused to an active connection of which nothing was accepted in the same time. In an hour one is
     // enough, because a vendor may try an event again only hours later. In five minutes a stray one is not.

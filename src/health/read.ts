@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { countMarked } from '../billing/store'
 import { type Db, type Directory, type Query, type Results, raw } from '../db/client'
@@ -9,9 +9,11 @@ import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
 import { type Minutes, rollups } from '../inbox/rollups'
 import { events, minutes, totals } from '../inbox/schema'
-import { isDelivered } from '../inbox/sources'
+import { isDelivered, PREFIX_OF } from '../inbox/sources'
 import { findThinWithoutKey } from '../inbox/thin/without-key'
 import { findRefused } from '../inbox/vendor-api/keys'
+import { idFloor } from '../lib/ids'
+import { HOUR } from '../lib/time'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
 import { findWatched } from '../watch/health'
@@ -38,11 +40,27 @@ export function snapshot(
     thin: findThinWithoutKey(db, projectId),
     key_refused: findRefused(db, projectId),
     watched: findWatched(db, projectId),
+    fetches_failed: countFailedFetches(db, projectId, now - HOUR),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),
     to_reseal: countToReseal(db, sealedIn(store), projectId, newest_key),
   }
+}
+
+/** Counts the objects that were fetched since a time (ms) and could not be applied: counts of events leave them out. */
+function countFailedFetches(db: Db, projectId: string, since: number) {
+  const isFailed = and(
+    eq(events.project_id, projectId),
+    sql`${events.status} = 'failed' AND ${events.due_at} IS NULL AND ${events.status} <> 'processed'`,
+    gte(events.id, idFloor(PREFIX_OF.fetch, since)),
+  )
+  return raw(
+    db,
+    { n: sql<number>`count(*)` },
+    (fields) =>
+      sql`SELECT ${fields} FROM (SELECT 1 FROM ${events} INDEXED BY events_ended WHERE ${isFailed} LIMIT ${MAX_COUNTED})`,
+  )
 }
 
 /** Counts the secrets of a project, in these columns, that are sealed under another encryption key than this one. */

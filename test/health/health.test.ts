@@ -159,6 +159,7 @@ describe('the verdict', () => {
         oldest_pending_age_ms: 2 * MINUTE,
         sweep_age_ms: 5 * MINUTE,
         failed_last_60m: 1,
+        failed_fetches_last_60m: 1,
         expired_leases: 1,
         refused_last_5m: 5,
         refused_last_60m: 1,

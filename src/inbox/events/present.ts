@@ -13,6 +13,7 @@ import type { EventRow } from './events'
 
 const nullable = z.string().nullable()
 export const EventStatus = named('EventStatus', z.enum(STATUSES))
+export const EventSource = named('EventSource', z.enum(SOURCES))
 const EventErrorCode = named('EventErrorCode', z.enum(EVENT_ERROR_CODES))
 
 const Summary = named(
@@ -58,7 +59,7 @@ export const BillingEvent = named(
   'BillingWebhookEvent',
   z.object({
     id: z.string(),
-    source: named('EventSource', z.enum(SOURCES)).describe(
+    source: EventSource.describe(
       '`delivery`: the vendor sent it. `fetch`: an object that was fetched from the vendor’s API.',
     ),
     event_type: z.string().describe('The vendor’s name for it. For a fetch, `fetch.` and the kind of object.'),

@@ -105,7 +105,7 @@ export async function reopenMany(db: Db, target: BulkTarget, change: Change): Pr
   const counted = db
     .select({ status: sql`${events.status}`.as('from_status'), n: count().as('opened') })
     .from(events)
-    .where(final)
+    .where(and(final, isDelivered(events.id)))
     .groupBy(events.status)
     .as('counted')
   const opened = and(isAmong(project_id, event_ids), eq(events.replay_id, replay_id))

@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { flagField, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
 import { VendorField } from '../../vendors/field'
-import { EventStatus } from '../events/present'
+import { EventSource, EventStatus } from '../events/present'
 import type { Status } from '../lifecycle'
+import type { Source } from '../sources'
 import {
   ERROR_LENGTH,
   MAX_CONNECTION_ID_LENGTH,
@@ -56,6 +57,9 @@ export const searchFields = {
     .optional()
     .describe('Events whose latest replay is this one. No index covers this filter: combine it with `status`.'),
   livemode: flagField.optional(),
+  source: EventSource.optional().describe(
+    '`delivery`: what vendors delivered, which is the default. `fetch`: objects that were fetched from the vendor’s API.',
+  ),
   order: named('Order', z.enum(['desc', 'asc']))
     .default('desc')
     .describe('By time of receipt.'),
@@ -81,6 +85,7 @@ export type Filters = {
   min_attempts: number | null
   error: string | null
   replay_id: string | null
+  source: Source
   order: 'asc' | 'desc'
 }
 
@@ -104,6 +109,7 @@ export function toFilters(fields: SearchFields): Filters {
     min_attempts: fields.min_attempts ?? null,
     error: fields.error ?? null,
     replay_id: fields.replay_id ?? null,
+    source: fields.source ?? 'delivery',
     order: fields.order,
   }
 }

@@ -2,6 +2,7 @@ import { type Db, run } from '../../db/client'
 import { type Page, paging } from '../../http/page'
 import { idRange } from '../../lib/ids'
 import { type EventRow, fitting, readEvents, type View } from '../events/events'
+import { PREFIX_OF } from '../sources'
 import { checksOf } from './conditions'
 import { type Filters, type SearchFields, toFilters } from './filters'
 import { type IdRange, type Read, readSearchFacts, scan } from './find'
@@ -63,8 +64,8 @@ function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc
 }
 
 /** The time range as a range of ids, which begin with the time of receipt, from the last event shown on. */
-function rangeOf({ after, before, order }: Filters, shown: string | null): IdRange {
-  const { above, below } = idRange('evt', after, before)
+function rangeOf({ source, after, before, order }: Filters, shown: string | null): IdRange {
+  const { above, below } = idRange(PREFIX_OF[source], after, before)
   if (shown === null) return { above, below }
   return order === 'desc'
     ? { above, below: shown < below ? shown : below }

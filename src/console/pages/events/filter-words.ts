@@ -29,6 +29,7 @@ const LABELS: Record<string, string> = {
   received_before: 'Received before',
   min_attempts: 'Attempts, at least',
   livemode: 'Mode of the connection',
+  source: 'Source',
   order: 'Order',
 }
 
@@ -55,6 +56,7 @@ function valueWord(name: string, value: string, connections: readonly Choice[]):
   if (name === 'vendor') return vendorTitle(value)
   if (name === 'within') return timeWord(value, false)
   if (name === 'livemode') return value === 'true' ? 'live' : 'test'
+  if (name === 'source') return value === 'fetch' ? 'fetched from the vendor' : 'delivered by the vendor'
   if (name === 'order') return 'oldest first'
   return value
 }

@@ -11,7 +11,8 @@ import { Row } from './row'
 import { type AskedEvents, readSearch } from './search-query'
 import { readCounts } from './store'
 
-const EVENT_ID = idPattern('evt')
+const IDS = [idPattern('evt'), idPattern('ftc')]
+const isEventId = (text: string) => IDS.some((pattern) => pattern.test(text))
 
 /**
  * Answers a live update of the list with what has changed since it was shown: newer events, unfinished events whose
@@ -55,8 +56,8 @@ async function freshRows(
   const newest = query.get('newest') ?? ''
   const open = query.getAll('open').slice(0, ROWS)
   const shown = new Map(open.map((text) => text.split(':') as [string, string]))
-  const ids = [...shown.keys()].filter((id) => EVENT_ID.test(id))
-  const order = EVENT_ID.test(newest) ? ('asc' as const) : ('desc' as const)
+  const ids = [...shown.keys()].filter(isEventId)
+  const order = isEventId(newest) ? ('asc' as const) : ('desc' as const)
   const from = { after: order === 'asc' ? newest : null, limit: ROWS }
   const found = fields ? (await search(db, project, { ...toFilters(fields), order }, from)).ids : []
   if (found.length + ids.length === 0) return { fresh: [], changed: [] }

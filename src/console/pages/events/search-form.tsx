@@ -88,6 +88,10 @@ function More({ asked }: { asked: AskedEvents }) {
         ['true', 'Live'],
         ['false', 'Test'],
       ])}
+      {choice('source', 'Source', [
+        ['', 'Delivered by the vendor'],
+        ['fetch', 'Fetched from the vendor'],
+      ])}
       {field('received_after', 'Received since (UTC)', 'datetime-local')}
       {field('received_before', 'Received before (UTC)', 'datetime-local')}
       {field('min_attempts', 'Minimum attempts', 'number')}

@@ -16,6 +16,7 @@ export const MORE = [
   'received_before',
   'min_attempts',
   'livemode',
+  'source',
   'order',
 ] as const
 

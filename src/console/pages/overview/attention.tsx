@@ -50,7 +50,14 @@ export function Attention({ items }: { items: readonly Item[] }) {
 function findings(c: Visit, { findings }: Progress): Item[] {
   return findings
     .filter(({ about }) => about !== 'failed' && about !== 'refusing' && about !== 'secret')
-    .map(({ reason, failing }) => ({ bad: failing, what: sentence(reason), link: ['See health', pathsOf(c).health] }))
+    .map(({ about, reason, failing }) => ({
+      bad: failing,
+      what: sentence(reason),
+      link:
+        about === 'fetches_failed'
+          ? ['See them', `${pathsOf(c).events}?source=fetch&status=failed`]
+          : ['See health', pathsOf(c).health],
+    }))
 }
 
 function failures(c: Visit, { counts, facts }: Progress): Item[] {
