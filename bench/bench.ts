@@ -1,5 +1,5 @@
 /*
- * npm run bench [-- --rounds 8] [--slice 700] [--connections 8] [--limiter simulated] [--json FILE]: what a request of
+ * npm run bench [-- --rounds 8] [--slice 700] [--connections 8] [--limiter simulated] [--json FILE] [--no-import]: what a request of
  * the Worker costs (round trips, rows, own CPU, memory), and its throughput beside the least that its binding calls cost
  * and beside what people use instead; all of it in one workerd, in turns, with one load generator. See bench/README.md.
  */
@@ -34,6 +34,7 @@ await run(async () => {
       connections: { type: 'string', default: '8' },
       limiter: { type: 'string', default: 'near' },
       json: { type: 'string', default: join(import.meta.dirname, 'bench.json') },
+      'no-import': { type: 'boolean', default: false },
     },
   })
   const rounds = Number(values.rounds)
@@ -83,7 +84,15 @@ await run(async () => {
     await bench?.miniflare.dispose()
     rmSync(folder, { recursive: true, force: true })
   }
+  if (!values['no-import']) importObjects()
 })
+
+/** Ends with npm run bench:import, in a process of its own. */
+function importObjects(): void {
+  console.log('\nAn import of 10,000 objects, twice:')
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, 'import.ts')], { stdio: 'inherit' })
+  if (status !== 0) process.exitCode = 1
+}
 
 /** Records the answers to checks of one consumer and of a hundred. */
 async function recordChecks(bench: Bench): Promise<void> {

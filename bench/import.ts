@@ -1,6 +1,6 @@
 /*
- * npm run bench:import: what an import of 10,000 objects costs: rows, bytes and D1's time for each, of the first import and of a second one. The
- * Worker is the deployed one; a stand-in on this machine answers for Stripe.
+ * npm run bench:import: what an import of 10,000 objects costs: rows, bytes and D1's time for each, of the first import and of a second one. Then
+ * how long refreshes take. The Worker is the deployed one; a stand-in on this machine answers for Stripe. npm run bench ends with it.
  */
 import { readFlags } from '../scripts/lib/flags.ts'
 import { openStandIn, type StandIn } from '../scripts/lib/stand-in.ts'
@@ -21,13 +21,18 @@ type Call = Awaited<ReturnType<StandIn['newProject']>>['call']
 
 /** Of each customer: itself, a subscription, an invoice and a payment method. */
 const OF_CUSTOMER = 4
+/** What an import was reckoned to cost before there was one, for each object. */
+const RECKONED = { rows_written: 17, bytes: 11_000 }
+/** Refreshes of which the time is measured, each of another customer, and how long the vendor takes for an answer (ms). */
+const REFRESHES = 100
+const VENDOR_MS = 150
 /** The longest time for an import (ms). */
 const WITHIN = 900_000
 
 await run(async () => {
   const { values } = readFlags({
     usage: 'npm run bench:import [-- --objects N]',
-    about: 'Measures what an import costs in D1: rows, bytes and milliseconds an object.',
+    about: 'Measures what an import costs in D1: rows, bytes and milliseconds an object; and how long refreshes take.',
     flags: { objects: { type: 'string', takes: 'N', help: 'objects in the account', default: '10000' } },
   })
   const customers = Math.round(Number(values.objects) / OF_CUSTOMER)
@@ -49,6 +54,8 @@ await run(async () => {
       await sleep(1000) // the log of the last page
       rows.push(rowOf(name, done, { lines, bytes: (await bytesOf(standIn)) - before, ms: Date.now() - startedAt }))
     }
+    const { rows_written, bytes } = RECKONED
+    rows.push(['reckoned', '', '', '', String(rows_written), '', String(bytes), '', '', '', ''])
     printTable(
       [
         'import',
@@ -65,6 +72,12 @@ await run(async () => {
       ],
       rows,
     )
+    standIn.answerAfter(VENDOR_MS)
+    const times = await refreshAll(call, Math.min(customers, REFRESHES))
+    const [p50, p95] = [0.5, 0.95].map((share) => times[Math.ceil(share * times.length) - 1]?.toFixed(0))
+    console.log(
+      `\n${times.length} refreshes with nothing new, of a vendor that takes ${VENDOR_MS} ms for each of 3 answers: p50 ${p50} ms, p95 ${p95} ms`,
+    )
   } finally {
     await standIn.stop()
   }
@@ -77,6 +90,19 @@ async function importAll(call: Call, connection: string): Promise<Import> {
     const now = await call<Import>(`${path}/${id}`)
     if (now.finished_at !== null || Date.now() > until) return now
   }
+}
+
+/** Refreshes customers, one after the other. @returns how long each took (ms), the shortest first */
+async function refreshAll(call: Call, customers: number): Promise<number[]> {
+  const times: number[] = []
+  for (let n = 1; n <= customers; n++) {
+    const startedAt = performance.now()
+    const path = `billing/customers/stripe/cus_${String(n).padStart(6, '0')}/refresh`
+    const { state } = await call<{ state: string }>(path, { method: 'POST' })
+    if (state !== 'fresh') throw new Error(`a refresh ended as ${state}`)
+    times.push(performance.now() - startedAt)
+  }
+  return times.sort((a, b) => a - b)
 }
 
 async function bytesOf({ db }: StandIn): Promise<number> {

@@ -85,6 +85,8 @@ function start(script: string, folder: string, note: (message: string) => void):
 }
 
 function clientOf(url: string, codes: ReadonlyMap<string, string>) {
+  /** The API keys of the accounts that were opened. */
+  const accounts: string[] = []
   return {
     /** Signs in, makes a project and mints a key. @returns calls of the API with that key */
     newProject: async (name: string) => {
@@ -113,7 +115,12 @@ function clientOf(url: string, codes: ReadonlyMap<string, string>) {
       const json = { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret: newSigningSecret('stripe') }
       const { id } = await call<{ id: string }>('billing/connections', { json })
       await call(`billing/connections/${id}/api-key`, { method: 'PUT', json: { api_key } })
+      accounts.push(api_key)
       return id
+    },
+    /** From now on, the accounts take so long (ms) for each answer. */
+    answerAfter: (latency_ms: number) => {
+      for (const api_key of accounts) Object.assign(hostOf(api_key).settings, { latency_ms })
     },
   }
 }
