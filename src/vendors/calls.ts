@@ -26,7 +26,7 @@ export type ThinObject = {
     /** The call of the event that contains the object; null if there is none. */
     full: (body: Json) => Omit<ObjectsCall, 'kind' | 'objects'> | null
   }
-  /** A missing object, as the vendor would show it; null if nothing says what became of it. */
+  /** A missing object, as the vendor would show it; null if nothing says why it is missing. */
   gone: (customer: string | null) => Json | null
 }
 

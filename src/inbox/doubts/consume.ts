@@ -42,7 +42,7 @@ export async function askForDoubts(rt: Runtime, messages: readonly DoubtMessage[
   })
 }
 
-/** What came of an object: what is to be recorded, or why the vendor was not asked. Neither if it was, and had nothing new. */
+/** How asking for an object ended: what is to be recorded, or when to ask later. Neither if the vendor was asked, and had nothing new. */
 type Outcome = { later?: Later; key?: SourceKey; records?: FetchedRecord[] }
 
 type Context = { keys: readonly SourceKeyRow[]; until: number; failing: Set<string> }

@@ -11,8 +11,8 @@ import type { RunRow } from './runs'
 import type { KindProgress } from './schema'
 
 /**
- * What the vendor answers for a page. `again`: it failed, and is tried again, after `wait` (ms) if the vendor says so, and with fewer
- * objects if `smaller`. `cursor_gone`: the object after which the page begins is deleted.
+ * What the vendor answers for a page. `again`: it failed, and is tried again, after `wait` (ms) if the vendor says so. `smaller`: it was too
+ * large, as the next pages would be. `cursor_gone`: the object after which the page begins is deleted.
  */
 export type PageAnswer =
   | Page
@@ -38,13 +38,17 @@ export function listOf(
   return kind === 'payment_methods' ? calls.paymentMethods[payment_methods] : calls.lists[kind]
 }
 
-type Of = { progress: KindProgress; since: number }
+/** `tries`: how often the page has failed. */
+type Of = { progress: KindProgress; since: number; tries: number }
 
-/** Asks the vendor for the next page of a kind, with the lists inside its objects completed. */
-export async function askForPage(key: SourceKey, list: ListCall, { progress, since }: Of): Promise<PageAnswer> {
+/**
+ * Asks the vendor for the next page of a kind, with the lists inside its objects completed. After each failure, the same page is asked for
+ * with half as many objects: the vendor may take too long for more. The page after it is a whole one again.
+ */
+export async function askForPage(key: SourceKey, list: ListCall, { progress, since, tries }: Of): Promise<PageAnswer> {
   const { calls } = key.api
   const cursor = progress.cursors[0] ?? null
-  const limit = Math.min(progress.limit ?? list.most, list.most)
+  const limit = Math.max(1, Math.floor(Math.min(progress.limit ?? list.most, list.most) / 2 ** tries))
   const call = {
     pattern: list.pattern,
     query: list.query({ after: cursor, limit, since }),
@@ -55,7 +59,7 @@ export async function askForPage(key: SourceKey, list: ListCall, { progress, sin
     answer = await fetchVendor(key.api, key.secret, call, { turn: key.turn })
   } catch (error) {
     if (!(error instanceof VendorCallError)) throw error
-    return { is: 'again', error: 'vendor_unavailable', wait: null, smaller: true }
+    return { is: 'again', error: 'vendor_unavailable', wait: null, smaller: error.rule === 'size' }
   }
   if (answer.outcome !== 'ok') return refusalOf(key, answer, cursor)
   const page = answer.body && list.page(answer.body)
@@ -73,7 +77,7 @@ export async function askForPage(key: SourceKey, list: ListCall, { progress, sin
   return { is: 'page', objects, prices: [], seen: objects.length, ...at }
 }
 
-/** The objects of a page: the listed ones, those inside them, or those that a call for each of them reads. */
+/** The objects of a page: the listed ones, the ones inside them, or the ones that a call for each of them reads. */
 async function objectsOf(
   key: SourceKey,
   kind: FetchedKind,
@@ -104,7 +108,7 @@ async function readEach(
     const answer = await answerOf(key, call, until, CALL_WITHIN_MS)
     if (answer?.outcome === 'gone') return
     if (answer?.outcome !== 'ok' || !answer.body) {
-      refusal = answer ? refusalOf(key, answer, null) : { ...UNAVAILABLE, smaller: true }
+      refusal = answer ? refusalOf(key, answer, null) : UNAVAILABLE
       return
     }
     const read = call.objects(answer.body).objects

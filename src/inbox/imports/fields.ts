@@ -27,7 +27,7 @@ export const StartBody = named(
     payment_methods: named('PaymentMethodsRead', z.enum(PAYMENT_METHODS_READ))
       .default('default')
       .describe(
-        '`default`: those that pay for subscriptions that have not ended. `all`: all of each customer, with one call to the vendor for each customer. For Paddle, `default` reads none.',
+        '`default`: payment methods of subscriptions that have not ended. `all`: all payment methods of each customer, with one call to the vendor for each customer. For Paddle, `default` reads none.',
       ),
   }),
   { kinds: ['customers', 'subscriptions'], invoice_months: INVOICE_MONTHS },

@@ -79,6 +79,9 @@ async function pageOf(rt: Runtime, { run, source }: Taken): Promise<ReadPage> {
     return only(held(run, 'database_filling', now + FILLING_WAIT_MS, now))
   // Until then, a version may run that does not read what is recorded here.
   if (source.connection.packed_from > now) return only(held(run, null, source.connection.packed_from, now))
+  // The vendor has asked a refresh or an event to wait, or has just failed.
+  const { not_before } = source.key
+  if (not_before !== null && not_before > now) return only(held(run, 'vendor_unavailable', not_before, now))
   const key = await ifOpened(openSourceKey(rt, source, 'background'))
   if (!key) return only(held(run, 'encryption_key_unavailable', now + MAX_BACKOFF_MS, now))
   const kind = nextKind(run)
@@ -99,7 +102,7 @@ type Context = {
 }
 
 async function askedPage(rt: Runtime, { key, source, run, kind, list, progress }: Context): Promise<ReadPage> {
-  const answer = await askForPage(key, list, { progress, since: run.invoices_since })
+  const answer = await askForPage(key, list, { progress, since: run.invoices_since, tries: run.tries })
   const now = Date.now()
   const only = (step: Step): ReadPage => ({ step, records: [], prices: [] })
   const goes = (changes: Partial<KindProgress>) => only(goneOn(run, kind, { ...progress, ...changes }, now))

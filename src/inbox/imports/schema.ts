@@ -24,7 +24,7 @@ export type RunError = (typeof RUN_ERRORS)[number]
 /** How far the import of a kind of objects has got. */
 export type KindProgress = {
   state: (typeof KIND_STATES)[number]
-  /** Objects that were read, those of them that said something new, and those that did not. */
+  /** Objects that were read; how many of them said something new, and how many did not. */
   seen: number
   recorded: number
   unchanged: number
@@ -32,7 +32,7 @@ export type KindProgress = {
   left_out?: number
   /** The last object of each of the last pages, the newest first: if one is deleted, the page begins after the one before. */
   cursors: string[]
-  /** Objects of a page, if fewer than the vendor gives: pages of more were too large or too slow. */
+  /** Objects of a page, if fewer than the vendor gives: pages of more were too large. */
   limit?: number
 }
 /** The kinds of an import. They are read in the order of `LISTED_KINDS`. */

@@ -6,6 +6,7 @@ import { settingsOf } from '../../tenancy/settings'
 import type { ObjectsCall } from '../../vendors/calls'
 import type { FetchedKind } from '../../vendors/kinds'
 import type { Json } from '../../vendors/lib/json'
+import { SIGNED_LINKS } from '../../vendors/objects'
 import { contentsOf } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
@@ -151,9 +152,9 @@ async function saysTheSame(
   return after === winner.after || JSON.stringify(lasting(body)) === JSON.stringify(lasting(winner.body))
 }
 
-/** A body without the time of its event. */
+/** A body without the time of its event, and without links that the vendor signs anew for each answer: digests leave them out too. */
 function lasting(body: Known['body']) {
   if (body === null) return null
-  const { updated_at: _, ...rest } = body
-  return Object.fromEntries(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const rest = Object.entries(body).filter(([name]) => name !== 'updated_at' && !SIGNED_LINKS.has(name))
+  return Object.fromEntries(rest.sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -5,6 +5,7 @@ import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
+import { vendorOf } from '../../vendors'
 import { apiKeyMissing } from '../vendor-api/missing'
 import { askAccounts } from './accounts'
 import { type Asked, ask, news } from './ask'
@@ -115,7 +116,7 @@ async function notRead(rt: Runtime, { project_id, vendor }: SourceKey, { objects
 
 /** The fault of a project that has no API key for a vendor. */
 export function keyMissing(vendor: string): Fault {
-  return apiKeyMissing(`No active connection to ${vendor} has an API key.`)
+  return apiKeyMissing(`No active connection to ${vendorOf(vendor)?.api?.vendor ?? vendor} has an API key.`)
 }
 
 type Waiting = { since: number; until: number; unknownTo: () => void }

@@ -9,7 +9,7 @@ import type { Group } from './named'
 import { recordFull } from './record-full'
 
 /**
- * What became of an event. `learned`: the state of its object is, or will be, that of the record or event `from`. `gone`: the vendor does
+ * How an event ends. `learned`: the state of its object is, or will be, that of the record or event `from`. `gone`: the vendor does
  * not have the object. `unreached`: the event is to be handed back.
  */
 export type End = { as: 'learned'; from: string } | { as: 'gone' } | ({ as: 'failed' } & Failed) | { as: 'unreached' }

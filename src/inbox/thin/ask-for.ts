@@ -15,7 +15,7 @@ import type { Group } from './named'
 export type Failed = { error: EventError; wait: number }
 
 /**
- * What came of asking for the object of a group. `unreached`: there was no time left. `gone`: the vendor's answer that it has no such object.
+ * The result of asking for the object of a group. `unreached`: there was no time left. `gone`: the vendor's answer that it has no such object.
  */
 type Asked =
   | { as: 'found'; key: SourceKey; objects: Fetched[] }

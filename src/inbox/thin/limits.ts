@@ -14,6 +14,8 @@ export const PAUSE_MS = 3 * SECOND
 export const LOOKED_FOR_THIN = 20
 /** How many failed events of a connection a new key opens again. */
 export const MAX_RESUMED = 1000
+/** How many of the newest failed events of the project are searched for them. */
+export const MAX_FAILED_LOOKED_AT = 10_000
 /** After how long (s) the message of an event that was handed back comes again. */
 export const HANDED_BACK_WAIT_S = 1
 /** Events that are claimed at once. What the vendor answers is in memory until they end. */

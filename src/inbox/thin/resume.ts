@@ -7,7 +7,8 @@ import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { reopenMany } from '../replay/replays'
 import { events } from '../schema'
-import { MAX_RESUMED } from './limits'
+import { isDelivered } from '../sources'
+import { MAX_FAILED_LOOKED_AT, MAX_RESUMED } from './limits'
 
 const i = alias(events, 'i')
 
@@ -29,9 +30,14 @@ export async function resumeRefused(
       eq(row.connection_id, connection_id),
       eq(row.last_error_code, 'vendor_key_refused'),
     )
-  // Open and failed events are few, and have indexes of their own.
+  // Open and failed events have indexes of their own. A project may have very many failed ones, so only the newest are looked at.
   const open = sql`SELECT ${i.id} FROM ${events} ${i} INDEXED BY events_open
     WHERE ${isRefused(i)} AND ${i.due_at} IS NOT NULL AND ${i.status} = 'retrying'`
+  const isFailed = and(
+    eq(i.project_id, project_id),
+    sql`${i.due_at} IS NULL AND ${i.status} <> 'processed' AND ${i.status} = 'failed'`,
+    isDelivered(i.id),
+  )
   const { waiting, failed } = await batch(db, {
     waiting: db
       .update(events)
@@ -41,9 +47,10 @@ export async function resumeRefused(
     failed: raw(
       db,
       { id: i.id },
-      (fields) => sql`SELECT ${fields} FROM ${events} ${i} INDEXED BY events_ended
-        WHERE ${isRefused(i)} AND ${i.due_at} IS NULL AND ${i.status} <> 'processed' AND ${i.status} = 'failed'
-        ORDER BY ${desc(i.id)} LIMIT ${MAX_RESUMED}`,
+      (fields) => sql`SELECT ${fields} FROM (
+        SELECT * FROM ${events} ${i} INDEXED BY events_ended
+          WHERE ${isFailed} ORDER BY ${desc(i.id)} LIMIT ${MAX_FAILED_LOOKED_AT}) ${i}
+        WHERE ${isRefused(i)} LIMIT ${MAX_RESUMED}`,
     ),
   })
   const ids = failed.map(({ id }) => id)

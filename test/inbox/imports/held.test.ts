@@ -52,6 +52,28 @@ describe('an import', () => {
     expect(brief(await world.finish(id))).toEqual(ALL)
   })
 
+  it('waits as long as the vendor has asked a refresh to wait', async () => {
+    const world = await importWorld(OBJECTS)
+    const id = await world.start({ kinds: ['customers'] })
+    await changeAccount(world.apiKey, { fail: { status: 429, retry_after: '40', times: 3 } })
+    expect((await world.api('/customers/stripe/cus_000001/refresh', { method: 'POST' })).body.state).toBe('stale')
+    await world.page()
+    expect((await world.asked()).filter(({ pathname }) => pathname === '/v1/customers')).toEqual([])
+    const waiting = await world.read(id)
+    expect(waiting).toMatchObject({ state: 'waiting', error: 'vendor_unavailable' })
+    expect(Date.parse(waiting.waiting_until ?? '') - Date.now()).toBe(40 * SECOND)
+    expect(brief(await world.finish(id))).toEqual({ customers: 'done 120 120 0' })
+  })
+
+  it('asks for a page that failed with fewer objects, and for whole ones again after it', async () => {
+    const world = await importWorld(OBJECTS)
+    const id = await world.start({ kinds: ['customers'] })
+    await changeAccount(world.apiKey, { fail: { status: 503, times: 2 } })
+    expect(brief(await world.finish(id))).toEqual({ customers: 'done 120 120 0' })
+    const limits = (await world.asked()).map(({ searchParams }) => searchParams.get('limit'))
+    expect(limits).toEqual(['100', '50', '25', '100'])
+  })
+
   it('asks for smaller pages after one that is too large', async () => {
     const world = await importWorld(OBJECTS)
     const id = await world.start({ kinds: ['customers'] })
@@ -59,7 +81,7 @@ describe('an import', () => {
     expect(brief(await world.finish(id))).toEqual({ customers: 'done 120 120 0' })
     expect((await world.asked()).map(({ searchParams }) => searchParams.get('limit'))).toEqual([
       '100',
-      '50',
+      '25',
       '50',
       '50',
     ])

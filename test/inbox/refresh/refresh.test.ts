@@ -76,6 +76,16 @@ describe('a refresh', () => {
     expect((await world.one('subscriptions', subscription.id as string)).source_event_id).toMatch(/^evt_/)
   })
 
+  it('records nothing of an invoice that differs only in its signed links, and in what is not kept', async () => {
+    const invoice = stripeInvoice({ hosted_invoice_url: 'https://invoice.stripe.com/i/1', of_tomorrow: 1 })
+    const again = { ...invoice, hosted_invoice_url: 'https://invoice.stripe.com/i/2', of_tomorrow: 2 }
+    const world = await refreshWorld([CUSTOMER, again])
+    await world.deliver(stripeEventOf('invoice.paid', invoice))
+    await world.deliver(stripeEventOf('customer.created', CUSTOMER))
+    expect((await world.refresh()).body).toMatchObject({ state: 'fresh', changed: false })
+    expect(await fetches(world.project)).toEqual([])
+  })
+
   it('completes lists that were cut, and decides ties', async () => {
     const items = Array.from({ length: 25 }, (_, i) => stripeItem({ id: `si_${i}` }))
     const subscription = stripeSubscription({ items: { object: 'list', data: items, has_more: false } })

@@ -36,8 +36,8 @@ export function ApiKey({ c, of: { row, key, names }, mistakes }: Props) {
     <>
       <h2 id="api-key">API key of {api.vendor}</h2>
       <p class="quiet">
-        With a read-only key, this service can fetch objects from {api.vendor}. It does not need a key to receive
-        events.
+        With a read-only key, this service can import what is in the account, and ask {api.vendor} about a customer
+        instead of waiting for an event. It does not need a key to receive events.
       </p>
       {key && <Shown c={c} api={api} stored={key} names={names} />}
       {can(c, 'connections:write') && <SetKey c={c} api={api} row={row} isThere={key !== null} mistakes={mistakes} />}
