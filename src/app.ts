@@ -59,6 +59,7 @@ import { ssoCustomerRoutes } from './sso/customers/routes'
 import { ssoIdentityRoutes } from './sso/identities/routes'
 import { ssoTestRoutes } from './sso/test-runs/routes'
 import { jwksRoutes, keyRoutes } from './token-keys/routes'
+import { toldRoutes } from './watch/routes'
 
 /** What a browser may do with a response that is no page of the console: show it, and nothing else. */
 const NO_PAGE =
@@ -106,6 +107,7 @@ const app = base
   .route('/platform/v1/billing/plans', previewRoutes)
   .route('/platform/v1/billing/grants', grantRoutes)
   .route('/platform/v1/billing/entitlements', checkRoutes)
+  .route('/platform/v1/billing/entitlements', toldRoutes)
   .route('/platform/v1/sso', ssoCustomerRoutes)
   .route('/platform/v1/billing/entitlement-keys', keyRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)

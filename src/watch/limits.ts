@@ -34,3 +34,6 @@ export const MAX_WOKEN = 500
 export const SKIPPED_WAIT_MS = HOUR
 /** Consumers with too much, as health counts them. */
 export const MAX_COUNTED_SKIPPED = 1000
+
+/** Bytes of the values on one page of what was told. The last consumer may go beyond. */
+export const MAX_LISTED_BYTES = 256 * 1024

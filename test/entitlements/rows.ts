@@ -11,3 +11,14 @@ export async function insertGrants(project: string, consumer: string, n = 1): Pr
   await STORE.batch(ids.map((id) => insert.bind(project, consumer, id)))
   return ids.at(-1) as string
 }
+
+/** What the feed has told of a consumer, written to the database. */
+export async function insertState(project: string, features: object = { sso: true }): Promise<string> {
+  const consumer = newId('csm', Date.now())
+  await STORE.prepare(
+    'INSERT INTO entitlement_states (project_id, consumer_id, features, due_at, revision, skipped_at) VALUES (?, ?, ?, NULL, 1, NULL)',
+  )
+    .bind(project, consumer, JSON.stringify(features))
+    .run()
+  return consumer
+}

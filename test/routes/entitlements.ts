@@ -1,6 +1,6 @@
 import { insertFeatures } from '../catalog/rows'
 import { insertConsumer } from '../consumers/rows'
-import { insertGrants } from '../entitlements/rows'
+import { insertGrants, insertState } from '../entitlements/rows'
 import { asks, byKey, may, people, type Rows, read, times } from './row'
 
 const PAGES = '/console/p/:project/platform/consumers/:consumer'
@@ -11,6 +11,13 @@ export const ENTITLEMENTS: Rows = {
     who: read('entitlements:read'),
     json: { consumers: ['ext:sample', 'ext:nobody'], features: ['sso', 'seats'] },
     audit: null,
+  },
+  'GET /platform/v1/billing/entitlements': {
+    who: read('entitlements:read'),
+    list: {
+      add: ({ project }, n) => times(n, () => insertState(project)),
+      id: ({ consumer_id }) => consumer_id as string,
+    },
   },
   'GET /platform/v1/consumers/:consumer/entitlements': {
     who: read('entitlements:read'),
