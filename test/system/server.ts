@@ -8,6 +8,8 @@ import { sleep } from '../../scripts/lib/terminal.ts'
 export type Server = { process: ChildProcess; said: () => string }
 
 const SECOND = 1000
+/** How long npm start may take (ms): most of it is migrations, on a machine that may have other work. */
+const READY_WITHIN = 300 * SECOND
 /** How much of the server's latest output is kept, in characters. */
 const KEPT = 200_000
 
@@ -25,7 +27,7 @@ export async function startServer(port: number, env: Record<string, string> = {}
       said = (said + text).slice(-KEPT)
     })
   }
-  for (const until = Date.now() + 120 * SECOND; Date.now() < until; await sleep(100)) {
+  for (const until = Date.now() + READY_WITHIN; Date.now() < until; await sleep(100)) {
     if (said.includes('Ready:')) return { process: child, said: () => said }
     if (child.exitCode !== null) break
   }

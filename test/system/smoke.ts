@@ -30,6 +30,7 @@ const { freePort, killServer, portFree, startServer } = await import('./server.t
 const { sleep } = await import('../../scripts/lib/terminal.ts')
 const { tryGeneratedTypes, tryPackedClient } = await import('./try-client.ts')
 const { tryListen } = await import('./try-listen.ts')
+const { tryMirror } = await import('./try-mirror.ts')
 
 const SECOND = 1000
 const port = await freePort()
@@ -112,6 +113,7 @@ async function tryCommands(): Promise<void> {
       'demo',
       'send',
       'listen',
+      'mirror',
       'bootstrap',
       'deploy',
       'stores',
@@ -147,6 +149,9 @@ async function tryCommands(): Promise<void> {
   }
   await test('npm run listen posts each change, signed and in order, also when it was killed', async () => {
     console.log(`  ${await tryListen(url)}`)
+  })
+  await test('npm run mirror equals the lists after it was killed and its position expired, and is never empty', async () => {
+    console.log(`  ${await tryMirror(url, folder)}`)
   })
   await test('npm run backup beside the server, restore into another database, export of a project', async () => {
     console.log(`  ${await backUpAndRestore(npm, folder, project)}`)

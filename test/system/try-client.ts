@@ -23,7 +23,7 @@ export function createClient({ baseUrl, token, projectId }: Options) {
 `
 
 /**
- * Builds the client, packs it, and installs it into an empty project. Checks the types of its example there, of its tests, of the
+ * Builds the client, packs it, and installs it into an empty project. Checks the types of its programs there, of its tests, of the
  * code in its README, and of a program that makes every call. Runs the example, and the tests, against a running server.
  *
  * @returns the last line that the example printed, and how many tests passed
@@ -37,7 +37,9 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   const quiet = ['--no-audit', '--no-fund', '--offline', '--install-links']
   await command('npm', ['install', join(folder, packed), ...parts, ...quiet], { cwd: folder })
   const installed = join(folder, 'node_modules/platform-api-client')
-  cpSync(join(installed, 'example.ts'), join(folder, 'example.ts'))
+  for (const name of ['example.ts', 'mirror.ts', 'mirror']) {
+    cpSync(join(installed, name), join(folder, name), { recursive: true })
+  }
   cpSync(join(ROOT, 'client/test'), folder, { recursive: true })
   const tests = readdirSync(join(ROOT, 'client/test'))
   writeFileSync(join(folder, 'readme.ts'), codeOf(readFileSync(join(installed, 'README.md'), 'utf8')))
@@ -45,7 +47,7 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   const done = await checkAndRun(url, folder, {
     from: 'platform-api-client',
     named: true,
-    more: [...tests, 'readme.ts'],
+    more: [...tests, 'readme.ts', 'mirror.ts'],
   })
   return `${done}\n  ${await runTests(url, folder)}`
 }
@@ -92,8 +94,8 @@ type Client = { from: string; named: boolean; more: string[] }
 
 async function checkAndRun(url: string, folder: string, { from, named, more }: Client): Promise<string> {
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true }) // npm removes what it did not install
-  link(folder, '@types/node', 'undici-types')
-  const strict = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext', '--types', 'node']
+  link(folder, '@types/node', 'undici-types', 'pg', '@types/pg')
+  const strict = ['--strict', '--noEmit', '--target', 'es2024', '--module', 'nodenext', '--types', 'node']
   const program = everyCall(await (await fetch(`${url}/openapi.json`)).text(), from, named)
   writeFileSync(join(folder, 'every-call.ts'), program)
   const files = ['example.ts', 'every-call.ts', ...more, '--allowImportingTsExtensions']
