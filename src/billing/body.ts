@@ -14,10 +14,16 @@ import type { StoredBody } from './reduce'
  * fields, but each of them, even where it is null. For fields that are added later, raise the version, and let
  * {@link mayTell} know which ones they are.
  */
-const VERSION = 3
+const VERSION = 4
 
 const { subscription, invoice, customer } = BODIES
-const itemOf2 = subscription.shape.items.element.omit({ price_name: true, lookup_key: true })
+const itemOf3 = subscription.shape.items.element.omit({ variant: true })
+/** What bodies of version 3 can have. */
+const BODIES_OF_3: Record<ShownKind, z.ZodType> = {
+  ...BODIES,
+  subscription: subscription.extend({ items: z.array(itemOf3) }),
+}
+const itemOf2 = itemOf3.omit({ price_name: true, lookup_key: true })
 /** What bodies of version 2 can have. */
 const BODIES_OF_2: Record<ShownKind, z.ZodType> = {
   ...BODIES,
@@ -58,7 +64,8 @@ export function shownBody<K extends ShownKind>(kind: K, body: StoredBody): Bodie
  */
 export function mayTell(kind: Kind, before: StoredBody, field: string, now: unknown): boolean {
   if (before.version === VERSION || kind === 'payment_card') return true
-  const was = before.version === 2 ? filled(BODIES_OF_2[kind], before) : { ...formerNames(before), ...before }
+  const schema = before.version === 3 ? BODIES_OF_3[kind] : before.version === 2 ? BODIES_OF_2[kind] : null
+  const was = schema ? filled(schema, before) : { ...formerNames(before), ...before }
   return differs((was as Record<string, unknown>)[field], now)
 }
 

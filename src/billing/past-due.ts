@@ -3,9 +3,16 @@ import { nanoseconds } from './reduce'
 
 /**
  * Since when a subscription is past due, which no single event says: the latest period in which one of its events says that it
- * is, by the start of the period, and the earliest vendor time of such an event. Both are in the form of {@link nanoseconds}.
+ * is, by {@link periodOf}, and the earliest vendor time of such an event. Both are in the form of {@link nanoseconds}.
  */
 export type PastDue = { period: string; since: string }
+
+/**
+ * The period of a subscription, by its start; by its end, if the vendor only says that. In the form of {@link nanoseconds}.
+ */
+export function periodOf(start: string | null, end: string | null): string {
+  return nanoseconds(start ?? end)
+}
 
 /**
  * What one event says; null if it does not say that a subscription is past due, or has no time. A fetch says it for the event
@@ -14,7 +21,7 @@ export type PastDue = { period: string; since: string }
 export function pastDueIn({ kind, body, occurred_at, read }: Snapshot): PastDue | null {
   const since = read ? read.cause : occurred_at
   if (kind !== 'subscription' || body.status !== 'past_due' || since === null) return null
-  return { period: nanoseconds(body.current_period_start), since: nanoseconds(since) }
+  return { period: periodOf(body.current_period_start, body.current_period_end), since: nanoseconds(since) }
 }
 
 /**

@@ -45,8 +45,18 @@ export type ResolvedState = { candidates: Candidate[]; ambiguous: boolean }
 /**
  * A string to compare by: final states rank highest, then the vendor's times to the nanosecond, then the step. A fetch has
  * the time of its read, and a fifth part, its number among the fetches above the same event or time.
+ *
+ * States with a version rank by it, between final states and those that only have times. The times of their events are left out: an
+ * event may carry an old object, such as a reminder, so a later event of the same version decides nothing.
  */
-export function eventRank({ terminal, occurred_at, updated_at, step, read }: Snapshot): string {
+export function eventRank({ terminal, version, occurred_at, updated_at, step, read }: Snapshot): string {
+  if (typeof version === 'number')
+    return [
+      `${VERSIONED}${String(version).padStart(VERSION_DIGITS, '0')}`,
+      nanoseconds(null),
+      nanoseconds(null),
+      step,
+    ].join('|')
   const rankOf = (time: string | null, last: number) =>
     [terminal ? 1 : 0, nanoseconds(time), nanoseconds(updated_at), last].join('|')
   if (!read) return rankOf(occurred_at, step)
@@ -56,6 +66,11 @@ export function eventRank({ terminal, occurred_at, updated_at, step, read }: Sna
   const isOver = over.event[0] === own[0] && over.event >= own
   return `${isOver ? over.event : own}|${String(isOver ? over.number + 1 : 1).padStart(6, '0')}`
 }
+
+/** What a rank with a version begins with. `~` sorts after the `|` that follows the 0 of a state without a version, and before the 1 of a final one. */
+const VERSIONED = '0~'
+/** Digits of the greatest safe integer. */
+const VERSION_DIGITS = 16
 
 /** The rank of the event, or of the time, that a rank is about; and the number of the fetch above that, 0 for an event. */
 function partsOf(rank: string): { event: string; number: number } {
@@ -118,8 +133,9 @@ function mergedEvents(known: readonly Candidate[], added: Candidate): ResolvedSt
   else if (added.event_id === all[twin]?.event_id) all[twin] = added
   else if (added.event_id < (all[twin]?.event_id ?? '')) all[twin] = { ...added, body: all[twin]?.body ?? added.body }
   const [highest, below] = [...new Set(all.map(({ rank }) => rank))].sort().reverse()
-  const top = latestFirst(all.filter(({ rank }) => rank === highest)).slice(0, MAX_TIED)
-  const anchors = latestFirst(all.filter(({ rank }) => rank === below)).slice(0, MAX_TIED)
+  const rankedAt = (at?: string) => withoutTwins(latestFirst(all.filter(({ rank }) => rank === at))).slice(0, MAX_TIED)
+  const top = rankedAt(highest)
+  const anchors = rankedAt(below)
   const last = top.length < MAX_TIED ? lastOf(top, anchors) : null
   const winner = last ?? (top[0] as Candidate)
   return {
@@ -136,6 +152,16 @@ function mergedEvents(known: readonly Candidate[], added: Candidate): ResolvedSt
 function sameEvent(a: Candidate, b: Candidate): boolean {
   if (a.event_id === b.event_id) return true
   return a.vendor_event_id === b.vendor_event_id && a.rank === b.rank && a.after === b.after
+}
+
+/**
+ * Of events with the same version and the same content, the first one: they are one state of the object. A vendor may send an object
+ * that does not change with hundreds of events.
+ */
+function withoutTwins(candidates: readonly Candidate[]): Candidate[] {
+  const isFirst = ({ rank, after }: Candidate, place: number) =>
+    !rank.startsWith(VERSIONED) || candidates.findIndex((one) => one.after === after) === place
+  return candidates.filter(isFirst)
 }
 
 /** A fixed order, which also decides a tie that nothing else does: by the vendor's event id, the greatest first. */

@@ -33,7 +33,7 @@ export const billingObjects = sqliteTable(
     /** The event or fetch that the state comes from, first; then those needed to place the next one: see reduce.ts. */
     candidates: text({ mode: 'json' }).$type<Candidate[]>().notNull(),
     /**
-     * Of a subscription: the latest period in which an event said that it is past due, by its start, and the earliest vendor
+     * Of a subscription: the latest period in which an event said that it is past due, and the earliest vendor
      * time of such an event. Both as `nanoseconds` makes them: see past-due.ts.
      */
     past_due_period: text(),

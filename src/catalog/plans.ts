@@ -186,7 +186,7 @@ export type Unmapped = ReturnType<typeof unmappedPrices>['_']['result'][number]
 export function unmappedPrices(db: Db, projectId: string) {
   const shown = {
     vendor: sql<string>`seen.vendor`,
-    price: sql<string | null>`seen.price`,
+    price: sql<string | null>`coalesce(seen.price, seen.variant)`,
     product: sql<string | null>`coalesce(seen.product, ${v.product})`,
     name: sql<string | null>`coalesce(${v.name}, seen.name)`,
     product_name: v.product_name,
@@ -197,16 +197,16 @@ export function unmappedPrices(db: Db, projectId: string) {
     FROM ${billingObjects} ${o} INDEXED BY billing_changed
     WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.updated} IS NOT NULL
     ORDER BY ${o.updated} DESC LIMIT ${NEWEST_SUBSCRIPTIONS}`
-  const seen = sql`SELECT s.vendor, i.value->>'price' AS price, i.value->>'product' AS product,
+  const seen = sql`SELECT s.vendor, i.value->>'price' AS price, i.value->>'variant' AS variant, i.value->>'product' AS product,
       max(i.value->>'price_name') AS name, count(DISTINCT s.id) AS n
-    FROM (${newest}) s CROSS JOIN json_each(s.items) i GROUP BY 1, 2, 3`
+    FROM (${newest}) s CROSS JOIN json_each(s.items) i GROUP BY 1, 2, 3, 4`
   return raw(
     db,
     shown,
     (fields) => sql`SELECT ${fields} FROM (${seen}) seen
       LEFT JOIN ${vendorPrices} ${v} ON ${v.project_id} = ${projectId} AND ${v.vendor} = seen.vendor AND ${v.ref} = seen.price
-      WHERE coalesce(seen.price, seen.product) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${planRefs} ${r}
-        WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = seen.vendor AND ${r.ref} IN (seen.price, seen.product))
+      WHERE coalesce(seen.price, seen.variant, seen.product) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${planRefs} ${r}
+        WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = seen.vendor AND ${r.ref} IN (seen.price, seen.variant, seen.product))
       ORDER BY n DESC, seen.vendor, seen.price, seen.product LIMIT ${MAX_UNMAPPED + 1}`,
   )
 }

@@ -6,7 +6,7 @@ import { invalidField } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../tenancy/settings'
-import { type Catalog, type ConsumerFacts, indexed, type PlanFact } from './facts'
+import { type Catalog, type ConsumerFacts, indexed, type PlanFact, refsIn } from './facts'
 import { asOf } from './history'
 import { requireDerivable, subscriptionIn, subscriptionsIn, tooMuch } from './holders'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
@@ -96,8 +96,10 @@ function catalogAt({ plans: rows, refs }: Found) {
     const prices = document?.prices ?? refs.filter(({ plan_id }) => plan_id === row.id)
     for (const { vendor, ref } of prices) mapped.set(nameOf(vendor, ref), row.id)
   }
-  const planOf = (vendor: string, { price, product }: { price: string | null; product: string | null }) =>
-    mapped.get(nameOf(vendor, price)) ?? mapped.get(nameOf(vendor, product)) ?? null
+  const planOf = (vendor: string, item: Parameters<typeof refsIn>[0]) =>
+    refsIn(item)
+      .map((ref) => mapped.get(nameOf(vendor, ref)))
+      .find((id) => id !== undefined) ?? null
   return { plans, planOf }
 }
 

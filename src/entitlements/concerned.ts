@@ -120,7 +120,7 @@ function walkSubscriptions(db: Db, { project_id, id }: PlanOf, prices: readonly 
     start?.of === 'subscription' ? sql`(${o.vendor_id}, ${o.vendor}) > (${start.id}, ${start.vendor})` : sql`1`
   const walk = sql`WITH touched(vendor, ref) AS MATERIALIZED (${touched})
     SELECT ${o.vendor_id} AS id, ${o.vendor} AS vendor, ${o.customer} AS customer,
-      EXISTS (SELECT 1 FROM json_each(${o.candidates}, '$[0].body.items') i WHERE ${has('price')} OR ${has('product')}) AS counts
+      EXISTS (SELECT 1 FROM json_each(${o.candidates}, '$[0].body.items') i WHERE ${has('price')} OR ${has('variant')} OR ${has('product')}) AS counts
     FROM ${billingObjects} ${o} NOT INDEXED
     WHERE ${o.project_id} = ${project_id} AND ${o.kind} = 'subscription' AND ${after}
     ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${start?.of === 'grant' ? 0 : MAX_WALKED}`

@@ -14,7 +14,7 @@ const WHY_NOT: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementS
   expired: { subscription: 'The subscription has ended or is paused.', grant: 'The grant has expired.' },
   test_mode: { subscription: 'The subscription is in test mode, which does not count in this project.', grant: '' },
   unknown_status: { subscription: 'The vendor reports a status that we do not know.', grant: '' },
-  not_started: { subscription: '', grant: 'The grant has not started.' },
+  not_started: { subscription: 'The subscription has not started.', grant: 'The grant has not started.' },
 }
 /** Why a source that gives something does not count, by the reason of the answer. */
 const OUTRANKED: Partial<Record<Reason, string>> = {

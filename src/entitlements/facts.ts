@@ -11,15 +11,22 @@ export type FeatureFact = { key: string; type: FeatureType; combine: 'max' | 'su
 export type PlanFact = { id: string; key: string; rank: number; features: PlanFeatures }
 
 /**
- * An item of a subscription. `plan_id`: of its price, or else of its product; null if neither is mapped. `times`: how many items it
+ * An item of a subscription. `plan_id`: of the first of its {@link refsIn} that is mapped; null if none is. `times`: how many items it
  * stands for, if it is not for itself alone.
  */
 export type Item = {
   price: string | null
+  /** A second id of the price, which only some vendors have. */
+  variant?: string | null
   product: string | null
   quantity: number | null
   plan_id: string | null
   times?: number
+}
+
+/** The ids of an item that a plan can be mapped by, the first mapped one counts: of its price, then of its product. */
+export function refsIn({ price, variant = null, product }: Pick<Item, 'price' | 'variant' | 'product'>): string[] {
+  return [price, variant, product].filter((ref) => ref !== null)
 }
 
 export type SubscriptionFact = Timing & {

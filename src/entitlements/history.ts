@@ -1,4 +1,5 @@
 import type { Effect } from '../billing/effect'
+import { periodOf } from '../billing/past-due'
 import { nanoseconds } from '../billing/reduce'
 import { sourceOfId } from '../inbox/sources'
 import type { Item } from './facts'
@@ -107,7 +108,12 @@ function stateOf(row: SubscriptionRow): State {
 /** Of items, what decides about access. */
 function itemsIn(items: unknown): unknown {
   if (!Array.isArray(items)) return null
-  return items.map(({ price = null, product = null, quantity = null }) => ({ price, product, quantity }))
+  return items.map(({ price = null, variant = null, product = null, quantity = null }) => ({
+    price,
+    variant,
+    product,
+    quantity,
+  }))
 }
 
 /** A value of a field in a change. */
@@ -142,10 +148,9 @@ function rowOf(
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   const bit = (value: unknown) => (typeof value === 'boolean' ? Number(value) : null)
   const items = (Array.isArray(state.items) ? state.items : []) as Omit<Item, 'plan_id'>[]
-  const period_start = text(state.current_period_start)
   return {
     ...row,
-    period_start,
+    period_start: text(state.current_period_start),
     period_end: text(state.current_period_end),
     status: String(state.status),
     cancel_at: text(state.cancel_at),
@@ -154,7 +159,7 @@ function rowOf(
     cancel_at_period_end: bit(state.cancel_at_period_end),
     items: items.map((item) => ({ ...item, plan_id: null })),
     ...(deciding && { event_id: deciding.id, ambiguous: deciding.effect?.result === 'ambiguous' }),
-    past_due_period: nanoseconds(period_start),
+    past_due_period: periodIn(state),
     past_due_since: since,
   }
 }
@@ -167,7 +172,7 @@ function rowOf(
  */
 function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: SubscriptionRow) {
   if (state.status !== 'past_due') return { since: null, isKnown: true }
-  const period = periodOf(state)
+  const period = periodIn(state)
   const now = row.past_due_period === period ? row.past_due_since : null
   // A fetch does not say since when what it shows holds.
   const own = earlier.filter(
@@ -177,7 +182,7 @@ function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: Subsc
     state,
     own.filter(({ effect }) => effect?.result !== 'superseded'),
   )
-  const decided = steps.map((one) => ({ ...one, time: timeOf(one.event), isOfPeriod: periodOf(one.state) === period }))
+  const decided = steps.map((one) => ({ ...one, time: timeOf(one.event), isOfPeriod: periodIn(one.state) === period }))
   const isOfPeriod = (time: string) => {
     const [last] = decided.filter((one) => one.time <= time).toSorted((a, b) => (a.time < b.time ? 1 : -1))
     return last ? last.isOfPeriod : decided.every((one) => one.isOfPeriod)
@@ -200,6 +205,6 @@ function timeOf({ occurred_at }: HistoryEvent): string {
   return nanoseconds(occurred_at)
 }
 
-function periodOf({ current_period_start }: State): string {
-  return nanoseconds(typeof current_period_start === 'string' ? current_period_start : null)
+function periodIn({ current_period_start: start, current_period_end: end }: State): string {
+  return periodOf(typeof start === 'string' ? start : null, typeof end === 'string' ? end : null)
 }

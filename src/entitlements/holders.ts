@@ -1,4 +1,4 @@
-import { nanoseconds } from '../billing/reduce'
+import { periodOf } from '../billing/past-due'
 import type { Results } from '../db/client'
 import { Fault } from '../lib/fault'
 import { settingsOf } from '../tenancy/settings'
@@ -98,7 +98,7 @@ export function subscriptionIn(row: SubscriptionRow): SubscriptionFact {
   const { past_due_period, past_due_since, cancel_at_period_end } = row
   const period_end = timeIn(row.period_end)
   // An event of an earlier period does not say since when the current one is unpaid.
-  const isCurrent = past_due_since !== null && past_due_period === nanoseconds(row.period_start)
+  const isCurrent = past_due_since !== null && past_due_period === periodOf(row.period_start, row.period_end)
   return {
     vendor: row.vendor,
     id: row.id,

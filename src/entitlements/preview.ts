@@ -11,6 +11,7 @@ import {
   type IndexedCatalog,
   type Item,
   indexed,
+  refsIn,
   type SubscriptionFact,
 } from './facts'
 import { type AskedConsumer, countSources } from './holders'
@@ -43,8 +44,7 @@ export function changing(planId: string, change: PlanChange, refs: readonly Mapp
     ...others.map((one) => [nameOf(one), one.plan_id] as const),
     ...(prices ?? own).map((one) => [nameOf(one), planId] as const),
   ])
-  const namesOf = (vendor: string, { price, product }: Item) =>
-    [price, product].filter((ref) => ref !== null).map((ref) => nameOf({ vendor, ref }))
+  const namesOf = (vendor: string, item: Item) => refsIn(item).map((ref) => nameOf({ vendor, ref }))
   const planOf = (vendor: string, item: Item) =>
     namesOf(vendor, item)
       .map((name) => plans.get(name))

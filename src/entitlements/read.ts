@@ -142,7 +142,7 @@ const PLACE = sql<number>`a.key`
 const field = (name: string) => sql`${b.candidates}->>${sql.raw(`'$[0].body.${name}'`)} AS ${sql.raw(name)}`
 
 /** The plan that something of an item is mapped to. */
-function planOf(projectId: string, part: 'price' | 'product'): SQL {
+function planOf(projectId: string, part: 'price' | 'variant' | 'product'): SQL {
   return sql`(SELECT ${r.plan_id} FROM ${planRefs} ${r} WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = ${o.vendor}
     AND ${r.ref} = i.value->>${sql.raw(`'${part}'`)})`
 }
@@ -154,8 +154,9 @@ function planOf(projectId: string, part: 'price' | 'product'): SQL {
  */
 export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
   const { from, id } = asked(projectId, list)
-  const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'product', i.value->>'product',
-    'quantity', i.value->'quantity', 'plan_id', coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'product')})) END`
+  const plan = sql`coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'variant')}, ${planOf(projectId, 'product')})`
+  const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'variant', i.value->>'variant',
+    'product', i.value->>'product', 'quantity', i.value->'quantity', 'plan_id', ${plan}) END`
   const shown = {
     place: sql<number>`o.place`,
     vendor: o.vendor,

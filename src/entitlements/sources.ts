@@ -10,7 +10,7 @@ import type {
   PlanFact,
   SubscriptionFact,
 } from './facts'
-import { type Access, accessOf, type WhyNot } from './window'
+import { type Access, accessOf } from './window'
 
 /** What could give a consumer a feature: an item of a subscription, or a grant. Times in ms. */
 export type EntitlementSource = {
@@ -27,7 +27,7 @@ export type EntitlementSource = {
   event_id: string | null
   ambiguous: boolean
   /** Why it gives nothing; null if it gives the value. */
-  why: WhyNot | 'not_started' | null
+  why: Access['why']
 }
 
 /** The sources that would give a feature, by the consumer's subscriptions and allowing grants. */

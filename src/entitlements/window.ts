@@ -29,7 +29,7 @@ export const WHY_NOT = ['past_due', 'expired', 'test_mode', 'unknown_status'] as
 export type WhyNot = (typeof WHY_NOT)[number]
 
 /** Until when a source gives access (ms; null: no end is known), and why it gives none; null if it does. */
-export type Access = { until: number | null; why: WhyNot | null }
+export type Access = { until: number | null; why: WhyNot | 'not_started' | null }
 
 /** Whether a subscription gives access at a time. Access ends at `until`: at that very moment there is none. */
 export function accessOf(timing: Timing, rules: Rules, now: number): Access {
@@ -37,7 +37,7 @@ export function accessOf(timing: Timing, rules: Rules, now: number): Access {
   const closed = why ?? (until !== null && now >= until ? overBy(timing, until) : null)
   const isTest = timing.livemode === false && !rules.test_mode_counts
   const reasons = [closed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
-  return { until, why: WHY_NOT.find((one) => reasons.includes(one)) ?? null }
+  return { until, why: WHY_NOT.find((one) => reasons.includes(one)) ?? closed }
 }
 
 /** What it is called when a window is over: for a subscription that is past due, whether its grace or itself has ended. */
@@ -63,6 +63,8 @@ function windowOf(timing: Timing, { grace_days, renewal_slack_hours }: Rules): A
     case 'unpaid':
     case 'incomplete':
       return { until: null, why: 'past_due' }
+    case 'scheduled':
+      return { until: null, why: 'not_started' }
     case 'canceled':
     case 'incomplete_expired':
     case 'paused':

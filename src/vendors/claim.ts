@@ -13,7 +13,7 @@ export type CustomerClaim = {
    */
   by: 'customer' | 'checkout'
   /**
-   * Of a checkout, subscription or transaction that was fetched: when the vendor made it (ISO 8601 UTC; null if it does not say), and its
+   * Of an object that is older than the event, or was fetched: when the vendor made it (ISO 8601 UTC; null if it does not say), and its
    * id. They take the place of those of an event in the order of claims, so that it does not matter when it was asked for.
    */
   made?: { at: string | null; id: string }

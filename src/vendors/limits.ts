@@ -10,6 +10,8 @@ export const MAX_SIGNATURES = 16
 export const MAX_HEADER_VALUE = 4096
 /** Ids that an event is recorded under: of its own object, and of objects that it refers to. */
 export const MAX_REFS = 8
+/** Billing objects of one event that are kept: a customer of Chargebee's who is deleted comes with all of its subscriptions. */
+export const MAX_OBJECTS_OF_EVENT = 50
 /** Characters of the id of a billing object. */
 export const MAX_OBJECT_ID = 200
 /** Payment cards of one transaction that are kept: the latest. */

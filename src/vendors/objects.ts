@@ -5,12 +5,12 @@ import { named } from '../http/fields'
  * The project's billing objects, in one vocabulary for all vendors. Times are ISO 8601 UTC in the vendor's own
  * precision; amounts are integers in the currency's minor unit, as vendors send them.
  *
- * To add a field: add it to the body here. The compiler then asks for it in each vendor's file (`*-objects.ts`); the
- * API, its OpenAPI document and the console then show it. It is null for an object that was stored before, until an
- * event of the object is processed or its latest one is replayed: see billing/read/present.ts.
+ * To add a field: add it to the body here. The compiler then asks for it in the files of Stripe and Paddle; of other vendors it is null
+ * (see whole.ts). The API, its OpenAPI document and the console show it; of stored objects it is null until the next event or a replay.
  */
 
 export const SUBSCRIPTION_STATUSES = [
+  'scheduled',
   'trialing',
   'active',
   'past_due',
@@ -79,6 +79,7 @@ const SubscriptionItem = named(
     price: word,
     price_name: word.describe("The name of the price. Stripe calls it the price's nickname."),
     lookup_key: word.describe('A key that your own server gave the price at the vendor.'),
+    variant: word.describe("A second id of the price, where the vendor has one: Lemon Squeezy's variant."),
     product: word,
     quantity: z.number().nullable(),
     amount: amount.describe('The price of one unit. Null for a price with tiers, or with fractions of a minor unit.'),
@@ -246,7 +247,7 @@ export type PaymentCardBody = {
   holder: string | null
 } & Pick<z.infer<typeof Card>, 'brand' | 'last4' | 'exp_month' | 'exp_year'>
 
-/** The schemas of what callers see, by kind. */
+/** What callers see, by kind. */
 export const BODIES = {
   subscription: SubscriptionBody,
   invoice: InvoiceBody,

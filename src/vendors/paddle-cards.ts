@@ -29,6 +29,7 @@ export function cards(data: Json, occurred_at: string | null): Snapshot[] {
     const known = latest.get(id)
     if (known && (known.updated_at ?? '') >= (updated_at ?? '')) continue
     const base = {
+      version: null,
       occurred_at,
       updated_at,
       step: EVENT_STEPS.updated,

@@ -15,6 +15,7 @@ export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snaps
   const cut: Cut = { any: false }
   const base = {
     id: required(data.id, 'data.id'),
+    version: null,
     occurred_at: isoTime(event.occurred_at),
     updated_at: isoTime(data.updated_at),
     step: stepOf(String(event.event_type)),

@@ -66,6 +66,7 @@ function itemOf(item: Json) {
     price: word(at(price, 'id')),
     price_name: prose(at(price, 'name')),
     lookup_key: null,
+    variant: null,
     product: word(at(item, 'product', 'id')) ?? word(at(price, 'product_id')),
     quantity: integer(item.quantity),
     amount: moneyIn(at(price, 'unit_price', 'amount'), currency)?.value ?? null,

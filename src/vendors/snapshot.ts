@@ -14,6 +14,11 @@ type SnapshotOf<K extends Kind> = {
   incomplete: boolean
   /** Whether the state is final: it outranks every state that is not, because objects do not leave it. */
   terminal: boolean
+  /**
+   * The vendor's own number of this state of the object, which goes up with each change; null if the vendor has none. It orders
+   * states instead of the times, and a state that has one is never final: see {@link eventRank} in billing/reduce.ts.
+   */
+  version: number | null
   /** When the event occurred, in ISO 8601 UTC; null ranks below every time. */
   occurred_at: string | null
   /** A second, finer time that orders events of the same `occurred_at`, where the vendor has one. */

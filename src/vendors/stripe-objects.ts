@@ -17,6 +17,7 @@ export function stripeSnapshot(event: Json, object: Json, kind: StateKind): Snap
   const after = canonical(without(object, ...AFRESH))
   const base = {
     id: required(object.id, 'data.object.id'),
+    version: null,
     occurred_at: isoSeconds(event.created),
     updated_at: null,
     step: stepOf(type),

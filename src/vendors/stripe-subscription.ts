@@ -70,6 +70,7 @@ function itemOf(item: Json) {
     price: wordOf(price) ?? wordOf(plan),
     price_name: prose(at(price, 'nickname') ?? at(plan, 'nickname')),
     lookup_key: word(at(price, 'lookup_key')),
+    variant: null,
     product: wordOf(at(price, 'product')) ?? wordOf(at(plan, 'product')),
     quantity: integer(item.quantity),
     amount,

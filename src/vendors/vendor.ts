@@ -1,3 +1,4 @@
+import type { Kind } from '../lib/billing-kinds'
 import type { VendorApi } from './api'
 import type { CustomerClaim } from './claim'
 import type { FetchedKind, StateKind } from './kinds'
@@ -52,7 +53,7 @@ export type DecodedEvent = {
   state: StateKind | null
   /**
    * The event as the vendor sent it, without the fields that the vendor changes from one delivery to the next. It tells
-   * a repeat from other content under the same id. Null if the digest of the bytes is the id.
+   * a repeat from other content under the same id. Null if the digest of the bytes is the id, and nothing else needs it.
    */
   content: Json | null
 }
@@ -103,20 +104,25 @@ export type Vendor = {
   decode: (text: string, headers: Readonly<Record<string, string>>) => DecodedEvent[]
   /**
    * The billing objects that an event describes. Only for vendors that send one event a delivery and whose events become
-   * billing state.
+   * billing state: their `content` is never null.
    *
    * @param event the `content` of the decoded event
+   * @param decoded what the headers may have said too
    * @throws {Undecodable} where the event names no object
    */
-  snapshots?: (event: Json) => Snapshot[]
+  snapshots?: (event: Json, decoded?: Pick<DecodedEvent, 'livemode'>) => Snapshot[]
   /**
    * The event that would say what a fetched object says, for `decode`, `snapshots` and `claims`. Only for vendors whose API is asked.
    *
    * @param id of the record, which becomes that of the event
    */
   asEvent?: (id: string, fetched: FetchedObject) => Json
-  /** The vendor's own object in the event of a delivery, as sent; null if there is none. It has what `snapshots` has. */
-  object?: (text: string) => Json | null
+  /**
+   * The vendor's own object in the event of a delivery, as sent; null if there is none. It has what `snapshots` has.
+   *
+   * @param key of the object, for events with several
+   */
+  object?: (text: string, key: { kind: Kind; id: string }) => Json | null
   /**
    * What the event of a delivery says about which end user a customer is: a claim for each value, the most important one
    * first. The first that can be an external id counts.

@@ -50,6 +50,7 @@ describe("Paddle's subscriptions", () => {
     price: 'pri_monthly',
     price_name: null,
     lookup_key: null,
+    variant: null,
     product: 'pro_chat',
     quantity: 10,
     amount: 3240,

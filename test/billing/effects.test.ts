@@ -72,6 +72,7 @@ describe.each(SHAPES)("Stripe's subscriptions, in the shape of %s", (shape) => {
     price: 'price_monthly',
     price_name: null,
     lookup_key: null,
+    variant: null,
     product: 'prod_basic',
     quantity: 2,
     amount: 1200,

@@ -64,6 +64,7 @@ describe("Paddle's entities", () => {
           price: 'pri_1',
           price_name: 'Monthly',
           lookup_key: null,
+          variant: null,
           amount: 3240,
           currency: 'USD',
           interval: 'year',

@@ -41,6 +41,8 @@ const CASES: Case[] = [
   ['incomplete', { status: 'incomplete' }, {}, 0, 'past_due'],
   ['incomplete and over', { status: 'incomplete_expired' }, {}, 0, 'expired'],
   ['paused', { status: 'paused' }, {}, 0, 'expired'],
+  ['scheduled', { status: 'scheduled' }, {}, 0, 'not_started'],
+  ['scheduled, in test mode', { status: 'scheduled', livemode: false }, {}, 0, 'test_mode'],
   ['canceled', { status: 'canceled' }, {}, 0, 'expired'],
   ['of an unknown status', { status: 'unknown' }, {}, 0, 'unknown_status'],
   ['of a status of another version', { status: 'frozen' }, {}, 0, 'unknown_status'],

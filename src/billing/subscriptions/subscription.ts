@@ -17,6 +17,7 @@ export const Subscription = named('Subscription', shownObject(SubscriptionBody.s
       price: 'price_1QZ4k',
       price_name: 'Pro, monthly',
       lookup_key: 'pro_monthly',
+      variant: null,
       product: 'prod_RYsA2',
       quantity: 1,
       amount: 4900,

@@ -42,7 +42,11 @@ export const customerRoutes = new Hono<HttpEnv>().get(
       })
       const customer = customerOf({ vendor, id }, found, link[0]?.recorded)
       if (!customer) throw noObject('customer')
-      return answer(c, { ...customer, ...linkOf(link[0]), ...included(vendor, include, source) }, 200)
+      return answer(
+        c,
+        { ...customer, ...linkOf(link[0]), ...included({ kind: 'customer', id, vendor }, include, source) },
+        200,
+      )
     })
   },
 )

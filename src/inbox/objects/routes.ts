@@ -54,7 +54,11 @@ function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[
         })
         const [row] = rows
         if (!row) throw noObject(kind)
-        return answer(c, { ...presentObject(kind, row), ...included(row.vendor, include, source) }, 200)
+        return answer(
+          c,
+          { ...presentObject(kind, row), ...included({ ...key, vendor: row.vendor }, include, source) },
+          200,
+        )
       })
     },
   )

@@ -21,12 +21,12 @@ export function including(db: Db, projectId: string, key: ObjectKey, include: As
   return include === undefined ? {} : { source: findSourcePayload(db, projectId, key) }
 }
 
-/** The field that `include` adds. `source`: the rows of the statement. */
-export function included(vendor: string, include: Asked, source: unknown) {
+/** The field that `include` adds to an object. `source`: the rows of the statement. */
+export function included({ vendor, kind, id }: ObjectKey & { vendor: string }, include: Asked, source: unknown) {
   if (include === undefined) return {}
   const [row] = source as readonly (Body & { id: string })[]
   const { text = null } = row ? unpacked(row) : {}
   if (!row || !text) return { vendor_object: null }
-  const object = sourceOfId(row.id) === 'fetch' ? parseObject(text) : vendorOf(vendor)?.object?.(text)
+  const object = sourceOfId(row.id) === 'fetch' ? parseObject(text) : vendorOf(vendor)?.object?.(text, { kind, id })
   return { vendor_object: object ?? null }
 }

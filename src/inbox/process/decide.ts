@@ -57,9 +57,10 @@ export function contentsOf(
     const headers = payload.headers ?? {}
     const fetched = sourceOfId(id) === 'fetch' ? fetchedIn(known, id, payload.text, headers) : null
     const events = known.decode(fetched?.event ?? payload.text, headers)
-    const content = events[0]?.content
+    const [decoded] = events
+    const content = decoded?.content
     if (!content) return { events, snapshots: [], claims: [], error: null }
-    const snapshots = known.snapshots?.(content) ?? []
+    const snapshots = known.snapshots?.(content, decoded) ?? []
     return {
       events,
       snapshots: fetched

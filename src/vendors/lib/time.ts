@@ -5,6 +5,8 @@
 
 const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
 /** Converts an RFC 3339 time to UTC, keeping every digit of the fraction; null for anything else. */
 export function isoTime(value: unknown): string | null {
   const match = typeof value === 'string' ? RFC3339.exec(value) : null
@@ -27,6 +29,17 @@ export function isoSeconds(value: unknown): string | null {
 /** Converts milliseconds since the epoch to ISO 8601 in milliseconds. */
 export function isoMillis(value: unknown): string | null {
   return typeof value === 'number' ? isoOf(Math.floor(value)) : null
+}
+
+/** The start of a calendar day (`2026-02-28`) in UTC. Vendors that send days do not say in which time zone. */
+export function startOfDay(value: unknown): string | null {
+  return typeof value === 'string' && DAY.test(value) ? isoTime(`${value}T00:00:00Z`) : null
+}
+
+/** The end of a calendar day in UTC, which is the start of the next one. */
+export function endOfDay(value: unknown): string | null {
+  const start = startOfDay(value)
+  return start === null ? null : isoSeconds(Date.parse(start) / 1000 + 86_400)
 }
 
 /** Only for years of four digits: as text, longer ones would sort before them. */
