@@ -1,9 +1,12 @@
 import { hmac, utf8 } from '../lib/crypto'
-import { before, idOf, text } from './lib/json'
+import type { StateKind } from './kinds'
+import { at, before, idOf, isObject, text } from './lib/json'
 import { cents } from './lib/money'
-import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret } from './lib/verify'
+import { polarClaims } from './polar-claims'
+import { polarSnapshot } from './polar-objects'
 import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'
 import type { Vendor } from './vendor'
 
@@ -43,6 +46,7 @@ export const polar: Vendor = {
     const id = text(data.id)
     const customer = type === 'customer' ? id : (text(data.customer_id) ?? idOf(data.customer))
     const subscription = type === 'subscription' ? id : (text(data.subscription_id) ?? idOf(data.subscription))
+    const invoice = type === 'order' ? id : text(data.order_id)
     return [
       eventOf({
         ...envelope,
@@ -50,19 +54,40 @@ export const polar: Vendor = {
         object: { type, id, status: text(data.status) },
         customer,
         subscription,
+        invoice,
         // "In cents": what that means for a currency without cents is not documented.
         amount: cents(data.total_amount ?? data.amount, data.currency),
         refs: distinctIds(
           id,
           customer,
           subscription,
-          text(data.order_id),
+          invoice,
           text(data.checkout_id),
           text(data.product_id),
           text(data.discount_id),
         ),
+        state: stateOf(event_type, data),
         content: event,
       }),
     ]
   },
+
+  snapshots(event) {
+    const kind = stateOf(required(event.type, 'type'), event.data)
+    return kind && isObject(event.data) ? [polarSnapshot(event, event.data, kind)] : []
+  },
+
+  object(body) {
+    const { data } = parseObject(body)
+    return isObject(data) ? data : null
+  },
+
+  claims: polarClaims,
+}
+
+function stateOf(eventType: string, data: unknown): StateKind | null {
+  if (eventType.startsWith('subscription.')) return 'subscription'
+  if (eventType.startsWith('order.')) return 'invoice'
+  // `customer.state_changed` is about what the customer has, with a customer's fields.
+  return /^customer\.(created|updated|deleted)$/.test(eventType) && isId(at(data, 'id')) ? 'customer' : null
 }

@@ -311,10 +311,10 @@ describe('standard and polar: decode', () => {
       object: { type: 'order', id: 'o-1', status: 'paid' },
       customer: 'c-1',
       subscription: 's-1',
-      invoice: null,
+      invoice: 'o-1',
       amount: { value: 1250, currency: 'USD' },
       refs: ['o-1', 'c-1', 's-1', 'p-1'],
-      state: null,
+      state: 'invoice',
       content: { type: 'order.paid', timestamp: '2026-01-02T03:04:05.6+02:00', data },
     })
     for (const currency of ['jpy', 'kwd', null]) {
