@@ -1,5 +1,8 @@
 import { fromHex } from '../lib/crypto'
-import { at, isObject, numericId, text } from './lib/json'
+import type { StateKind } from './kinds'
+import { lemonsqueezyClaims } from './lemonsqueezy-claims'
+import { lemonsqueezySnapshot } from './lemonsqueezy-objects'
+import { at, isObject, type Json, numericId, text } from './lib/json'
 import { cents } from './lib/money'
 import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
@@ -32,13 +35,12 @@ export const lemonsqueezy: Vendor = {
         : (numericId(attributes.subscription_id) ??
           numericId(at(attributes, 'first_subscription_item', 'subscription_id')))
     const invoice = type === 'subscription-invoices' ? id : null
-    const test = at(payload, 'meta', 'test_mode') ?? attributes.test_mode
     return [
       eventOf({
         vendor_event_id: null,
         event_type,
         occurred_at: isoTime(attributes.updated_at),
-        livemode: typeof test === 'boolean' ? !test : null,
+        livemode: livemodeOf(payload),
         object: { type, id, status: text(attributes.status) },
         customer,
         subscription,
@@ -54,8 +56,35 @@ export const lemonsqueezy: Vendor = {
           numericId(attributes.product_id),
           numericId(attributes.variant_id),
         ),
-        content: null,
+        state: stateOf(event_type, type),
+        content: payload,
       }),
     ]
   },
+
+  snapshots(event) {
+    const { data } = event
+    const name = required(at(event, 'meta', 'event_name'), 'meta.event_name')
+    const kind = stateOf(name, at(data, 'type'))
+    return kind && isObject(data) ? [lemonsqueezySnapshot(name, data, kind, livemodeOf(event))] : []
+  },
+
+  object(body) {
+    const { data } = parseObject(body)
+    return isObject(data) ? data : null
+  },
+
+  claims: lemonsqueezyClaims,
+}
+
+function livemodeOf(payload: Json): boolean | null {
+  const test = at(payload, 'meta', 'test_mode') ?? at(payload, 'data', 'attributes', 'test_mode')
+  return typeof test === 'boolean' ? !test : null
+}
+
+/** The names of both kinds begin with `subscription_`; the object tells them apart. */
+function stateOf(eventName: string, type: unknown): StateKind | null {
+  if (!eventName.startsWith('subscription_')) return null
+  if (type === 'subscriptions') return 'subscription'
+  return type === 'subscription-invoices' ? 'invoice' : null
 }

@@ -230,8 +230,8 @@ describe('vendors whose header is the MAC alone', () => {
       invoice: '7',
       amount: { value: 1199, currency: 'USD' },
       refs: ['7', '2', '9'],
-      state: null,
-      content: null,
+      state: 'invoice',
+      content: payload,
     })
     for (const currency of ['JPY', 'KWD']) {
       expect(
