@@ -1,4 +1,6 @@
 import { fromBase64 } from '../lib/crypto'
+import { chargebeeClaims } from './chargebee-claims'
+import { chargebeeObjects, chargebeeSnapshots } from './chargebee-objects'
 import { isObject, type Json, objects, text, without } from './lib/json'
 import { cents } from './lib/money'
 import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
@@ -13,6 +15,7 @@ import type { Vendor } from './vendor'
  */
 export const chargebee: Vendor = {
   keptHeaders: [],
+  hasDefaultPaymentMethod: true,
   secretBegins: 'webhooks:',
   checkSecret: (secret) =>
     isPair(secret) ? null : 'a Chargebee secret is the user name and the password of the webhook, as user:password',
@@ -41,6 +44,7 @@ export const chargebee: Vendor = {
     }
     const content = subjectOf(event.content, 'content', envelope)
     const listed = objects(content.unbilled_charges)
+    const state = chargebeeObjects(event)
     const type = listed.length > 0 ? 'unbilled_charge' : typeOf(event_type, content)
     // Unbilled charges come as a list. They belong to one subscription, so the first one stands for all.
     const object = listed[0] ?? objectOf(content, type)
@@ -67,11 +71,22 @@ export const chargebee: Vendor = {
           invoice,
           ...['transaction', 'credit_note', 'payment_source', 'card'].map((name) => text(objectOf(content, name).id)),
           ...listed.map((one) => text(one.id)),
+          ...state.map((one) => one.id),
         ),
+        // The first one stands for all.
+        state: state[0]?.kind ?? null,
         content: without(event, ...VARYING),
       }),
     ]
   },
+
+  snapshots: chargebeeSnapshots,
+
+  object(body, { kind, id }) {
+    return chargebeeObjects(parseObject(body)).find((one) => one.kind === kind && one.id === id)?.object ?? null
+  },
+
+  claims: chargebeeClaims,
 }
 
 /** They say how the deliveries of the event have gone so far. */

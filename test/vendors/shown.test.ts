@@ -214,7 +214,7 @@ describe('vendors that send the secret', () => {
       invoice: '42',
       amount: { value: 6900, currency: 'USD' },
       refs: ['42', 'cu_1', 'su_1'],
-      state: null,
+      state: 'invoice',
       content: { ...event, event_type: 'invoice_generated', content },
     })
     const payment = { ...content, transaction: { id: 'tx_1', status: 'success', amount: 500, currency_code: 'JPY' } }
