@@ -1,9 +1,12 @@
 import { fromBase64 } from '../lib/crypto'
+import type { StateKind } from './kinds'
 import { at, isObject, type Json, text } from './lib/json'
 import { moneyIn } from './lib/money'
-import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
+import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
+import { squareClaims } from './square-claims'
+import { squareSnapshot } from './square-objects'
 import type { Vendor } from './vendor'
 
 /**
@@ -55,10 +58,41 @@ export const square: Vendor = {
           text(object.card_id),
           text(object.location_id),
         ),
+        state: stateOf(envelope.event_type, id),
         content: event,
       }),
     ]
   },
+
+  snapshots(event, decoded) {
+    const { data } = event
+    const type = required(event.type, 'type')
+    if (!isObject(data)) return []
+    const object = objectOf(data, text(data.type))
+    const id = text(data.id) ?? text(object.id)
+    const kind = stateOf(type, id)
+    return kind ? [squareSnapshot(event, { id, object, kind, livemode: decoded?.livemode ?? null })] : []
+  },
+
+  object(body) {
+    const { data } = parseObject(body)
+    return isObject(data) ? objectOf(data, text(data.type)) : null
+  },
+
+  claims: squareClaims,
+}
+
+const KINDS: Readonly<Record<string, StateKind>> = {
+  subscription: 'subscription',
+  invoice: 'invoice',
+  card: 'payment_method',
+  customer: 'customer',
+}
+
+/** Names of other events begin with `customer.` or `card.` too, such as those of custom attributes. */
+function stateOf(eventType: string, id: unknown): StateKind | null {
+  const [, name = ''] = /^(subscription|invoice|card|customer)\.[a-z_]+$/.exec(eventType) ?? []
+  return isId(id) ? (KINDS[name] ?? null) : null
 }
 
 /** The event's object is under its own name. Deletion events have no object. */
