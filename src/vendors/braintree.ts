@@ -1,9 +1,12 @@
 import { fromBase64, fromHex, hmac, utf8 } from '../lib/crypto'
+import { braintreeClaims } from './braintree-claims'
+import { braintreeSnapshot, customerOf, toJson } from './braintree-objects'
+import { at, isObject, type Json } from './lib/json'
 import { decimal } from './lib/money'
 import { distinctIds, eventOf } from './lib/read'
 import { isoTime } from './lib/time'
 import { firstSecret, matched, matchSecret, refused, utf8Text } from './lib/verify'
-import { childAt, parseXml, textAt } from './lib/xml'
+import { childAt, type Element, parseXml, textAt } from './lib/xml'
 import { Undecodable, type Vendor } from './vendor'
 
 /**
@@ -43,18 +46,21 @@ export const braintree: Vendor = {
   },
 
   decode(body) {
-    const { payload } = readForm(body)
-    const bytes = payload === null ? null : fromBase64(payload)
-    if (!bytes) throw new Undecodable('the form has no bt_payload in base64')
-    const notification = parseXml(new TextDecoder().decode(bytes))
+    const notification = notificationIn(body)
     const kind = textAt(notification, 'kind')
     if (notification.name !== 'notification' || !kind) throw new Undecodable('the payload is not a notification')
+    const content = kind.startsWith('subscription_') ? toJson(notification) : null
     const subject = childAt(notification, 'subject')
     const object = (childAt(subject, 'api-error-response') ?? subject)?.children[0]
     const type = object?.name.replaceAll('-', '_') ?? null
     // Payment methods have a token; objects about a merchant have the merchant's id.
     const id = textAt(object, 'id') ?? textAt(object, 'token') ?? textAt(object, 'merchant-id')
-    const customer = type === 'customer' ? id : (textAt(object, 'customer-id') ?? textAt(object, 'customer', 'id'))
+    const customer =
+      type === 'customer'
+        ? id
+        : (textAt(object, 'customer-id') ??
+          textAt(object, 'customer', 'id') ??
+          customerOf(at(content, 'subject', 'subscription')))
     const subscription = type === 'subscription' ? id : textAt(object, 'subscription-id')
     const transactions = childAt(object, 'transactions')?.children ?? []
     return [
@@ -76,10 +82,37 @@ export const braintree: Vendor = {
           textAt(object, 'plan-id'),
           ...transactions.map((transaction) => textAt(transaction, 'id')),
         ),
-        content: null,
+        state: stateIn(content) ? 'subscription' : null,
+        content: stateIn(content) && isObject(content) ? content : null,
       }),
     ]
   },
+
+  snapshots(event) {
+    const object = stateIn(event)
+    return object ? [braintreeSnapshot(event, object)] : []
+  },
+
+  object(body) {
+    return stateIn(toJson(notificationIn(body)))
+  },
+
+  claims: braintreeClaims,
+}
+
+/** @throws {Undecodable} */
+function notificationIn(body: string): Element {
+  const { payload } = readForm(body)
+  const bytes = payload === null ? null : fromBase64(payload)
+  if (!bytes) throw new Undecodable('the form has no bt_payload in base64')
+  return parseXml(new TextDecoder().decode(bytes))
+}
+
+/** The subscription of a notification that is about one; else null. */
+function stateIn(notification: Json | string | null): Json | null {
+  const subscription = at(notification, 'subject', 'subscription')
+  const kind = at(notification, 'kind')
+  return typeof kind === 'string' && kind.startsWith('subscription_') && isObject(subscription) ? subscription : null
 }
 
 /** The two fields of the form. The payload is null unless it occurs exactly once and is strictly base64. */

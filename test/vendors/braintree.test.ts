@@ -189,8 +189,8 @@ describe('braintree', () => {
       vendor_event_id: null,
       event_type: parsed.kind,
       occurred_at: parsed.timestamp,
-      state: null,
-      content: null,
+      state: kind.startsWith('subscription_') ? 'subscription' : null,
+      content: kind.startsWith('subscription_') ? expect.objectContaining({ kind }) : null,
     })
     expect(event.object.type).toMatch(/^[a-z_]+$/)
     if (event.object.id !== null) expect(event.refs[0]).toBe(event.object.id)
