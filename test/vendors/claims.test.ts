@@ -108,6 +108,116 @@ describe('the claims of Paddle', () => {
   ])('%s', (_, found, expected) => expect(found).toEqual(expected))
 })
 
+describe('the claims of Polar', () => {
+  const polar = (type: string, data: object) => claims('polar', { type, data })
+  it.each<[string, unknown, unknown]>([
+    ['the external id of a customer', polar('customer.created', { id: 'cus_1', external_id: 'u1' }), said('u1')],
+    [
+      'then its metadata',
+      polar('customer.updated', { id: 'cus_1', external_id: 'u1', metadata: { first: 'u2' } }),
+      said('u1', 'u2'),
+    ],
+    ['what a customer has', polar('customer.state_changed', { id: 'cus_1', external_id: 'u1' }), said('u1')],
+    [
+      'the customer in a subscription, then the metadata of the subscription',
+      polar('subscription.created', {
+        customer_id: 'cus_1',
+        customer: { external_id: 'u1' },
+        metadata: { second: 'u2' },
+      }),
+      [...said('u1'), ...hint('u2')],
+    ],
+    [
+      'metadata of a paid order',
+      polar('order.paid', { status: 'paid', customer_id: 'cus_1', metadata: { first: 'u1' } }),
+      hint('u1'),
+    ],
+    [
+      'of an order that is not paid',
+      polar('order.created', { status: 'pending', customer_id: 'cus_1', metadata: { first: 'u1' } }),
+      [],
+    ],
+    ['of a checkout', polar('checkout.created', { customer_id: 'cus_1', metadata: { first: 'u1' } }), []],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+})
+
+describe('the claims of Lemon Squeezy', () => {
+  const lemon = (event_name: string, attributes: object, custom_data: unknown = { first: 'u1' }) =>
+    claims('lemonsqueezy', { meta: { event_name, custom_data }, data: { type: 'x', id: '1', attributes } })
+  const of31 = (...ids: string[]) => ids.map((external_id) => ({ customer: '31', external_id, by: 'checkout' }))
+  it.each<[string, unknown, unknown]>([
+    ['custom data of a subscription', lemon('subscription_created', { customer_id: 31, status: 'active' }), of31('u1')],
+    ['a number', lemon('subscription_updated', { customer_id: 31 }, { second: 25 }), of31('25')],
+    ['of a paid order', lemon('order_created', { customer_id: 31, status: 'paid' }), of31('u1')],
+    ['of an order that failed', lemon('order_created', { customer_id: 31, status: 'failed' }), []],
+    ['of a payment', lemon('subscription_payment_success', { customer_id: 31, status: 'paid' }), of31('u1')],
+    ['of a payment that failed', lemon('subscription_payment_failed', { customer_id: 31, status: 'pending' }), []],
+    ['of a license key', lemon('license_key_created', { customer_id: 31, status: 'active' }), []],
+    ['none', lemon('subscription_created', { customer_id: 31 }, null), []],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+})
+
+describe('the claims of Chargebee', () => {
+  const chargebee = (customer: object, event_type = 'customer_changed') =>
+    claims('chargebee', {
+      event_type,
+      occurred_at: 9,
+      content: { customer: { id: 'cus_1', resource_version: 5000, ...customer } },
+    })
+  // The customer's own time, because an event may have a customer that is older.
+  const made = { at: '1970-01-01T00:00:05.000Z', id: 'cus_1' }
+  const with_ = (claims: object[]) => claims.map((one) => ({ ...one, made }))
+  it.each<[string, unknown, unknown]>([
+    ['metadata of the customer', chargebee({ meta_data: { first: 'u1' } }), with_(said('u1'))],
+    [
+      'in an event of a subscription',
+      chargebee({ meta_data: { second: 'u1' } }, 'subscription_created'),
+      with_(said('u1')),
+    ],
+    ['a custom field, which a buyer may fill in', chargebee({ cf_first: 'u1' }), with_(hint('u1'))],
+    ['both', chargebee({ cf_first: 'u2', meta_data: { first: 'u1' } }), with_([...said('u1'), ...hint('u2')])],
+    ['another custom field', chargebee({ cf_other: 'u1' }), []],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+  it('of an event without a customer', () => {
+    expect(claims('chargebee', { event_type: 'coupon_created', content: { coupon: { id: 'x' } } })).toEqual([])
+  })
+})
+
+describe('the claims of Square', () => {
+  const square = (type: string, customer: object) =>
+    claims('square', { type, data: { type: 'customer', id: 'cus_1', object: { customer } } })
+  it.each<[string, unknown, unknown]>([
+    ['the reference of a customer', square('customer.created', { id: 'cus_1', reference_id: 'u1' }), said('u1')],
+    ['of a deleted one', square('customer.deleted', { reference_id: 'u1' }), said('u1')],
+    ['an empty one', square('customer.updated', { reference_id: '' }), []],
+    ['an attribute', square('customer.custom_attribute.owned.updated', { reference_id: 'u1' }), []],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+})
+
+describe('the claims of Braintree', () => {
+  const braintree = (transaction: unknown) =>
+    claims('braintree', { kind: 'subscription_canceled', subject: { subscription: { transactions: { transaction } } } })
+  it.each<[string, unknown, unknown]>([
+    [
+      'a custom field of the customer',
+      braintree({ customer: { id: 'cus_1', 'custom-fields': { first: 'u1' } } }),
+      said('u1'),
+    ],
+    [
+      'a custom field of the payment',
+      braintree({ customer: { id: 'cus_1' }, 'custom-fields': { second: 'u1' } }),
+      hint('u1'),
+    ],
+    [
+      'the first of several payments',
+      braintree([{ customer: { id: 'cus_1', 'custom-fields': { first: 'u1' } } }, 7]),
+      said('u1'),
+    ],
+    ['no customer', braintree({ 'custom-fields': { first: 'u1' } }), []],
+    ['no payment', braintree(undefined), []],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+})
+
 it('other vendors make none yet', () => {
-  expect(claims('polar', { type: 'customer.created', data: { external_id: 'u1' } })).toBeUndefined()
+  expect(claims('recurly', { object_type: 'account', account_code: 'u1' })).toBeUndefined()
 })

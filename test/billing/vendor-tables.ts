@@ -1,0 +1,16 @@
+import type { SignedVendor } from './signed'
+import { BRAINTREE } from './tables/braintree'
+import { CHARGEBEE } from './tables/chargebee'
+import { LEMONSQUEEZY } from './tables/lemonsqueezy'
+import type { Line } from './tables/line'
+import { POLAR } from './tables/polar'
+import { SQUARE } from './tables/square'
+
+/** What each kind of event of a vendor says. */
+export const TABLES: [SignedVendor, Line[]][] = [
+  ['polar', POLAR],
+  ['lemonsqueezy', LEMONSQUEEZY],
+  ['chargebee', CHARGEBEE],
+  ['square', SQUARE],
+  ['braintree', BRAINTREE],
+]

@@ -1,0 +1,23 @@
+import { entitlementWorld } from '../entitlements/world'
+import { call } from '../harness'
+import { type SignedVendor, secretOf, signedAs } from './signed'
+
+/** A project with a connection of one vendor, which gets deliveries as that vendor signs them. */
+export async function vendorWorld(vendor: SignedVendor) {
+  const world = await entitlementWorld()
+  const json = { vendor, name: vendor, livemode: true, signing_secret: secretOf(vendor) }
+  const { body: connection } = await world.ask<{ id: string; ingest_url: string }>('POST', '/billing/connections', {
+    json,
+  })
+  /** Delivers a payload and processes it. @returns the event as the API shows it */
+  async function tell(payload: unknown, environment?: string) {
+    const delivery = await signedAs(vendor, payload, connection.ingest_url, environment)
+    const bindings = { EVENTS: world.queue.EVENTS }
+    const answer = await call(`/ingest/${connection.id}`, { method: 'POST', ...delivery, bindings })
+    if (answer.status !== 200) throw new Error(`the delivery answered ${answer.status}: ${answer.text}`)
+    await world.queue.pump()
+    return world.event(answer.body.event_ids[0])
+  }
+  return { ...world, connection, tell }
+}
+export type VendorWorld = Awaited<ReturnType<typeof vendorWorld>>

@@ -1,0 +1,108 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { VENDORS } from '../../src/vendors'
+import { MAX_OBJECT_BYTES, MAX_OBJECTS_OF_EVENT } from '../../src/vendors/limits'
+import { BODIES } from '../../src/vendors/objects'
+import { Undecodable, type Vendor } from '../../src/vendors/vendor'
+import { chargebeeCustomer, chargebeeEvent, chargebeeSubscription } from '../billing/payloads-more'
+import { TABLES } from '../billing/vendor-tables'
+import { cases } from '../harness'
+import { form, HEADERS } from './samples'
+
+/* Events whose fields are missing or of other types: what is read of them has its form, and nothing else is thrown. */
+
+const KEYS = ['consumer_external_id', 'constructor', '__proto__']
+
+/** Reads all that an event says. @returns whether it could be read */
+function readAll(vendor: Vendor, text: string): boolean {
+  try {
+    const [decoded] = vendor.decode(text, HEADERS)
+    if (!decoded?.content) {
+      expect(decoded?.state).toBeNull()
+      return true
+    }
+    const snapshots = vendor.snapshots?.(decoded.content, decoded) ?? []
+    for (const { kind, id, body, version, terminal } of snapshots) {
+      if (kind === 'payment_card') throw new Error('these vendors tell of no card by itself')
+      const schema = BODIES[kind]
+      expect(schema.safeParse(body).error, `${kind} of ${text}`).toBeUndefined()
+      expect(Object.keys(body).sort()).toEqual(Object.keys(schema.shape).sort())
+      expect(JSON.stringify(body).length).toBeLessThanOrEqual(MAX_OBJECT_BYTES)
+      expect(version !== null && terminal).toBe(false)
+      expect(vendor.object?.(text, { kind, id })).not.toBeNull()
+    }
+    expect(snapshots.length > 0).toBe(decoded.state !== null)
+    for (const claim of vendor.claims?.(decoded.content, KEYS) ?? []) {
+      expect([typeof claim.customer, typeof claim.external_id]).toEqual(['string', 'string'])
+    }
+    return true
+  } catch (error) {
+    if (error instanceof Undecodable) return false
+    throw error
+  }
+}
+
+/** Paths to every value within a payload. */
+function paths(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [path]
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => paths(inner, [...path, key]))]
+}
+function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+  if (key === undefined) return by
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, unknown>
+  copy[key] = replaced(copy[key], rest, by)
+  return copy
+}
+
+const ODD = [null, '', 'x', '__proto__', -1, 1.5, 1e300, true, [], [null], {}, { id: 1 }, 'x'.repeat(5000)]
+
+describe.each(TABLES)('%s', (name, lines) => {
+  const vendor: Vendor = VENDORS[name]
+  const payloads = lines.map(([, payload]) => payload)
+  const textOf = (payload: unknown) =>
+    name === 'braintree' ? form((payload as { xml: string }).xml) : JSON.stringify(payload)
+
+  it('reads every event of its table', () => {
+    for (const payload of payloads) expect(readAll(vendor, textOf(payload))).toBe(true)
+  })
+
+  it.skipIf(name === 'braintree')('reads each field with an odd value', () => {
+    for (const payload of payloads)
+      for (const path of paths(payload)) for (const odd of ODD) readAll(vendor, textOf(replaced(payload, path, odd)))
+  })
+
+  it('throws nothing but Undecodable, for any change (fast-check)', () => {
+    const changed =
+      name === 'braintree'
+        ? fc.tuple(fc.constantFrom(...payloads), fc.nat(), fc.string(), fc.nat(60)).map(([payload, at, text, cut]) => {
+            const { xml } = payload as { xml: string }
+            const place = at % xml.length
+            return form(xml.slice(0, place) + text + xml.slice(place + cut))
+          })
+        : fc
+            .constantFrom(...payloads)
+            .chain((payload) =>
+              fc
+                .tuple(fc.constantFrom(...paths(payload)), fc.jsonValue())
+                .map(([path, value]) => JSON.stringify(replaced(payload, path, value)) ?? ''),
+            )
+    fc.assert(
+      fc.property(changed, (text) => {
+        readAll(vendor, text)
+      }),
+      { numRuns: cases(500) },
+    )
+  })
+})
+
+it('a customer of Chargebee with more subscriptions than are kept is deleted with the first ones', () => {
+  const subscriptions = Array.from({ length: 80 }, (_, n) => chargebeeSubscription({ id: `s${n}`, deleted: true }))
+  const event = chargebeeEvent('customer_deleted', { customer: chargebeeCustomer({ deleted: true }), subscriptions })
+  const snapshots = VENDORS.chargebee.snapshots?.(event) ?? []
+  expect([snapshots.length, snapshots[0]?.kind]).toEqual([MAX_OBJECTS_OF_EVENT, 'customer'])
+})
+
+it('an object of Chargebee whose id cannot be one is not left out: its event fails', () => {
+  const event = chargebeeEvent('subscription_deleted', { subscription: chargebeeSubscription({ id: 'two words' }) })
+  expect((VENDORS.chargebee.snapshots?.(event) ?? []).map(({ id }) => id)).toEqual(['two words'])
+})
