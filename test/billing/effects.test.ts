@@ -187,7 +187,7 @@ it('an effect has the status, amounts and times also where a list takes all the 
   const change = (await world.effects(event))[0]?.change ?? {}
   // Alone, the items would fit.
   const row = await world.one('subscriptions', (await world.event(event)).decoded_summary?.subscription as string)
-  expect(JSON.stringify(row.items).length).toBeLessThan(4000 - 400)
+  expect(JSON.stringify(row.items).length).toBeLessThan(4000 - 300)
   expect(Object.keys(change).filter((field) => change[field]?.too_large)).toEqual(['items'])
   expect(change).toMatchObject({
     status: { from: null, to: 'active' },
