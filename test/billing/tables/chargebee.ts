@@ -126,6 +126,7 @@ export const CHARGEBEE: Line[] = [
         customer: 'cb_cus_1',
         fields: { last4: '4242', type: 'card', is_default: true },
       },
+      { list: 'customers', id: 'cb_cus_1', status: 'active', fields: { default_payment_method: 'pm_cb_1' } },
     ],
   ],
   [
