@@ -1,15 +1,16 @@
-import { batch, run } from '../db/client'
+import { run } from '../db/client'
 import type { Runtime } from '../env'
-import type { Actor, CredentialKind } from '../http/actor'
+import type { Actor, Asked, CredentialKind } from '../http/actor'
 import { writeLog } from '../http/log'
-import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
 import { isAwake, scopeDormant } from '../tenancy/people'
-import { keyExpired, keyRevoked, keyRotated, projectDeleted } from './faults'
-import { byHash, byRetiredHash, type Credential, touchKey, usersOf } from './key'
-import { LAST_USED_EVERY, MAX_RECORDED_USES } from './limits'
+import { byHash, bySecret, type Credential, type Keyring, roleOf } from './credential'
+import { keyExpired, keyRevoked, keyRotated, neverUsed, projectDeleted } from './faults'
+import { makeCurrent } from './first-use'
+import { heldBy, usersOf } from './key'
 import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
+import { recordUse } from './uses'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
 export const apiKeyCredential: CredentialKind = {
@@ -18,10 +19,13 @@ export const apiKeyCredential: CredentialKind = {
   wellFormed: isSecret,
   lasting: true, // The project and scopes of a key never change.
   enter,
-  lookup: (rt, secret, projectId) => ({
+  lookup: (rt, secret, projectId, asked) => ({
     db: rt.db,
     query: byHash(rt.db, { hash: secret.hash }),
-    judge: async (rows) => judge(rt, (rows[0] as Credential | undefined) ?? (await missed(rt, secret)), projectId),
+    judge: async ([row]) => {
+      if (row) return judge(rt, row as Credential, projectId)
+      return judgeOther(rt, await missed(rt, secret), { projectId, hash: secret.hash, asked })
+    },
   }),
   requireAwake: async ({ directory }, actor, scope) => {
     if (!(await isAwake(directory, actor, scope))) throw scopeDormant(scope)
@@ -43,32 +47,84 @@ function enter(rt: Runtime, token: string, projectId: string | null): Runtime {
 }
 
 /**
- * The key of a secret that the entered store does not have. Its project may be in another store, which is asked once.
+ * The key of a secret that the entered store does not have as a current one. Its project may be in another store, which is asked
+ * once.
  *
- * @throws {Fault} `unknown_key`; `key_rotated` for a secret that a rotation replaced; `key_revoked` or `key_expired` if
- *   its key has ended since
+ * @throws {Fault} `unknown_key`
  */
-async function missed(rt: Runtime, { token, hash }: { token: string; hash: string }): Promise<Credential> {
-  let [rotated] = await run(rt.db, byRetiredHash(rt.db, hash))
+async function missed(rt: Runtime, { token, hash }: { token: string; hash: string }): Promise<Keyring> {
+  const [found] = await run(rt.db, bySecret(rt.db, hash))
+  if (found) return found
   const home = storeOfSecret(token)
-  const other = rotated || home === rt.store ? null : rt.at(home)
-  if (other) {
-    const found = await batch(other.db, { keys: byHash(other.db, { hash }), rotated: byRetiredHash(other.db, hash) })
-    if (found.keys[0]) return found.keys[0]
-    rotated = found.rotated[0]
-  }
-  if (!rotated)
-    throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
-  requireAlive(rt, rotated) // If the key has ended since, no newer secret works either.
-  throw keyRotated()
+  const other = home === rt.store ? null : rt.at(home)
+  const [elsewhere] = other ? await run(other.db, bySecret(other.db, hash)) : []
+  if (elsewhere) return elsewhere
+  throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
 }
 
 function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
+  requireUsable(rt, key, projectId)
+  recordUse(rt, key)
+  return actorOf(key)
+}
+
+/**
+ * Judges a secret that was not the current one of its key when that was read. One that waits for its first use becomes the current
+ * one now.
+ *
+ * @throws {Fault} `key_rotated` for a secret that was replaced or never used in time; if the key has ended since, no newer secret works
+ *   either, and the fault says so
+ */
+async function judgeOther(
+  rt: Runtime,
+  key: Keyring,
+  { projectId, hash, asked }: { projectId: string | null; hash: string; asked: Asked },
+): Promise<Actor> {
+  requireAlive(rt, key)
+  const role = roleOf(key, hash, rt.now)
+  if (role === 'replaced') throw keyRotated()
+  if (role === 'unused') throw neverUsed()
+  if (role === 'current') return judge(rt, key, projectId)
+  requireUsable(rt, key, projectId)
+  const { pending, pending_hash, previous } = key
+  if (role === 'pending' && pending && pending_hash !== null) {
+    // A call without a project takes no API keys, so it is no use of one.
+    const isCurrent = projectId !== null && (await tryFirstUse(rt, { ...key, pending, pending_hash }, asked))
+    return actorOf(heldBy(key, pending), isCurrent)
+  }
+  if (!previous) throw keyRotated()
+  recordUse(rt, { id: key.id, last_used_at: previous.last_used_at, previous: hash })
+  return actorOf(heldBy(key, previous), false)
+}
+
+/**
+ * Makes a secret current at its first use. If the database does not write, the request is not refused for it: the secret still waits,
+ * and its next use tries again.
+ *
+ * @returns whether the secret is current now
+ * @throws {Fault} `key_rotated` or `key_revoked` if that happened meanwhile
+ */
+async function tryFirstUse(rt: Runtime, key: Parameters<typeof makeCurrent>[1], asked: Asked): Promise<boolean> {
+  let after: Awaited<ReturnType<typeof makeCurrent>>
+  try {
+    after = await makeCurrent(rt, key, asked)
+  } catch (error) {
+    writeLog('warn', 'rotation_not_completed', { key_id: key.id, error: String(error) })
+    return false
+  }
+  if (!after || after.revoked_at !== null) throw keyRevoked()
+  if (after.hash !== key.pending_hash) throw keyRotated()
+  return true
+}
+
+function requireUsable(rt: Runtime, key: Credential, projectId: string | null): void {
   requireAlive(rt, key)
   if (key.project_deleted_at !== null) throw projectDeleted()
   // Without a project, the call takes no API keys at all, and the policy refuses this one.
   if (projectId !== null && key.project_id !== projectId) throw wrongProject()
-  recordUse(rt, key)
+}
+
+function actorOf(key: Credential, isCurrent = true): Actor {
   return {
     type: 'api_key',
     id: key.id,
@@ -76,6 +132,7 @@ function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
     scopes: key.scopes,
     minted_by: key.created_by,
     users: usersOf(key),
+    ...(!isCurrent && { secret: 'other' }),
   }
 }
 
@@ -88,32 +145,4 @@ function requireAlive(rt: Runtime, key: Pick<Credential, 'revoked_at' | 'expires
   if (key.expires_at !== null && key.expires_at <= rt.now) {
     throw keyExpired()
   }
-}
-
-/** When this isolate last recorded a use of each key (ms), by the id of the key. */
-const recorded = new BoundedMap<string, number>(MAX_RECORDED_USES)
-
-/**
- * Updates last_used_at at most once a minute for each key. If the row that was just read is fresh, this costs nothing.
- * Otherwise the isolate's map (set before any await) lets one request through, a KV marker keeps other isolates off D1,
- * and the condition of the UPDATE enforces the limit whatever those two say. A failure here never fails the request.
- */
-function recordUse(rt: Runtime, key: Credential): void {
-  if (key.last_used_at !== null && key.last_used_at > rt.now - LAST_USED_EVERY) return
-  const seen = recorded.get(key.id)
-  if (seen !== undefined && seen > rt.now - LAST_USED_EVERY) return
-  recorded.set(key.id, rt.now)
-  rt.waitUntil(
-    writeUse(rt, key.id).catch((error) => {
-      recorded.delete(key.id) // The next request tries again.
-      writeLog('warn', 'last_used_at_not_recorded', { key_id: key.id, error: String(error) })
-    }),
-  )
-}
-
-async function writeUse(rt: Runtime, keyId: string): Promise<void> {
-  const marker = `last_used:${keyId}`
-  if ((await rt.kv.get(marker)) !== null) return
-  await rt.kv.put(marker, String(rt.now), { expirationTtl: LAST_USED_EVERY / 1000 })
-  await touchKey(rt.db, keyId, rt.now)
 }

@@ -1,4 +1,6 @@
 import { Fault } from '../lib/fault'
+import { DAY } from '../lib/time'
+import { PENDING_FOR } from './limits'
 
 /* Faults of this room that several files throw. A new code begins with its line in lib/faults.ts. */
 
@@ -13,7 +15,22 @@ export const projectDeleted = () => new Fault('key_revoked', 'The project of thi
 export const keyExpired = () => new Fault('key_expired', EXPIRED)
 /** The secret that makes the call was replaced by a rotation. */
 export const keyRotated = () => new Fault('key_rotated', 'Use the secret that the rotation returned.')
+/** The secret that makes the call was handed out by a rotation and not used in time. */
+export const neverUsed = () =>
+  new Fault(
+    'key_rotated',
+    `This secret was not used within ${PENDING_FOR / DAY} days of the rotation that returned it, so it never became current. Use the current secret, or rotate the API key again.`,
+  )
+/** The secret that would rotate a key is not the current one of its own key. */
+export const rotatedByOther = () =>
+  new Fault(
+    'key_rotated',
+    'This secret was replaced by a rotation. It works for a while, but it cannot rotate API keys. Use the secret that the rotation returned.',
+  )
 /** The key to rotate was revoked. */
 export const rotationOfRevoked = () => new Fault('rotation_of_revoked_key', REVOKED)
+/** The key that the call is about has other secrets now than when it was read. */
+export const rotationConflict = () =>
+  new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
 /** The key to rotate has expired. */
 export const rotationOfExpired = () => new Fault('rotation_of_expired_key', EXPIRED)

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
 import { audited, type Change, entriesOf } from '../audit/store'
@@ -10,13 +10,19 @@ import { Fault } from '../lib/fault'
 import { idFloor } from '../lib/ids'
 import { DAY, HOUR, SECOND } from '../lib/time'
 import { projects } from '../tenancy/schema'
-import { LAST_USED_EVERY, MAX_LIVE_KEYS, MAX_MINTED_A_DAY } from './limits'
-import { apiKeys, retiredSecrets } from './schema'
+import { MAX_LIVE_KEYS, MAX_MINTED_A_DAY } from './limits'
+import { apiKeys } from './schema'
 import type { NewSecret } from './secret'
+import { handedOther, handedThrough, pendingOf, previousOf } from './secrets'
 
-const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
+/** Whom the current secret was handed to. */
+export const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
 /** The end of the lineage of a secret. Only there can a user be: see `lineageOf` in rotate.ts. */
-const HANDED_FIRST = sql<string | null>`(${apiKeys.secret_lineage} ->> '$[#-1]')`
+export const HANDED_FIRST = sql<string | null>`(${apiKeys.secret_lineage} ->> '$[#-1]')`
+/** When a key was last used, with whichever secret: `last_used_at` of its row is of the current one and those before it. */
+export const USED_AT = sql<
+  number | null
+>`nullif(max(coalesce(${apiKeys.last_used_at}, 0), coalesce(${apiKeys.previous} ->> '$.last_used_at', 0)), 0)`
 const holderKey = alias(apiKeys, 'holder_key')
 const keyFields = {
   id: apiKeys.id,
@@ -26,8 +32,12 @@ const keyFields = {
   expires_at: apiKeys.expires_at,
   created_by: apiKeys.created_by,
   created_at: apiKeys.created_at,
-  last_used_at: apiKeys.last_used_at,
+  last_used_at: USED_AT.as('last_used_at'),
+  /** Of the current secret, and of those before it that no longer work. */
+  current_used_at: sql<number | null>`${apiKeys.last_used_at}`.as('current_used_at'),
   revoked_at: apiKeys.revoked_at,
+  pending: apiKeys.pending,
+  previous: apiKeys.previous,
   minter_email: apiKeys.minter_email,
   issued_to: ISSUED_TO.as('issued_to'),
   handed_first: HANDED_FIRST.as('handed_first'),
@@ -36,11 +46,8 @@ const keyFields = {
 
 /** A key as listed: without its hash. */
 export type KeyRow = ReturnType<typeof listKeys>['_']['result'][number]
-/** The columns of a key that authentication needs. */
-export type Credential = ReturnType<typeof byHash>['_']['result'][number]
-
 /**
- * The users that the administrative scopes of a key depend on: who minted it, and then the user who was handed its secret, also
+ * The users that the administrative scopes of a key depend on: who minted it, and then the user who was handed the secret, also
  * where the key has rotated itself since.
  */
 export function usersOf(key: Pick<KeyRow, 'created_by' | 'issued_to' | 'handed_first'>): string[] {
@@ -48,35 +55,18 @@ export function usersOf(key: Pick<KeyRow, 'created_by' | 'issued_to' | 'handed_f
   return [...new Set([key.created_by, ...handed])]
 }
 
-/** Reads the key with this hash, if its project exists. This is the only read that authenticates a request. */
-export const byHash = prepared((db: Db, { hash }: { hash: Held<string> }) =>
-  db
-    .select({
-      id: apiKeys.id,
-      project_id: apiKeys.project_id,
-      scopes: apiKeys.scopes,
-      expires_at: apiKeys.expires_at,
-      created_by: apiKeys.created_by,
-      issued_to: ISSUED_TO.as('issued_to'),
-      handed_first: HANDED_FIRST.as('handed_first'),
-      last_used_at: apiKeys.last_used_at,
-      revoked_at: apiKeys.revoked_at,
-      project_deleted_at: projects.deleted_at,
-    })
-    .from(apiKeys)
-    .innerJoin(projects, eq(projects.id, apiKeys.project_id))
-    .where(eq(apiKeys.hash, hash)),
-)
+/** A key as its holder has it who uses a secret besides the current one. */
+export function heldBy<K extends { created_by: string }>(
+  key: K,
+  { issued_to, lineage }: { issued_to: string; lineage: string[] | null },
+) {
+  return { ...key, issued_to, handed_first: lineage?.at(-1) ?? null }
+}
 
-/**
- * Reads the key of a secret that a rotation replaced, and whether it has ended. For secrets that {@link byHash} misses.
- */
-export function byRetiredHash(db: Db, hash: string) {
-  return db
-    .select({ revoked_at: apiKeys.revoked_at, expires_at: apiKeys.expires_at })
-    .from(retiredSecrets)
-    .innerJoin(apiKeys, eq(apiKeys.id, retiredSecrets.key_id))
-    .where(eq(retiredSecrets.hash, hash))
+/** The users who minted a key or were handed one of its secrets, also one that waits or is being replaced. */
+export function holdersOf(row: KeyRow, now: number): string[] {
+  const others = [pendingOf(row, now), previousOf(row, now)].filter((one) => one !== null)
+  return [...new Set([row, ...others.map((one) => heldBy(row, one))].flatMap(usersOf))]
 }
 
 type KeyHeld = { project_id: Held<string>; id: Held<string> }
@@ -107,16 +97,17 @@ type KeysHeld = {
   project_id: Held<string>
   before: Held<string> | null
   limit: Held<number>
+  now: Held<number>
   issuedTo?: Held<string> | undefined
 }
 
 /**
- * Reads the project's live keys, newest first, starting after the key `before`. `issuedTo`: only those whose current secret this
- * user or API key was handed.
+ * Reads the project's live keys, newest first, starting after the key `before`. `issuedTo`: only those of which this user or API
+ * key was handed a secret that works or waits.
  */
-export const listKeys = prepared((db: Db, { project_id, before, limit, issuedTo }: KeysHeld) => {
+export const listKeys = prepared((db: Db, { project_id, before, limit, now, issuedTo }: KeysHeld) => {
   const live = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at))
-  const issued = issuedTo === undefined ? undefined : or(eq(ISSUED_TO, issuedTo), handedThrough(issuedTo))
+  const issued = issuedTo && or(eq(ISSUED_TO, issuedTo), handedOther(issuedTo, now), handedThrough(issuedTo, now))
   return selectKeys(db, and(live, issued, before === null ? undefined : lt(apiKeys.id, before)))
     .orderBy(desc(apiKeys.id))
     .limit(limit)
@@ -138,18 +129,10 @@ export function firstRevoked(db: Db, projectId: string) {
     .limit(FIRST_CHANGES)
     .as('first')
   return db
-    .select({ last_used_at: apiKeys.last_used_at })
+    .select({ last_used_at: USED_AT.as('last_used_at') })
     .from(first)
     .innerJoin(apiKeys, eq(apiKeys.id, first.object_id))
     .where(and(eq(first.action, 'api_key.minted'), isNotNull(apiKeys.revoked_at)))
-}
-
-/**
- * Whether the current secret of a key went through the hands of this API key: directly, or from key to key. Or of this user,
- * who rotated the key before it rotated itself.
- */
-export function handedThrough(holderId: string | Held<string>): SQL {
-  return sql`EXISTS (SELECT 1 FROM json_each(${apiKeys.secret_lineage}) WHERE value = ${holderId})`
 }
 
 type NewKey = Pick<
@@ -206,13 +189,6 @@ function mintedTooMany(): Fault {
   const limit = { name: 'api_keys_minted', requests: MAX_MINTED_A_DAY, window: DAY / SECOND }
   const detail = `A project can mint ${MAX_MINTED_A_DAY.toLocaleString('en')} API keys in a day. Try again later.`
   return overLimit(limit, detail, HOUR / SECOND)
-}
-
-/** Records a use, unless one was recorded in the last minute. The condition holds whatever the caches say. */
-export async function touchKey(db: Db, id: string, now: number): Promise<void> {
-  const stale = or(isNull(apiKeys.last_used_at), lte(apiKeys.last_used_at, now - LAST_USED_EVERY))
-  const live = and(eq(apiKeys.id, id), isNull(apiKeys.revoked_at), stale)
-  await run(db, db.update(apiKeys).set({ last_used_at: now }).where(live))
 }
 
 /** Reads keys as {@link KeyRow}. */

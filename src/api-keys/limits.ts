@@ -1,4 +1,4 @@
-import { DAY, MINUTE } from '../lib/time'
+import { DAY, MINUTE, SECOND } from '../lib/time'
 
 /** Live keys in a project. The INSERT enforces the limit. */
 export const MAX_LIVE_KEYS = 100
@@ -15,3 +15,7 @@ export const LAST_USED_EVERY = MINUTE
 export const MAX_LIFETIME = 3650 * DAY
 /** Entries in the isolate's map of recorded uses. */
 export const MAX_RECORDED_USES = 10_000
+/** How long a new secret waits for its first use (ms). */
+export const PENDING_FOR = 7 * DAY
+/** The longest time for which a replaced secret works on (s). */
+export const MAX_GRACE_S = DAY / SECOND

@@ -3,11 +3,13 @@ import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { dormantScopes } from '../lib/access'
 import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
-import { iso, isoOrNull } from '../lib/time'
+import { DAY, iso, isoOrNull } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
 import { lowestRole, type Roles } from '../tenancy/people'
 import { type KeyRow, usersOf } from './key'
+import { PENDING_FOR } from './limits'
 import { ScopeName } from './mint'
+import { pendingOf, previousOf } from './secrets'
 
 /** An API key, as the API shows it. */
 export const ApiKey = named(
@@ -38,6 +40,25 @@ export const ApiKey = named(
       .describe(
         `The administrative scopes of the key (${ADMINISTRATIVE_NAMES}) that do not count now, because the user who minted it, or the one who was handed its secret, no longer has the role for them. Null from \`GET /self\`, and while it cannot be determined.`,
       ),
+    pending: z
+      .object({
+        key_prefix: z.string(),
+        created_at: timestamp,
+        expires_at: timestamp.describe(`${PENDING_FOR / DAY} days later. Not used by then, the secret ends.`),
+        issued_to: Holder.describe('Who began the rotation, and received the secret.'),
+      })
+      .nullable()
+      .describe(
+        'The secret that a rotation with `when: first_use` returned, until its first use. With that, it becomes the current secret.',
+      ),
+    previous: z
+      .object({
+        key_prefix: z.string(),
+        valid_until: timestamp,
+        last_used_at: timestamp.nullable().describe('Null if it was never used.'),
+      })
+      .nullable()
+      .describe('The secret before the current one, as long as it still works: see `grace_s` of a rotation.'),
   }),
   {
     id: SAMPLE.key,
@@ -50,15 +71,20 @@ export const ApiKey = named(
     created_by: { user_id: SAMPLE.user, email: SAMPLE.email, is_member: true },
     secret_issued_to: { type: 'user', id: SAMPLE.user },
     dormant_scopes: [],
+    pending: null,
+    previous: null,
   },
 )
 /**
  * The key without its secret. The fields of the specification come first.
  *
  * @param people the members of its project; null if they are not known
+ * @param now the time (ms)
  */
-export function presentKey(row: KeyRow, people: Roles | null): z.infer<typeof ApiKey> {
+export function presentKey(row: KeyRow, people: Roles | null, now: number): z.infer<typeof ApiKey> {
   const minter = people?.get(row.created_by)
+  const pending = pendingOf(row, now)
+  const previous = previousOf(row, now)
   return {
     id: row.id,
     name: row.name,
@@ -74,5 +100,16 @@ export function presentKey(row: KeyRow, people: Roles | null): z.infer<typeof Ap
     },
     secret_issued_to: holderOf(row.issued_to),
     dormant_scopes: people === null ? null : dormantScopes(row.scopes, lowestRole(usersOf(row), people)),
+    pending: pending && {
+      key_prefix: pending.key_prefix,
+      created_at: iso(pending.created_at),
+      expires_at: iso(pending.expires_at),
+      issued_to: holderOf(pending.issued_to),
+    },
+    previous: previous && {
+      key_prefix: previous.key_prefix,
+      valid_until: iso(previous.valid_until),
+      last_used_at: isoOrNull(previous.last_used_at),
+    },
   }
 }

@@ -3,14 +3,15 @@ import { audited, auditedEach, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
 import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets'
 import { notFound } from '../lib/fault'
-import { handedThrough, keyEntry, keysOfProject } from './key'
+import { keyEntry, keysOfProject } from './key'
 import { MAX_LIVE_KEYS } from './limits'
 import { apiKeys } from './schema'
+import { handedOther, handedThrough } from './secrets'
 
 /**
  * Revokes a key. Revoking it again changes nothing.
  *
- * @param key.issued whether to revoke, in the same transaction, every key whose current secret went through its hands
+ * @param key.issued whether to revoke, in the same transaction, every key of which a secret that works or waits went through its hands
  * @returns with `issued`, the connections with signing secrets that these keys added; else none
  * @throws {Fault} `not_found`
  */
@@ -36,25 +37,25 @@ export async function revokeKey(
 }
 
 /** Reads the connections with signing secrets that this key added, or that a key added whose secret it was handed. */
-export function findSecretsAddedThrough(db: Db, projectId: string, id: string) {
-  const through = and(eq(apiKeys.project_id, projectId), or(eq(apiKeys.id, id), handedThrough(id)))
+export function findSecretsAddedThrough(db: Db, projectId: string, id: string, now: number) {
+  const through = and(eq(apiKeys.project_id, projectId), or(eq(apiKeys.id, id), handedThrough(id, now)))
   return findSecretsAddedBy(db, projectId, db.select({ id: apiKeys.id }).from(apiKeys).where(through))
 }
 
 /** Revokes what a key was handed, with an audit row for each. A revoked key may have been handed something too. */
 function revokedWith(db: Db, { project_id, id }: { project_id: string; id: string }, change: Change) {
-  const handed = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), handedThrough(id))
+  const handed = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), handedThrough(id, change.now))
   const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(handed)
   const { object_id: _, ...each } = keyEntry(project_id, id, 'api_key.revoked', { revoked_with: id })
   return {
     auditedWith: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
     endedWith: db.update(apiKeys).set({ revoked_at: change.now }).where(handed),
-    added: findSecretsAddedThrough(db, project_id, id),
+    added: findSecretsAddedThrough(db, project_id, id, change.now),
   }
 }
 
 /**
- * Revokes the live keys of a project that a user minted, or whose current secret the user was handed, also if the key has
+ * Revokes the live keys of a project that a user minted, or of which the user was handed a secret that works or waits, also if the key has
  * rotated itself since. With an audit row for each.
  */
 export async function revokeOfUser(
@@ -62,7 +63,8 @@ export async function revokeOfUser(
   { project_id, user_id }: { project_id: string; user_id: string },
   change: Change,
 ): Promise<void> {
-  const known = or(eq(apiKeys.created_by, user_id), eq(apiKeys.secret_issued_to, user_id), handedThrough(user_id))
+  const handed = or(handedOther(user_id, change.now), handedThrough(user_id, change.now))
+  const known = or(eq(apiKeys.created_by, user_id), eq(apiKeys.secret_issued_to, user_id), handed)
   const theirs = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), known)
   const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(theirs)
   const { object_id: _, ...each } = keyEntry(project_id, '', 'api_key.revoked', { with_member: user_id })

@@ -1,39 +1,73 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import * as z from 'zod'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db, type Query, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import type { Actor } from '../http/actor'
-import { requireConfirmedFor } from '../http/policy'
+import { named } from '../http/fields'
 import { keptWith } from '../idempotency/claim'
-import { ADMINISTRATIVE, missingScopes } from '../lib/access'
-import { Fault, notFound } from '../lib/fault'
-import { keyRevoked, keyRotated, rotationOfExpired, rotationOfRevoked } from './faults'
-import { type KeyRow, keyEntry, keysOfProject, selectKeys } from './key'
-import { apiKeys, retiredSecrets } from './schema'
+import { Fault } from '../lib/fault'
+import { DAY } from '../lib/time'
+import { rotationConflict } from './faults'
+import { asPrevious } from './first-use'
+import { type KeyRow, keyEntry, keysOfProject, selectKeys, USED_AT } from './key'
+import { MAX_GRACE_S, PENDING_FOR } from './limits'
+import { requireLasting, requireOrdinary, requireSame, rotatable } from './rotatable'
+import { apiKeys, type PendingSecret, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
+import { retiredRow, secretsSeen } from './secrets'
+
+export const RotateBody = named(
+  'RotateApiKey',
+  z.strictObject({
+    when: named('RotationTime', z.enum(['now', 'first_use']))
+      .default('now')
+      .describe(
+        `When the new secret replaces the current one. \`now\`: immediately. \`first_use\`: with the first request that uses it. Until then, the current secret works. A new secret that is not used within ${PENDING_FOR / DAY} days ends, and the current one stays.`,
+      ),
+    grace_s: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_S)
+      .default(0)
+      .describe(
+        'For how many seconds the replaced secret keeps working. A key has at most one such secret: when another one is replaced, it ends.',
+      ),
+  }),
+  { when: 'first_use', grace_s: 3600 },
+)
+type How = z.infer<typeof RotateBody>
 
 type Stored = typeof apiKeys.$inferSelect
 /** The API key that makes the call, as it is in the statement that writes. */
 const caller = alias(apiKeys, 'caller')
 
+export type Rotation = {
+  project_id: string
+  id: string
+  /** The caller, who must have every scope of the key, and a confirmed session for some: `NEEDS_CONFIRMATION`. */
+  actor: Actor
+  /** By default, the new secret replaces the current one now. */
+  how?: How
+  /** The secrets that the caller has seen, as `secretsSeen` names them; any if it is not given. */
+  known?: string | undefined
+  /** Whether the key must never have been used or rotated. */
+  unused?: boolean
+  /** The `key_prefix` of the secret that waits for its first use, which must be replaced by one that waits too. */
+  pending?: string
+}
+
 /**
- * Replaces the secret of a key: a compare-and-swap on the hash, so of two concurrent rotations exactly one succeeds. The
- * swap also requires that an API key which rotates another is still live with the same secret.
+ * Gives a key a new secret: a compare-and-swap on all that are there, so of two concurrent rotations exactly one succeeds. The swap
+ * also requires that an API key which rotates another is still live with the same secret. A secret that waits is replaced.
  *
- * @param key.actor the caller, who must have every scope of the key, and a confirmed session for some: `NEEDS_CONFIRMATION`
- * @param key.known the `key_prefix` of the secret that the caller means to replace; any secret if it is not given
- * @param key.unused whether the key must never have been used
  * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
  *   `confirmation_required`, `insufficient_scope`, also where an API key rotates another that has an
- *   administrative scope; `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile
+ *   administrative scope; `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile, or if it
+ *   does not use its current secret
  */
-export async function rotateKey(
-  db: Db,
-  key: { project_id: string; id: string; actor: Actor; known?: string | undefined; unused?: boolean },
-  { hash, key_prefix }: NewSecret,
-  change: Change,
-): Promise<KeyRow> {
+export async function rotateKey(db: Db, key: Rotation, secret: NewSecret, change: Change): Promise<KeyRow> {
   const { project_id, id } = key
   const { type, id: actorId } = change.actor
   const otherKey = type === 'api_key' && actorId !== id
@@ -46,37 +80,39 @@ export async function rotateKey(
   )
   const current = rotatable(rows, key, change.now)
   if (otherKey) requireOrdinary(current)
-  if (key.known !== undefined && key.known !== current.key_prefix) throw conflict()
-  if (key.unused && current.last_used_at !== null) throw conflict()
+  requireKnown(current, key)
   const by = otherKey ? requireLasting(rows, actorId, current) : null
+  const { hash, key_prefix } = secret
+  const { set, ended, action, isDone } = swapOf(current, key, { secret, change, lineage: lineageOf(current, by, type) })
   const swapped = db
     .update(apiKeys)
-    .set({ hash, key_prefix, secret_issued_to: actorId, secret_lineage: lineageOf(current, by, type) })
+    .set(set)
     .where(
       and(
         eq(apiKeys.id, id),
         eq(apiKeys.hash, current.hash),
+        current.pending_hash === null ? isNull(apiKeys.pending_hash) : eq(apiKeys.pending_hash, current.pending_hash),
         isNull(apiKeys.revoked_at),
         key.unused ? isNull(apiKeys.last_used_at) : undefined,
         by ? stillLive(db, by) : undefined,
       ),
     )
-  const retired = { hash: current.hash, key_id: id, retired_at: change.now }
-  const found = () => selectKeys(db, and(keysOfProject(project_id, id), eq(apiKeys.hash, hash)))
+  const details = { key_prefix, ...(action === 'api_key.rotation_pending' && { begun_by: actorId }) }
+  const found = () => selectKeys(db, and(keysOfProject(project_id, id), isDone(hash)))
   const committed = batch(
     db,
     {
-      ...audited(db, change, keyEntry(project_id, id, 'api_key.rotated', { key_prefix }), swapped),
+      ...audited(db, change, keyEntry(project_id, id, action, details), swapped),
       // These follow the audit row, which is written only if the secret was swapped.
       ...keptWith(db, change, id, key_prefix),
-      retired: insertWhere(db, retiredSecrets, retired, sql`changes() > 0`),
+      ...retiring(db, id, ended, change.now),
       rotated: found(),
       callers: db
         .select({ hash: apiKeys.hash, revoked_at: apiKeys.revoked_at })
         .from(apiKeys)
         .where(eq(apiKeys.id, by?.id ?? '')),
     },
-    { idempotent: true }, // the second time, the hash is no longer the one to be swapped
+    { idempotent: true }, // the second time, the secrets are no longer those to be swapped
   )
   const { rotated, callers } = await committed.catch(async (error) => ({
     rotated: await foundAfter(db, found(), error),
@@ -84,11 +120,61 @@ export async function rotateKey(
   }))
   if (rotated[0]) return rotated[0]
   if (by) requireSame(by, callers[0])
-  throw conflict()
+  throw rotationConflict()
 }
 
-function conflict(): Fault {
-  return new Fault('rotation_conflict', 'Another call rotated or revoked this API key. Read it again.')
+/** @throws {Fault} `rotation_conflict` if the key has not the secrets that the caller means */
+function requireKnown(current: Stored, { known, unused, pending }: Rotation): void {
+  const isOther = known !== undefined && known !== secretsSeen(current)
+  const isUsed = unused && (current.last_used_at !== null || current.pending !== null)
+  const isGone = pending !== undefined && pending !== current.pending?.key_prefix
+  if (isOther || isUsed || isGone) throw rotationConflict()
+}
+
+type Made = { secret: NewSecret; change: Change; lineage: string[] | null }
+
+/** What a rotation writes: the columns, the hashes of the secrets that it ends, its action, and by what it is seen to be done. */
+function swapOf(current: Stored, key: Rotation, { secret: { hash, key_prefix }, change, lineage }: Made) {
+  const { when, grace_s } = key.how ?? { when: 'now', grace_s: 0 }
+  const { now, actor } = change
+  const waiting = current.pending_hash === null ? [] : [current.pending_hash]
+  if (when === 'first_use') {
+    const expires_at = now + PENDING_FOR
+    const grace = key.pending === undefined ? grace_s : (current.pending?.grace_s ?? grace_s)
+    const pending: PendingSecret = {
+      key_prefix,
+      created_at: now,
+      expires_at,
+      grace_s: grace,
+      issued_to: actor.id,
+      lineage,
+    }
+    return {
+      set: { pending_hash: hash, pending },
+      ended: waiting,
+      action: 'api_key.rotation_pending',
+      isDone: (made: string) => eq(apiKeys.pending_hash, made),
+    }
+  }
+  const issued_to = current.secret_issued_to ?? current.created_by
+  const previous = asPrevious({ ...current, issued_to }, grace_s, now)
+  const set = { key_prefix, hash, secret_issued_to: actor.id, secret_lineage: lineage }
+  const others = { pending_hash: null, pending: null, previous_hash: previous && current.hash, previous }
+  return {
+    set: { ...set, ...others, last_used_at: USED_AT },
+    ended: [current.hash, ...waiting],
+    action: 'api_key.rotated',
+    isDone: (made: string) => eq(apiKeys.hash, made),
+  }
+}
+
+/** Each of them follows a statement that wrote a row, if the secret was swapped. */
+function retiring(db: Db, id: string, ended: string[], now: number): Record<string, Query> {
+  const rows = ended.map((hash, i) => [
+    `retired${i}`,
+    insertWhere(db, retiredSecrets, retiredRow(id, hash, now), sql`changes() > 0`),
+  ])
+  return Object.fromEntries(rows)
 }
 
 /**
@@ -101,51 +187,6 @@ async function foundAfter<T>(db: Db, query: Query<T[]>, error: unknown): Promise
   const rows = isUnknown ? await run(db, query).catch(() => []) : []
   if (rows.length === 0) throw error
   return rows
-}
-
-/** The key, if the caller may rotate it now. */
-function rotatable(rows: Stored[], { id, actor }: { id: string; actor: Actor }, now: number): Stored {
-  const current = rows.find((row) => row.id === id)
-  if (!current) throw notFound('API key')
-  if (current.revoked_at !== null) throw rotationOfRevoked()
-  if (current.expires_at !== null && current.expires_at <= now) {
-    throw rotationOfExpired()
-  }
-  const [missing] = missingScopes(current.scopes, actor.scopes)
-  if (missing) {
-    throw new Fault(
-      'insufficient_scope',
-      `You cannot rotate this API key: it has the scope ${missing}, which you do not have.`,
-      { missing },
-    )
-  }
-  requireConfirmedFor(actor, current.scopes)
-  return current
-}
-
-/**
- * Refuses a key with an administrative scope to another API key. The scope counts by the role of who minted the key that has
- * it. So a user who was removed could rotate a colleague's key with their own, whose scope no longer counts.
- */
-function requireOrdinary({ scopes }: Stored): void {
-  const missing = scopes.find((scope) => ADMINISTRATIVE.includes(scope))
-  if (!missing) return
-  throw new Fault(
-    'insufficient_scope',
-    `Rotate this key with a session: it has ${missing}, which an API key cannot hand on.`,
-    { missing },
-  )
-}
-
-/** The API key that makes the call, if it lasts at least as long as the key whose secret it would get. */
-function requireLasting(rows: Stored[], id: string, { expires_at: end }: Stored): Stored {
-  const by = rows.find((row) => row.id === id)
-  if (!by) throw keyRevoked()
-  if (by.expires_at === null || (end !== null && end <= by.expires_at)) return by
-  throw new Fault(
-    'key_expires_first',
-    'Your API key expires before the key that it would rotate, so the new secret would outlive yours. Use a console session, or an API key that lasts longer.',
-  )
 }
 
 /**
@@ -164,10 +205,4 @@ function lineageOf(current: Stored, by: Stored | null, type: Change['actor']['ty
 function stillLive(db: Db, by: Stored) {
   const same = and(eq(caller.id, by.id), eq(caller.hash, by.hash), isNull(caller.revoked_at))
   return sql`EXISTS ${db.select({ one: sql`1` }).from(caller).where(same)}`
-}
-
-/** @throws {Fault} what happened to the caller between its authentication and the write */
-function requireSame(by: Stored, now: Pick<Stored, 'hash' | 'revoked_at'> | undefined): void {
-  if (!now || now.revoked_at !== null) throw keyRevoked()
-  if (now.hash !== by.hash) throw keyRotated()
 }

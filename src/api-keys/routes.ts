@@ -4,23 +4,24 @@ import { answer } from '../http/answer'
 import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { exampleOf, flagOrFalse, named } from '../http/fields'
-import { secretNotReplayable } from '../http/idempotency'
 import { listOf, pageFields, paging } from '../http/page'
 import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
-import { body, query } from '../http/validate'
+import { body, optionalBody, query } from '../http/validate'
 import { ADMINISTRATIVE_NAMES, NEEDS_CONFIRMATION_NAMES } from '../lib/access-words'
 import { requireFound } from '../lib/fault'
+import { DAY } from '../lib/time'
 import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
+import { endSecret } from './end-secret'
 import { keyRevoked } from './faults'
 import { findKey, findOwnKey, listKeys } from './key'
-import { MAX_LIVE_KEYS } from './limits'
+import { MAX_LIVE_KEYS, PENDING_FOR } from './limits'
 import { MintBody, type Minted, mintKey } from './mint'
-import { mintAgain } from './mint-again'
+import { mintAgain, rotateAgain } from './mint-again'
 import { ApiKey, presentKey } from './present'
 import { revokeKey } from './revoke'
-import { rotateKey } from './rotate'
+import { RotateBody, rotateKey } from './rotate'
 import { newSecret } from './secret'
 import { noticeKey } from './tell'
 import { changeKey, UpdateKeyBody } from './update'
@@ -43,7 +44,7 @@ const ListQuery = z.strictObject({
     .regex(/^(key|usr)_[0-9a-hjkmnp-tv-z]{26}$/, 'must be the id of an API key or a user')
     .optional()
     .describe(
-      'Only keys whose current secret was handed to this user or API key. The API key may have been revoked or have expired. For an API key, the list includes secrets that it could obtain from key to key: the same keys that are revoked if you revoke it with `issued=true`.',
+      'Only keys with a secret that was handed to this user or API key and that works or waits for its first use. The API key may have been revoked or have expired. For an API key, the list includes secrets that it could obtain from key to key: the same keys that are revoked if you revoke it with `issued=true`.',
     ),
 })
 const RevokeQuery = z.strictObject({
@@ -99,14 +100,15 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const project = projectOf(c.get('actor'))
       const asked = c.req.valid('query')
       const list = paging('api-keys', asked)
-      const page = { project_id: project, before: list.before, limit: list.take, issuedTo: asked.secret_issued_to }
+      const { now } = c.get('rt')
+      const page = { project_id: project, before: list.before, limit: list.take, now, issuedTo: asked.secret_issued_to }
       const { found, beside } = await readBeside(c, { rows: listKeys(c.get('rt').db, page) }, (directory) =>
         membersOf(directory, { project_id: project }),
       )
       const people = rolesIn(beside)
       return answer(
         c,
-        list.page(found.rows, (row) => presentKey(row, people)),
+        list.page(found.rows, (row) => presentKey(row, people, now)),
         200,
       )
     },
@@ -126,13 +128,13 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     async (c) => {
       const actor = c.get('actor')
       const project = projectOf(actor)
-      const { db } = c.get('rt')
+      const { db, now } = c.get('rt')
       const { keys } = await read(c, { keys: findOwnKey(db, { project_id: project, id: actor.id }) })
       const [own] = keys
       if (!own) throw keyRevoked()
       const { project_name: name, ...row } = own
       // A key does not depend on the directory, so a call that describes the key does not ask it.
-      return answer(c, { key: presentKey(row, null), project: { id: project, name } }, 200)
+      return answer(c, { key: presentKey(row, null, now), project: { id: project, name } }, 200)
     },
   )
   .get(
@@ -153,7 +155,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         { rows: findKey(c.get('rt').db, { project_id: project, id: c.req.param('id') }) },
         (directory) => membersOf(directory, { project_id: project }),
       )
-      return answer(c, presentKey(requireFound(found.rows, 'API key'), rolesIn(beside)), 200)
+      return answer(c, presentKey(requireFound(found.rows, 'API key'), rolesIn(beside), c.get('rt').now), 200)
     },
   )
   .patch(
@@ -176,7 +178,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         changeKey(rt, key, c.req.valid('json'), changeOf(c)),
         readRoles(rt, key.project_id),
       ])
-      return answer(c, presentKey(row, people), 200)
+      return answer(c, presentKey(row, people, rt.now), 200)
     },
   )
   .post(
@@ -184,7 +186,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
-      description: `Returns a new secret, which is shown only here. The old secret stops working before the response is sent. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
+      description: `Returns a new secret, which is shown only here. Without a body, the old secret stops working before the response is sent. With \`when: first_use\`, it works until the new one is used, and for \`grace_s\` seconds more. A new secret that is not used within ${PENDING_FOR / DAY} days ends. Another rotation ends a secret that waits for its first use. A secret that was replaced cannot rotate keys. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
@@ -197,20 +199,58 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         'confirmation_required',
         'secret_not_replayable',
       ],
-      repeated: async (_, kept) => {
-        throw secretNotReplayable(kept, 'a rotation returns its secret only once')
+      repeated: async (c, kept) => {
+        const rt = c.get('rt')
+        const { row, secret } = await rotateAgain(rt, c.get('actor'), kept, changeOf(c))
+        const people = await readRoles(rt, projectOf(c.get('actor')))
+        return answer(c, { key: presentKey(row, people, rt.now), secret }, 200)
       },
     }),
+    optionalBody(RotateBody.prefault({})),
     async (c) => {
       const actor = c.get('actor')
       const rt = c.get('rt')
       const secret = await newSecret(rt.store)
-      const key = { project_id: projectOf(actor), id: c.req.param('id'), actor }
+      const key = { project_id: projectOf(actor), id: c.req.param('id'), actor, how: c.req.valid('json') }
       const [row, people] = await Promise.all([
         rotateKey(rt.db, key, secret, changeOf(c)),
         readRoles(rt, key.project_id),
       ])
-      return answer(c, { key: presentKey(row, people), secret: secret.secret }, 200)
+      return answer(c, { key: presentKey(row, people, rt.now), secret: secret.secret }, 200)
+    },
+  )
+  .delete(
+    '/:id/pending-secret',
+    route({
+      id: 'endPendingSecret',
+      summary: 'End the secret that waits for its first use',
+      description:
+        'The secret that a rotation with `when: first_use` returned never becomes current. The current secret stays. If no secret waits, nothing changes. A key may always end its own.',
+      tag,
+      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
+      responses: { 204: { description: 'No secret waits.' } },
+      faults: ['not_found', 'rotation_conflict'],
+    }),
+    async (c) => {
+      await endOf(c, 'pending')
+      return answer(c, null, 204)
+    },
+  )
+  .delete(
+    '/:id/previous-secret',
+    route({
+      id: 'endPreviousSecret',
+      summary: 'End the secret before the current one',
+      description:
+        'The secret that a rotation replaced, and that still works, stops working immediately. If there is none, nothing changes. A key may always end its own.',
+      tag,
+      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
+      responses: { 204: { description: 'Only the current secret works, and one that waits for its first use.' } },
+      faults: ['not_found'],
+    }),
+    async (c) => {
+      await endOf(c, 'previous')
+      return answer(c, null, 204)
     },
   )
   .delete(
@@ -242,8 +282,13 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     },
   )
 
+function endOf(c: Context<HttpEnv>, which: 'pending' | 'previous') {
+  const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '', which }
+  return endSecret(c.get('rt').db, key, changeOf(c))
+}
+
 function presentMinted(c: Context<HttpEnv>, { row, secret }: Minted): z.infer<typeof KeyWithSecret> {
   const { email, role } = sessionOf(c)
   const minter: Roles = new Map(role === null ? [] : [[row.created_by, { email, role }]])
-  return { key: presentKey(row, minter), secret }
+  return { key: presentKey(row, minter, c.get('rt').now), secret }
 }

@@ -4,6 +4,27 @@ import { CHUNK_ROWS } from '../db/limits'
 import type { Part, Parts } from '../db/parts'
 import type { Scope } from '../lib/access'
 
+/** Through whose hands a secret went: see `secret_issued_to` and `secret_lineage` of a key. */
+type Hands = { issued_to: string; lineage: string[] | null }
+
+/** A secret that a rotation handed out and that takes the place of the current one at its first use. Times in ms. */
+export type PendingSecret = Hands & {
+  key_prefix: string
+  created_at: number
+  /** Not used by then, it never works again. */
+  expires_at: number
+  /** How long the secret that it replaces works on (s). */
+  grace_s: number
+}
+
+/** The secret before the current one, which works on for a while. Times in ms. */
+export type PreviousSecret = Hands & {
+  key_prefix: string
+  replaced_at: number
+  valid_until: number
+  last_used_at: number | null
+}
+
 export const apiKeys = sqliteTable(
   'api_keys',
   {
@@ -33,9 +54,16 @@ export const apiKeys = sqliteTable(
      * rotated a key that somebody else minted, once the key has rotated itself.
      */
     secret_lineage: text({ mode: 'json' }).$type<string[]>(),
+    /** SHA-256 of the secret that waits for its first use; with `pending`, or null. */
+    pending_hash: text(),
+    pending: text({ mode: 'json' }).$type<PendingSecret>(),
+    /** SHA-256 of the secret before the current one, which is in `retired_secrets` too; with `previous`, or null. */
+    previous_hash: text(),
+    previous: text({ mode: 'json' }).$type<PreviousSecret>(),
   },
   (t) => [
     uniqueIndex('api_keys_hash').on(t.hash),
+    uniqueIndex('api_keys_pending').on(t.pending_hash).where(sql`pending_hash IS NOT NULL`),
     index('api_keys_live').on(t.project_id, t.id).where(sql`revoked_at IS NULL`),
     // Two partial indexes of projects, so that no list of live keys is read through revoked ones.
     index('api_keys_revoked').on(t.project_id, t.id).where(sql`revoked_at IS NOT NULL`),
@@ -43,7 +71,10 @@ export const apiKeys = sqliteTable(
   ],
 )
 
-/** Hashes of secrets that a rotation replaced. Using one is refused with `key_rotated`. */
+/**
+ * Hashes of secrets that a rotation replaced, or that ended before their first use. Using one is refused with `key_rotated`,
+ * unless it is the previous secret of its key and still works.
+ */
 export const retiredSecrets = sqliteTable(
   'retired_secrets',
   {

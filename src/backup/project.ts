@@ -9,7 +9,7 @@ import type { Table } from './tables'
  * would have no columns left is not exported.
  */
 export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  api_keys: ['hash'],
+  api_keys: ['hash', 'pending_hash', 'previous_hash'],
   connections: ['secrets'],
   devices: ['token_hash'],
   entitlement_keys: ['box', 'key'],

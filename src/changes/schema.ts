@@ -23,6 +23,8 @@ export type StoredChange = {
   former?: { customer?: string; consumer_id?: string }
   /** The id of the event, fetch or audit entry that made the change. */
   cause?: string
+  /** Of a rotation of an API key that waits or has waited for a first use: the user or API key that began it. */
+  begun_by?: string
   /** Of `entitlements.changed`: what a consumer is allowed to do now, and what it was before. */
   features?: readonly FeatureChange[]
   /** Of `entitlements.changed`: what may have brought it about. */

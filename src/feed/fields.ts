@@ -5,6 +5,7 @@ import { SAMPLE } from '../http/samples'
 import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
+import { Holder, holderOf } from '../tenancy/holder'
 import { DEFAULT_PAGE, MAX_NAMED_TYPE_LENGTH, MAX_NAMED_TYPES, MAX_PAGE, POLL_AFTER_S } from './limits'
 import type { AskedChanges, ChangesRead, FeedPosition, NumberedChange } from './read'
 import { CHANGE_OBJECTS, CHANGE_TYPES, type ChangeType, typesNamed } from './types'
@@ -70,6 +71,9 @@ export const ChangeSchema = named(
       .describe('Whom it belonged to before, if the change moved it; else null.'),
     cause: Cause.nullable().describe(
       'What made the change: a webhook event, a fetch from the vendor, or the entry of a call in the audit log. Null if it is not reported.',
+    ),
+    begun_by: Holder.optional().describe(
+      'Only of `api_key.rotation_pending` and `api_key.rotation_completed`: who began the rotation.',
     ),
     features: z
       .array(FeatureChange)
@@ -185,7 +189,7 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
     customer = null,
     consumer_id = null,
   } = change
-  const { former, cause, features, causes } = change
+  const { former, cause, begun_by, features, causes } = change
   return {
     id: idOf({ epoch, number }),
     number,
@@ -198,6 +202,7 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
     consumer_id,
     former: former ? { customer: former.customer ?? null, consumer_id: former.consumer_id ?? null } : null,
     cause: presentCause(cause),
+    ...(begun_by !== undefined && { begun_by: holderOf(begun_by) }),
     ...(features && { features: features.map((one) => ({ ...one })) }),
     ...(causes && { causes: causes.map((one) => presentReason(one, epoch)) }),
   }

@@ -55,7 +55,16 @@ const OBJECTS = {
   import: { scope: 'connections:read', types: ['import.started', 'import.canceled'] },
   api_key: {
     scope: 'api_keys:read',
-    types: ['api_key.minted', 'api_key.updated', 'api_key.rotated', 'api_key.revoked'],
+    types: [
+      'api_key.minted',
+      'api_key.updated',
+      'api_key.rotated',
+      'api_key.rotation_pending',
+      'api_key.rotation_completed',
+      'api_key.pending_secret_ended',
+      'api_key.previous_secret_ended',
+      'api_key.revoked',
+    ],
   },
   webhook_endpoint: {
     scope: 'webhooks:read',

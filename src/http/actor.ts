@@ -13,6 +13,8 @@ export type Actor =
       minted_by: string
       /** Who minted it, and then the user who was handed its secret, if that is another one. See `ADMINISTRATIVE`. */
       users: readonly string[]
+      /** `other`: the secret is not the current one of the key, but the one before it, or one that waits for its first use. */
+      secret?: 'other'
     }
   | {
       type: 'session'
@@ -44,6 +46,9 @@ export type Lookup = {
   judge: (rows: readonly unknown[]) => Promise<Actor>
 }
 
+/** The id of a request, and the one that the caller gave it, if any. */
+export type Asked = { request_id: string; client_request_id: string | null }
+
 /** One kind of bearer secret. The prefix tells the kinds apart before any I/O. */
 export type CredentialKind = {
   type: ActorType
@@ -59,8 +64,11 @@ export type CredentialKind = {
    * @throws {Fault} `wrong_project` if no such store is bound. No I/O.
    */
   enter: (rt: Runtime, token: string, projectId: string | null) => Runtime
-  /** @param rt what `enter` returned */
-  lookup: (rt: Runtime, secret: { token: string; hash: string }, projectId: string | null) => Lookup
+  /**
+   * @param rt what `enter` returned
+   * @param asked the request that shows the secret
+   */
+  lookup: (rt: Runtime, secret: { token: string; hash: string }, projectId: string | null, asked: Asked) => Lookup
   /**
    * Asks what the scope of a route depends on besides the secret.
    *

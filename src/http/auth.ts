@@ -6,7 +6,7 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { ERRORS } from '../lib/faults'
 import { storeOfProject } from '../lib/ids'
-import type { Actor, CredentialKind } from './actor'
+import type { Actor, Asked, CredentialKind } from './actor'
 import { addressOf } from './address'
 import { readBearer } from './bearer'
 import type { HttpEnv } from './context'
@@ -89,7 +89,7 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
   // The failures may come from another client behind the same address, so a known secret is still looked up.
   if (!known.has(hash)) failures.refuseBlocked(address, rt.now)
   await limit(rt.limits, 'credential', hash.slice(0, 32), 'This session or API key has sent too many requests.')
-  const lookup = kind.lookup(rt, { token, hash }, projectId)
+  const lookup = kind.lookup(rt, { token, hash }, projectId, askedBy(c))
   const judge = async (rows: readonly unknown[]) => {
     try {
       const actor = await lookup.judge(rows)
@@ -146,6 +146,11 @@ export function userIdOf(actor: Actor): string {
   return actor.type === 'session' ? actor.user_id : actor.minted_by
 }
 
+/** The ids of a request. */
+export function askedBy(c: Context<HttpEnv>): Asked {
+  return { request_id: c.get('requestId'), client_request_id: c.get('clientRequestId') }
+}
+
 /** The author, request and time of a change, for its audit row. */
 export function changeOf(c: Context<HttpEnv>) {
   const actor = c.get('actor')
@@ -153,8 +158,7 @@ export function changeOf(c: Context<HttpEnv>) {
     actor.type === 'session' ? { type: 'user' as const, id: actor.user_id } : { type: actor.type, id: actor.id }
   return {
     actor: by,
-    request_id: c.get('requestId'),
-    client_request_id: c.get('clientRequestId'),
+    ...askedBy(c),
     claim: c.get('claim') ?? null,
     now: c.get('rt').now,
   }

@@ -165,7 +165,10 @@ function operationOf(
     ...(policy?.scope && { 'x-required-scope': policy.scope }),
     ...(parameters.length > 0 && { parameters }),
     ...(meta.body && {
-      requestBody: { required: true, content: { 'application/json': media(meta.body, 'input', components) } },
+      requestBody: {
+        required: !meta.bodyOptional,
+        content: { 'application/json': media(meta.body, 'input', components) },
+      },
     }),
     ...(operation.rawBody && {
       requestBody: {

@@ -18,6 +18,12 @@ export function body<T extends z.ZodType>(schema: T) {
   return remember(zValidator('json', schema, validated), { body: schema })
 }
 
+/** As {@link body}, for a body that may be left out: `schema.prefault({})`. */
+export function optionalBody<T extends z.ZodType>(schema: T) {
+  const given = schema instanceof z.ZodPrefault ? (schema.unwrap() as z.ZodType) : schema
+  return remember(zValidator('json', schema, validated), { body: given, bodyOptional: true })
+}
+
 /**
  * Validates the query: `c.req.valid('query')`. Pass a strict object, so that a misspelled filter is refused. A field that
  * is a record is sent as `field[key]=value`.
@@ -79,6 +85,18 @@ export const jsonBody: MiddlewareHandler = async (c, next) => {
   await next()
 }
 
+/** As {@link jsonBody}, before {@link optionalBody}: a body that is empty or `{}` may have any media type. */
+export const optionalJsonBody: MiddlewareHandler = async (c, next) => {
+  const bytes = c.req.raw.body === null ? null : await readBytes(c.req.raw, MAX_BODY_BYTES, [addressOf(c)])
+  const isEmpty = bytes === null || isNothing(bytes)
+  c.req.raw = new Request(c.req.raw, { body: isEmpty ? '{}' : bytes })
+  return isEmpty ? next() : jsonBody(c, next)
+}
+
+function isNothing(bytes: Uint8Array): boolean {
+  return /^\s*(\{\s*\})?\s*$/.test(new TextDecoder().decode(bytes))
+}
+
 /** Without this check, the parser would replace invalid bytes with U+FFFD and the replacement would be stored. */
 function requireUtf8(bytes: Uint8Array): void {
   try {
@@ -100,12 +118,12 @@ export async function requireNoBody(c: Context): Promise<void> {
     if (error instanceof Fault && error.fault === 'payload_too_large') return null
     throw error
   })
-  if (sent && /^\s*(\{\s*\})?\s*$/.test(new TextDecoder().decode(sent))) return
+  if (sent && isNothing(sent)) return
   throw invalidField('', 'unknown_field', 'must be empty; this call takes parameters only in its path and query')
 }
 
-/** Whether one of the handlers of this request validates its body or query. */
-export function takes(part: 'body' | 'query', handlers: readonly { handler: unknown }[]): boolean {
+/** Whether one of the handlers of this request validates its body or query; `bodyOptional`: a body that may be left out. */
+export function takes(part: 'body' | 'bodyOptional' | 'query', handlers: readonly { handler: unknown }[]): boolean {
   return handlers.some(({ handler }) => META.get(handler as object)?.[part] !== undefined)
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { touchKey } from '../../src/api-keys/key'
 import { rotateKey } from '../../src/api-keys/rotate'
 import { newSecret } from '../../src/api-keys/secret'
+import { touchKey } from '../../src/api-keys/uses'
 import { type Db, openDb } from '../../src/db/client'
 import { SCOPES } from '../../src/lib/access'
 import { MINUTE, SECOND } from '../../src/lib/time'

@@ -8,6 +8,8 @@ export const DETAILS: Record<string, unknown> = {
   'api_key.minted': { name: 'sample', scopes: ['billing:read'] },
   'api_key.updated': { name: 'sample' },
   'api_key.rotated': { key_prefix: 'svc_v1_…' },
+  'api_key.pending_secret_ended': { key_prefix: 'svc_v1_…' },
+  'api_key.previous_secret_ended': { key_prefix: 'svc_v1_…' },
   'project.created': { name: 'sample' },
   'project.renamed': { name: 'sample' },
   'project.deleted': { name: 'Test' },

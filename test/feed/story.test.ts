@@ -209,6 +209,7 @@ describe('the feed of changes', () => {
     const { key } = await mint(owner.token, project, { name: 'A' })
     await patch(`api-keys/${key.id}`, { name: 'B' })
     await post(`api-keys/${key.id}/rotate`)
+    await post(`api-keys/${key.id}/rotate`, { when: 'first_use' })
     await put('consumers/ext:ada', {})
     await put('billing/features/sso', { name: 'SSO', type: 'boolean' })
     await post('billing/grants', { consumer: 'ext:ada', feature: 'sso', effect: 'allow' })
@@ -218,6 +219,7 @@ describe('the feed of changes', () => {
       'api_key.minted api_key by audit_entry',
       'api_key.updated api_key name by audit_entry',
       'api_key.rotated api_key by audit_entry',
+      'api_key.rotation_pending api_key by audit_entry',
       'consumer.created consumer csm_',
       'feature.created feature by audit_entry',
       'grant.created grant csm_ by audit_entry',

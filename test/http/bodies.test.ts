@@ -182,7 +182,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   it('refuses hostile bodies, and changes nothing', async () => {
     const before = await countAll()
     for (const [what, options, status, code, pointer] of HOSTILE) {
-      if (takesNoFields && what === 'no fields') continue
+      if (takesNoFields && (what === 'no fields' || (route.meta.bodyOptional && /body|space/.test(what)))) continue
       const answer = await send(unchanged, route, options)
       problemOf(answer, status, code, what)
       if (pointer !== undefined) expect(pointers(answer), what).toEqual([pointer])

@@ -46,6 +46,7 @@ export const API_KEYS: Rows = {
   },
   'POST /platform/v1/api-keys/:id/rotate': {
     who: WRITE,
+    json: { when: 'now', grace_s: 0 },
     audit: onKey('rotated'),
     faults: {
       rotation_conflict: async () => {
@@ -72,7 +73,22 @@ export const API_KEYS: Rows = {
     // The key has an owner's scopes, so a developer may not rotate it.
     console: { [`GET ${PAGES}/:id/rotate`]: { role: 'admin' }, [`POST ${PAGES}/:id/rotate`]: { role: 'admin' } },
   },
+  'DELETE /platform/v1/api-keys/:id/pending-secret': {
+    who: WRITE,
+    audit: { ...onKey('pending_secret_ended'), first: (world) => begin(world, { when: 'first_use' }) },
+    console: asks(`${PAGES}/:id/end-pending`),
+  },
+  'DELETE /platform/v1/api-keys/:id/previous-secret': {
+    who: WRITE,
+    audit: { ...onKey('previous_secret_ended'), first: (world) => begin(world, { grace_s: 60 }) },
+    console: asks(`${PAGES}/:id/end-previous`),
+  },
   'DELETE /platform/v1/api-keys/:id': { who: WRITE, audit: onKey('revoked'), console: asks(`${PAGES}/:id/revoke`) },
+}
+
+/** Rotates the other key of a world. */
+function begin({ project, owner, other }: World, json: Record<string, unknown>) {
+  return call(`${KEYS}/${other.key.id}/rotate`, { method: 'POST', project, token: owner.token, json })
 }
 
 function rotate({ project, owner, key }: Awaited<ReturnType<typeof freshKey>>) {

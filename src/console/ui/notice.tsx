@@ -23,6 +23,8 @@ const NOTICES = {
   key_rotated_before:
     'Nothing was changed: the key has been rotated or revoked since you opened the form. A new secret is shown once. If nobody stored it, rotate the key again.',
   key_updated: 'The API key was changed.',
+  pending_secret_ended: 'No new secret waits to be used. The current secret stays as it is.',
+  previous_secret_ended: 'The old secret no longer works.',
   key_revoked: 'The API key was revoked and no longer works.',
   keys_revoked: 'The API key, and the keys whose secrets it had been handed, were revoked and no longer work.',
   role_changed: 'The role was changed. It takes effect with the next request of the member.',

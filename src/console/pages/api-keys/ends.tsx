@@ -1,60 +1,18 @@
+import { endSecret } from '../../../api-keys/end-secret'
 import { findKey, type KeyRow, listKeys } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { findSecretsAddedThrough, revokeKey } from '../../../api-keys/revoke'
-import { rotateKey } from '../../../api-keys/rotate'
-import { newSecret } from '../../../api-keys/secret'
 import { batch } from '../../../db/client'
 import { changeOf } from '../../../http/auth'
-import { requireConfirmedFor, requireScopes } from '../../../http/policy'
 import type { AddedSecrets } from '../../../inbox/connections/secrets'
-import { Fault, requireFound } from '../../../lib/fault'
-import { type Ask, action, leadTo } from '../../action'
+import { requireFound } from '../../../lib/fault'
+import { action } from '../../action'
 import { pathsOf, type Visit } from '../../page'
-import { userOf } from '../../session'
-import { inFull, plural } from '../../ui/format'
+import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { secretName } from '../connections/describe'
+import { About, asked } from './about'
 import { addressedKey, keyPath, readKey } from './key'
-import { secretPage } from './secret'
-
-export const rotate = action({
-  at: '/:id/rotate',
-  needs: 'api_keys:write',
-  counted: { ends: true },
-  read: async (c) => {
-    const row = await readKey(c)
-    // The rotation itself requires both too.
-    requireScopes(userOf(c), row.scopes)
-    requireConfirmedFor(userOf(c), row.scopes)
-    return row
-  },
-  ask: (c, row) => ({
-    ...asked(c, row, 'Rotate'),
-    says: (
-      <About
-        c={c}
-        row={row}
-        what="The key gets a new secret, and the old secret stops working immediately. Requests that still use the old secret fail with status 401."
-      />
-    ),
-    // Names the secret that is replaced, so that the form replaces it once.
-    choice: <input type="hidden" name="known" value={row.key_prefix} autocomplete="off" />,
-  }),
-  run: async (c) => {
-    const { db, store } = c.get('rt')
-    const secret = await newSecret(store)
-    const known = c.get('form').get('known') ?? undefined
-    try {
-      const row = await rotateKey(db, { ...addressedKey(c), actor: userOf(c), known }, secret, changeOf(c))
-      return await secretPage(c, row, secret.secret, { what: 'rotated' })
-    } catch (error) {
-      // The form was sent again, or somebody else was first.
-      if (!(error instanceof Fault) || error.fault !== 'rotation_conflict') throw error
-      return leadTo(c, keyPath(c, addressedKey(c).id), 'key_rotated_before')
-    }
-  },
-  done: (_, response) => response,
-})
 
 /** It offers to revoke what the key was handed too, and names the signing secrets that any of these keys added. */
 export const revoke = action({
@@ -62,12 +20,12 @@ export const revoke = action({
   needs: 'api_keys:write',
   counted: { ends: true },
   read: async (c) => {
-    const { db } = c.get('rt')
+    const { db, now } = c.get('rt')
     const { project_id, id } = addressedKey(c)
     const { keys, issued, added } = await batch(db, {
       keys: findKey(db, { project_id, id }),
-      issued: listKeys(db, { project_id, before: null, limit: MAX_LIVE_KEYS, issuedTo: id }),
-      added: findSecretsAddedThrough(db, project_id, id),
+      issued: listKeys(db, { project_id, before: null, limit: MAX_LIVE_KEYS, now, issuedTo: id }),
+      added: findSecretsAddedThrough(db, project_id, id, now),
     })
     // A key that rotated itself was handed its own secret.
     return { row: requireFound(keys, 'API key'), issued: issued.filter((row) => row.id !== id), added }
@@ -97,29 +55,37 @@ export const revoke = action({
   done: (c, issued) => [pathsOf(c).keys, issued ? 'keys_revoked' : 'key_revoked'],
 })
 
-function asked(c: Visit, row: KeyRow, verb: string): Omit<Ask, 'says'> {
-  const above = [row.name, keyPath(c, row.id)] as const
-  return { title: `${verb} API key`, section: 'keys', above, question: `${verb} “${row.name}”?`, verb: `${verb} key` }
-}
+/** Ends the secret that a rotation has handed out and that nobody has used yet. */
+export const endPending = action({
+  at: '/:id/end-pending',
+  needs: 'api_keys:write',
+  counted: { ends: true },
+  read: readKey,
+  ask: (c, row) => ({
+    ...asked(c, row, 'End the new secret of'),
+    says: <p>The new secret will never work. The current secret stays as it is.</p>,
+    verb: 'End new secret',
+    danger: true,
+  }),
+  run: (c) => endSecret(c.get('rt').db, { ...addressedKey(c), which: 'pending' }, changeOf(c)),
+  done: (c) => [keyPath(c, addressedKey(c).id), 'pending_secret_ended'],
+})
 
-/** What happens to a key, and whether it is in use. */
-function About({ c, row, what }: { c: Visit; row: KeyRow; what: string }) {
-  return (
-    <>
-      <p>
-        <code>{row.key_prefix}</code>
-      </p>
-      <p>{what}</p>
-      <p>
-        {row.last_used_at === null ? (
-          'The key has never been used.'
-        ) : (
-          <strong>The key was last used at {inFull(row.last_used_at, c.get('rt').now)}.</strong>
-        )}
-      </p>
-    </>
-  )
-}
+/** Ends the secret that a rotation has replaced and that still works. */
+export const endPrevious = action({
+  at: '/:id/end-previous',
+  needs: 'api_keys:write',
+  counted: { ends: true },
+  read: readKey,
+  ask: (c, row) => ({
+    ...asked(c, row, 'End the old secret of'),
+    says: <p>Requests that still use the old secret fail with status 401. The current secret stays as it is.</p>,
+    verb: 'End old secret',
+    danger: true,
+  }),
+  run: (c) => endSecret(c.get('rt').db, { ...addressedKey(c), which: 'previous' }, changeOf(c)),
+  done: (c) => [keyPath(c, addressedKey(c).id), 'previous_secret_ended'],
+})
 
 function Issued({ c, rows }: { c: Visit; rows: KeyRow[] }) {
   return (

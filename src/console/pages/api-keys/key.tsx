@@ -13,6 +13,7 @@ import { History } from '../audit-log/history'
 import { Actions, Holder, MinterAddress } from './columns'
 import { LifeBadge } from './expiry'
 import { Scopes } from './matrix'
+import { Secrets } from './secrets'
 
 type About = {
   /** The members of the project; null if they are not known. */
@@ -59,6 +60,7 @@ export function keyPage(c: Visit, row: KeyRow, { people, history, dormant }: Abo
           <Holder of={row} people={people} />
         </Fact>
       </dl>
+      <Secrets c={c} row={row} people={people} />
       <h2>Scopes</h2>
       <Scopes of={row.scopes} />
       <p class="hint">The scopes of a key never change.</p>

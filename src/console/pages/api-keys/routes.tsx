@@ -19,11 +19,12 @@ import { readPeople } from '../audit-log/names'
 import { readOverview } from '../overview/read'
 import { doneOf } from '../overview/steps'
 import { scopesIn } from './access'
-import { revoke, rotate } from './ends'
+import { endPending, endPrevious, revoke } from './ends'
 import { expiryOf } from './expiry'
 import { CHANGED_KEY, createPage, editPage, NEW_KEY } from './form'
 import { addressedKey, keyPage, keyPath, readKey } from './key'
 import { listPage } from './list'
+import { rotate } from './rotate'
 import { secretPage } from './secret'
 
 /** Keys on a page of the list. With the longest names, a row takes nearly 2 kB. */
@@ -72,7 +73,10 @@ const edit = action({
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
     const read = (before: string | null, limit: number) =>
-      run(c.get('rt').db, listKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), before, limit }))
+      run(
+        c.get('rt').db,
+        listKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), before, limit, now: c.get('rt').now }),
+      )
     const [keys, people] = await Promise.all([
       readList(c, 'api-keys', read, LISTED),
       readMembers(c.get('rt'), projectOf(c.get('actor'))),
@@ -99,3 +103,5 @@ export const apiKeyPages = new Hono<HttpEnv>()
   .route('/', edit)
   .route('/', rotate)
   .route('/', revoke)
+  .route('/', endPending)
+  .route('/', endPrevious)

@@ -1,4 +1,6 @@
 import type { KeyRow } from '../../../api-keys/key'
+import { PENDING_FOR } from '../../../api-keys/limits'
+import { DAY } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { inFull } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -9,13 +11,14 @@ import { curlExample, envFile, nodeExample, SELF } from './examples'
  * The only page that shows a secret, in response to the form that made it. The secret is never stored and never part of
  * an address. A reload sends the form again, which then leads to the page of the key.
  *
+ * @param waits whether the secret becomes the current one only at its first use
  * @param settingUp whether the project is not set up yet: the overview then says what comes next
  */
 export function secretPage(
   c: Visit,
   row: KeyRow,
   secret: string,
-  { what, settingUp = false }: { what: 'created' | 'rotated'; settingUp?: boolean },
+  { what, waits = false, settingUp = false }: { what: 'created' | 'rotated'; waits?: boolean; settingUp?: boolean },
 ) {
   const { start, keys } = pathsOf(c)
   return show(
@@ -35,6 +38,12 @@ export function secretPage(
           ? 'The key never expires.'
           : `The key expires at ${inFull(row.expires_at, c.get('rt').now)}.`}
       </p>
+      {waits && (
+        <p>
+          The old secret works until a request uses this one. If none does within {PENDING_FOR / DAY} days, this secret
+          ends and the old one stays.
+        </p>
+      )}
       <h2>Use it</h2>
       <p>
         Keep the secret out of your code. Put it into the environment of your server, for example with a{' '}

@@ -34,7 +34,7 @@ export const auditPages = new Hono<HttpEnv>().get('/', page('audit_log:read'), a
 async function readActors(rt: Runtime, project: string): Promise<Actors> {
   const [people, keys] = await Promise.all([
     readMembers(rt, project),
-    run(rt.db, listKeys(rt.db, { project_id: project, before: null, limit: CHOICES })),
+    run(rt.db, listKeys(rt.db, { project_id: project, before: null, limit: CHOICES, now: rt.now })),
   ])
   return [...(people ?? []), ...keys.map(({ id, name }) => [id, `API key “${name}”`] as const)]
 }

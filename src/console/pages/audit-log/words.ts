@@ -30,6 +30,22 @@ export const ACTIONS: Record<string, Action> = {
       [name && `name: ${named(name)}`, expires_at && `expires at ${words(expires_at)}`].filter(Boolean).join(', '),
   },
   'api_key.rotated': { did: 'Rotated an API key', more: ({ key_prefix }) => `new secret ${key_prefix ?? ''}` },
+  'api_key.rotation_pending': {
+    did: 'Began to rotate an API key',
+    more: ({ key_prefix }) => `new secret ${key_prefix ?? ''}, from its first use on`,
+  },
+  'api_key.rotation_completed': {
+    did: 'Used the new secret of an API key for the first time',
+    more: ({ key_prefix }) => `the rotation to ${key_prefix ?? ''} is complete`,
+  },
+  'api_key.pending_secret_ended': {
+    did: 'Ended a new secret before its first use',
+    more: ({ key_prefix }) => words(key_prefix),
+  },
+  'api_key.previous_secret_ended': {
+    did: 'Ended the old secret of a rotated API key',
+    more: ({ key_prefix }) => words(key_prefix),
+  },
   'api_key.revoked': {
     did: 'Revoked an API key',
     more: ({ revoked_with, with_member }) =>

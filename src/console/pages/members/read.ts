@@ -1,4 +1,4 @@
-import { type KeyRow, listKeys, usersOf } from '../../../api-keys/key'
+import { holdersOf, type KeyRow, listKeys } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
@@ -119,7 +119,7 @@ export async function readAffected(c: Visit, userId: string): Promise<Affected> 
   return {
     member: found[0],
     minted: working.filter((row) => row.created_by === userId),
-    held: working.filter((row) => row.created_by !== userId && usersOf(row).includes(userId)),
+    held: working.filter((row) => row.created_by !== userId && holdersOf(row, now).includes(userId)),
     offers: pending.filter((row) => row.authorized_by === userId),
     alone: owners.length === 0,
   }
@@ -129,7 +129,12 @@ export async function readAffected(c: Visit, userId: string): Promise<Affected> 
 export const works = ({ expires_at }: KeyRow, now: number) => expires_at === null || expires_at > now
 
 function liveKeys(c: Visit) {
-  return listKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), before: null, limit: MAX_LIVE_KEYS })
+  return listKeys(c.get('rt').db, {
+    project_id: projectOf(c.get('actor')),
+    before: null,
+    limit: MAX_LIVE_KEYS,
+    now: c.get('rt').now,
+  })
 }
 
 /** For lists, which can do without. */

@@ -37,7 +37,7 @@ export async function readOverview(c: Visit): Promise<Overview> {
 function queries(c: Visit) {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const keys = listKeys(rt.db, { project_id: project, before: null, limit: MAX_LIVE_KEYS })
+  const keys = listKeys(rt.db, { project_id: project, before: null, limit: MAX_LIVE_KEYS, now: rt.now })
   return { ...healthQueries(rt, project), keys, revoked: firstRevoked(rt.db, project) }
 }
 
