@@ -104,7 +104,7 @@ describe('a customer in the console', () => {
     expect(await page.locator('.facts').textContent()).toContain('Expiresin 30 d')
   })
 
-  it('rotates it after a confirmation: the old secret stops working', async () => {
+  it('rotates it after a confirmation: the old secret works until the new one is used', async () => {
     await link('Rotate Server').click()
     const dialog = page.getByRole('dialog')
     expect(await dialog.textContent()).toMatch(/The key was last used at .* UTC \(just now\)/)
@@ -113,8 +113,9 @@ describe('a customer in the console', () => {
     await link('Rotate Server').click()
     await dialog.getByRole('button', { name: 'Rotate key' }).click()
     const fresh = (await page.locator('#secret').textContent()) ?? ''
-    expect((await call(secret, project)).status).toBe(401)
+    expect((await call(secret, project)).status).toBe(200)
     expect((await call(fresh, project)).status).toBe(200)
+    expect((await call(secret, project)).status).toBe(401)
     secret = fresh
     await link('I have stored the secret').click()
   })
