@@ -14,6 +14,8 @@ import { consumerRoute } from './devices/consumer-route'
 import { deviceRoutes, verifyRoutes } from './devices/routes'
 import { domainRoutes } from './domains/routes'
 import { hostRouting } from './domains/surface'
+import { deliveryRoutes } from './endpoints/delivery-routes'
+import { endpointRoutes } from './endpoints/routes'
 import { grantRoutes } from './entitlements/grant-routes'
 import { previewRoutes } from './entitlements/preview-routes'
 import { consumerRefreshRoutes } from './entitlements/refresh-routes'
@@ -94,6 +96,8 @@ const app = base
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/changes', changeRoutes)
+  .route('/platform/v1/webhook-endpoints', endpointRoutes)
+  .route('/platform/v1/webhook-endpoints', deliveryRoutes)
   .route('/platform/v1/consumers', consumerRoutes)
   .route('/platform/v1/consumers', consumerRoute)
   .route('/platform/v1/consumers', deviceRoutes)

@@ -30,6 +30,7 @@ export interface Env {
   LIMIT_USER_COSTLY: RateLimit
   LIMIT_REFRESH: RateLimit
   LIMIT_VENDOR: RateLimit
+  LIMIT_WEBHOOK_TESTS: RateLimit
   METRICS?: AnalyticsEngineDataset
   BACKUPS?: R2Bucket
   CF_VERSION_METADATA?: WorkerVersionMetadata
@@ -95,6 +96,7 @@ export type Runtime = {
     user_costly: RateLimit
     refresh: RateLimit
     vendor: RateLimit
+    webhook_tests: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -143,6 +145,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       user_costly: env.LIMIT_USER_COSTLY,
       refresh: env.LIMIT_REFRESH,
       vendor: env.LIMIT_VENDOR,
+      webhook_tests: env.LIMIT_WEBHOOK_TESTS,
     },
     metrics: env.METRICS ?? null,
     backups: env.BACKUPS ?? null,

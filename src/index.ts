@@ -1,4 +1,5 @@
 import { app } from './app'
+import { consumeDeliveries } from './endpoints/queue'
 import { type Env, openRuntime } from './env'
 import { consumeFetches } from './inbox/fetches/queue'
 import { handleBatch } from './inbox/process/queue'
@@ -12,6 +13,7 @@ export default {
     const rt = openRuntime(env, ctx)
     if (batch.queue.endsWith('-fetches')) await consumeFetches(rt, batch)
     else if (batch.queue.endsWith('-watchers')) await consumeWatchers(rt, batch)
+    else if (batch.queue.endsWith('-deliveries')) await consumeDeliveries(rt, batch)
     else await handleBatch(rt, batch)
   },
 

@@ -171,7 +171,7 @@ export function mayReadAll(scopes: readonly Scope[]): boolean {
 export function presentChanges({ data, next, has_more }: ChangesRead): z.infer<typeof ChangesPage> {
   return {
     data: data.map((change) => presentChange(change, next.epoch)),
-    next: idOf(next),
+    next: changeId(next),
     has_more,
     poll_after_s: has_more ? 0 : POLL_AFTER_S,
   }
@@ -191,7 +191,7 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
   } = change
   const { former, cause, begun_by, features, causes } = change
   return {
-    id: idOf({ epoch, number }),
+    id: changeId({ epoch, number }),
     number,
     type: type as ChangeType,
     at: iso(at),
@@ -210,14 +210,15 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
 
 /** What may have changed entitlements, as callers see it. */
 function presentReason({ type, number, cause }: StoredCause, epoch: string): z.infer<typeof EntitlementCause> {
-  return { type, change: number === undefined ? null : idOf({ epoch, number }), cause: presentCause(cause) }
+  return { type, change: number === undefined ? null : changeId({ epoch, number }), cause: presentCause(cause) }
 }
 
 function presentCause(cause: string | undefined): z.infer<typeof Cause> | null {
   return cause === undefined ? null : { type: causeOf(cause), id: cause }
 }
 
-function idOf({ epoch, number }: FeedPosition): string {
+/** The id of the change with this number. */
+export function changeId({ epoch, number }: FeedPosition): string {
   return `chg_${epoch}_${number}`
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changes, changesEpoch, type StoredChange } from '../changes/schema'
 import { batch, type Db, type Queries, type Results, raw } from '../db/client'
@@ -36,9 +36,14 @@ export function selectChanges(db: Db, projectId: string, { after, limit, filtere
   return {
     epoch: db.select().from(changesEpoch),
     head: db.select({ seq: changes.seq }).from(changes).where(isOf).orderBy(desc(changes.seq)).limit(1),
-    oldest: oldestOf(db, projectId),
-    rows: rowsOf(db, and(eq(c.project_id, projectId), gt(c.seq, from)), sql`seq`, most),
+    oldest: oldestChange(db, projectId),
+    rows: changesAfter(db, projectId, from, most),
   } satisfies Queries
+}
+
+/** Reads rows of changes behind a position, oldest first: at most so many, as far as their bytes fit on a page. */
+export function changesAfter(db: Db, projectId: string, position: SQL | number, most: SQL | number) {
+  return rowsOf(db, sql`${c.project_id} = ${projectId} AND ${c.seq} > ${position}`, sql`seq`, most)
 }
 
 /**
@@ -84,7 +89,7 @@ export async function newestChanges(db: Db, projectId: string, { before, limit, 
   const { rows, oldest, epoch } = await batch(db, {
     epoch: db.select().from(changesEpoch),
     rows: rowsOf(db, range, sql`seq DESC`, rowsFor(limit, filtered)),
-    oldest: oldestOf(db, projectId),
+    oldest: oldestChange(db, projectId),
   })
   const data: NumberedChange[] = []
   let reached = rows.length > 0 ? (rows[0]?.seq ?? 0) + 1 : 0
@@ -105,15 +110,15 @@ function rowsFor(limit: number, filtered: boolean): number {
 }
 
 /** The first so many rows in an order, as far as their bytes fit on a page. */
-function rowsOf(db: Db, range: SQL | undefined, order: SQL, most: number) {
+function rowsOf(db: Db, range: SQL | undefined, order: SQL, most: SQL | number) {
   const fits = fitsPage(sql`octet_length(${c.items})`, MAX_BYTES_LOOKED_AT, order)
   const found = sql`SELECT ${c.seq}, ${c.at}, ${c.items}, ${fits} AS fits
     FROM ${changes} ${c} WHERE ${range} ORDER BY ${order} LIMIT ${most}`
   return raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY ${order}`)
 }
 
-/** The number of the oldest change that is kept. */
-function oldestOf(db: Db, projectId: string) {
+/** Reads the number of the oldest change that is kept. */
+export function oldestChange(db: Db, projectId: string) {
   return db
     .select({ first: sql<number>`${changes.seq} - json_array_length(${changes.items}) + 1`.as('first') })
     .from(changes)
@@ -122,6 +127,7 @@ function oldestOf(db: Db, projectId: string) {
     .limit(1)
 }
 
-function numbered({ seq, at, items }: Omit<typeof changes.$inferSelect, 'project_id'>): NumberedChange[] {
+/** The changes of a row. */
+export function numbered({ seq, at, items }: Omit<typeof changes.$inferSelect, 'project_id'>): NumberedChange[] {
   return items.map((item, i) => ({ ...item, number: seq - items.length + 1 + i, at }))
 }

@@ -44,6 +44,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
       skipped: found.watched[0]?.skipped ?? 0,
       unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,
     },
+    unwell: found.unwell,
     refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
   }
   return { connections, facts }

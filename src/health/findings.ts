@@ -22,6 +22,8 @@ export type HealthFacts = {
   fetches_failed: number
   /** Of the watcher of entitlements: how many consumers have too much to be looked at, and how old the oldest change is that it has not read. */
   watching: { skipped: number; unread_age_ms: number }
+  /** Webhook endpoints that take nothing, or that were disabled for that. */
+  unwell: readonly { url: string; state: string; disabled_reason: string | null }[]
   /** Sentences about connections that refused every delivery. */
   refusing: readonly string[]
 }
@@ -51,6 +53,7 @@ type About =
   | 'api_key_refused'
   | 'fetches_failed'
   | 'entitlements'
+  | 'webhook_endpoint'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
 
 /** Everything that is wrong, including what is less severe than the status: the failing checks first. */
@@ -61,17 +64,8 @@ export function findingsOf(facts: HealthFacts): { about: About; reason: string; 
 }
 
 function checksOf(facts: HealthFacts): Check[] {
-  const {
-    oldest_pending_age_ms,
-    expired_leases,
-    sweep_age_ms,
-    last_60m,
-    without_secret,
-    unreadable,
-    refusing,
-    store,
-    watching,
-  } = facts
+  const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, refusing, store } =
+    facts
   const { degraded, failing } = THRESHOLDS
   const { failed, received } = last_60m
   const age = oldest_pending_age_ms ?? 0
@@ -124,7 +118,7 @@ function checksOf(facts: HealthFacts): Check[] {
       degraded: share(store) >= degraded.store_share,
     },
     ...vendorApiChecks(facts),
-    ...watchingChecks(watching),
+    ...followerChecks(facts),
     ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
   ]
 }
@@ -149,8 +143,21 @@ function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: Heal
   ]
 }
 
-function watchingChecks({ skipped, unread_age_ms }: HealthFacts['watching']): Check[] {
+function unwellReason({ url, state, disabled_reason }: HealthFacts['unwell'][number]): string {
+  const host = URL.parse(url)?.host ?? url
+  if (state === 'failing') return `the webhook endpoint at ${host} takes nothing: it gets one attempt at a time`
+  const why = disabled_reason === 'gone' ? 'it answered 410' : 'it took nothing for days'
+  return `the webhook endpoint at ${host} was disabled, because ${why}`
+}
+
+/** What is wrong with those who follow the feed. */
+function followerChecks({ watching: { skipped, unread_age_ms }, unwell }: HealthFacts): Check[] {
   return [
+    ...unwell.map((endpoint) => ({
+      about: 'webhook_endpoint' as const,
+      reason: unwellReason(endpoint),
+      degraded: true,
+    })),
     {
       about: 'entitlements',
       reason: `the feed is not told what ${skipped} ${skipped === 1 ? 'consumer' : 'consumers'} may do, because of too many subscriptions or grants`,

@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, gte, inArray, lte, type SQL, sql } from 'driz
 import { alias } from 'drizzle-orm/sqlite-core'
 import { countMarked } from '../billing/store'
 import { type Db, type Directory, type Query, type Results, raw } from '../db/client'
+import { findUnwell } from '../endpoints/health'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
@@ -40,6 +41,7 @@ export function snapshot(
     thin: findThinWithoutKey(db, projectId),
     key_refused: findRefused(db, projectId),
     watched: findWatched(db, projectId),
+    unwell: findUnwell(db, projectId),
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),

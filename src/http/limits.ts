@@ -60,6 +60,8 @@ export const RATE_LIMITS = {
   // Of a vendor's host, which allows an address 240 in all: twice so many, for what somebody waits for and for the rest. What is left is
   // for the limiter, which counts by location.
   vendor: { requests: 100, window: 60 },
+  // Of a project: each is a request to a server of its choice.
+  webhook_tests: { requests: 6, window: 60 },
 } as const
 /** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */
 export const COSTLY_ROWS = 5_000

@@ -37,6 +37,7 @@ export const TAGS = {
   Service: 'The service itself.',
   Sessions: 'Sign-in codes by email, and console sessions.',
   'Single sign-on': 'OpenID providers that your team and your customers sign in with.',
+  'Webhooks out': 'Servers of yours that changes are sent to.',
   'Billing webhooks': 'Recorded events: list, search, replay, health and lag.',
 }
 export type Tag = keyof typeof TAGS

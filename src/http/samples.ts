@@ -27,6 +27,9 @@ export const SAMPLE = {
   erasure: 'ers_01kc5x4d6f8h0k2m4p6r8t0v2x',
   audit: 'aud_01kc5r3xm9a1b3c5d7e9f1g3h5',
   change: 'chg_3f9a1c5e_4711',
+  endpoint: 'whe_01kc5z1a3c5e7g9j1k3m5n7p9r',
+  run: 'whr_01kc5z2b4d6f8h0j1k3m5n7p9r',
+  resend: 'rsd_01kc5z3c5e7g9j1k3m5n7p9r1t',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',
   invoice: 'in_1QZ4kMJ2eZvKYlo2',
@@ -78,4 +81,6 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   tests: { description: 'The id of the test run.', example: SAMPLE.ssoTest },
   identities: { description: 'The id of the identity.', example: SAMPLE.identity },
   ingest: { description: 'The id of the connection.', example: SAMPLE.connection },
+  'webhook-endpoints': { description: 'The id of the endpoint.', example: SAMPLE.endpoint },
+  deliveries: { description: 'The number of the change.', example: '4711' },
 }

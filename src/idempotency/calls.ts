@@ -30,4 +30,8 @@ export const IDEMPOTENT_CALLS: Readonly<Record<string, IdempotentCall>> = {
   startImport: OBJECT,
   replayWebhookEvents: OBJECT,
   replayWebhookEvent: OBJECT,
+  createWebhookEndpoint: OBJECT,
+  addWebhookSecret: OBJECT,
+  resendWebhookDelivery: OBJECT,
+  resendWebhookChanges: OBJECT,
 }

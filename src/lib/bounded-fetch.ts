@@ -55,6 +55,65 @@ export async function boundedFetch(
   }
 }
 
+/** The status and the headers of an answer, and the beginning of its body. */
+export type Beginning = { status: number; headers: Headers; begins: Uint8Array }
+
+/**
+ * Sends something to a server whose status is the answer. Redirects are not followed: they are answers too. Of the body, no more is read
+ * than what is kept, and it is not waited for long.
+ *
+ * @param within until when the head of the response must have come (ms)
+ * @param bodyWithin how long the body is read after that (ms)
+ * @param most bytes of the body that are kept
+ * @throws {OutOfBounds} `time` or `unreachable`
+ */
+export async function boundedSend(
+  url: URL,
+  init: Pick<RequestInit, 'method' | 'headers' | 'body'>,
+  { within, bodyWithin, most }: Bounds & { bodyWithin: number },
+): Promise<Beginning> {
+  const ended = new AbortController()
+  const timer = setTimeout(() => ended.abort(), within)
+  try {
+    const { signal } = ended
+    const response = await fetch(url.href, { ...init, redirect: 'manual', cache: 'no-store', signal })
+    const begins = await beginningOf(response, bodyWithin, most)
+    return { status: response.status, headers: response.headers, begins }
+  } catch (cause) {
+    if (ended.signal.aborted)
+      throw new OutOfBounds('time', `${url.host} did not answer within ${Math.ceil(within / SECOND)} s.`, { cause })
+    throw new OutOfBounds('unreachable', `${url.host} cannot be reached.`, { cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The first bytes of a body, as far as they come in time. A body that breaks off is no failure: the status has come. */
+async function beginningOf({ body }: Response, within: number, most: number): Promise<Uint8Array> {
+  if (!body) return new Uint8Array()
+  const reader = body.getReader()
+  const kept: Uint8Array<ArrayBuffer>[] = []
+  let left = most
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), within)
+  })
+  try {
+    while (left > 0) {
+      const read = await Promise.race([reader.read(), late])
+      if (!read || read.done) break
+      kept.push(read.value.slice(0, left))
+      left -= read.value.byteLength
+    }
+  } catch {
+    // It broke off: what has come is kept.
+  } finally {
+    clearTimeout(timer)
+    reader.cancel().catch(() => {}) // Nobody waits for the rest, or for what becomes of it.
+  }
+  return new Uint8Array(await new Blob(kept).arrayBuffer())
+}
+
 function redirectOf({ status }: Response, host: string): OutOfBounds | null {
   if (status < 300 || status >= 400) return null
   return new OutOfBounds('redirect', `${host} answered with a redirect (${status}). Redirects are not followed.`)

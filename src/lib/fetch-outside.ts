@@ -1,4 +1,4 @@
-import { type BoundRule, boundedFetch, OutOfBounds } from './bounded-fetch'
+import { type Beginning, type BoundRule, boundedFetch, boundedSend, OutOfBounds } from './bounded-fetch'
 import { isSpecialUse } from './special-use'
 import { SECOND } from './time'
 
@@ -88,6 +88,35 @@ export async function fetchOutside(address: string | URL, request: OutsideReques
   const bounds = { within: Math.min(within, WITHIN), most: Math.min(most, MAX_BYTES) }
   try {
     return await boundedFetch(url, { ...init, headers }, bounds, (response) => mediaTypeOf(response, url.host, accept))
+  } catch (error) {
+    if (!(error instanceof OutOfBounds)) throw error
+    throw new OutsideRefusal(error.rule, error.message, { cause: error.cause })
+  }
+}
+
+export type OutsideDelivery = {
+  /** Our own host names, as for {@link fetchOutside}. */
+  ours: readonly string[]
+  headers: HeadersInit
+  body: string
+  /** See {@link boundedSend}. */
+  within: number
+  bodyWithin: number
+  most: number
+}
+
+/**
+ * Posts to an address that somebody outside has chosen. Whatever the status is, it is the answer.
+ *
+ * @throws {OutsideRefusal} if the address breaks a rule, or the host does not answer in time
+ */
+export async function sendOutside(
+  address: string,
+  { ours, headers, body, ...bounds }: OutsideDelivery,
+): Promise<Beginning> {
+  const url = outsideUrl(address, ours)
+  try {
+    return await boundedSend(url, { method: 'POST', headers, body }, bounds)
   } catch (error) {
     if (!(error instanceof OutOfBounds)) throw error
     throw new OutsideRefusal(error.rule, error.message, { cause: error.cause })

@@ -29,6 +29,10 @@ const PREFIXES = [
   'sit',
   'slg',
   'idn',
+  'whe',
+  'whr',
+  'rsd',
+  'tst',
 ] as const
 export type IdPrefix = (typeof PREFIXES)[number]
 

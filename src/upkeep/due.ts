@@ -1,16 +1,23 @@
 import { batch } from '../db/client'
+import { sendToDue, takeDueEndpoints } from '../endpoints/due'
 import type { Runtime } from '../env'
 import { findDoubtful, resendDoubts } from '../inbox/doubts/due'
 import { resendImports, takeOverdue } from '../inbox/imports/due'
 import { sendToWaiting, takeWaiting } from '../watch/due'
 
-/** Sends to the queues of fetches and of watchers what is due, and what they have lost. The sweep sends its events. */
+/** Sends to the queues of fetches, of watchers and of endpoints what is due, and what they have lost. The sweep sends its events. */
 export async function resendDue(rt: Runtime): Promise<void> {
   const { db, fetches, now } = rt
-  const { imports, doubtful, waiting } = await batch(db, {
+  const { imports, doubtful, waiting, due } = await batch(db, {
     imports: takeOverdue(db, now),
     doubtful: findDoubtful(db, now),
     waiting: takeWaiting(db, now),
+    due: takeDueEndpoints(db, now),
   })
-  await Promise.all([resendImports(fetches, imports), resendDoubts(fetches, doubtful), sendToWaiting(rt, waiting)])
+  await Promise.all([
+    resendImports(fetches, imports),
+    resendDoubts(fetches, doubtful),
+    sendToWaiting(rt, waiting),
+    sendToDue(rt, due),
+  ])
 }

@@ -6,6 +6,7 @@ import { purgeGrants, purgeMoves } from '../consumers/retention'
 import { batch, run } from '../db/client'
 import { CHUNK_ROWS } from '../db/limits'
 import { purgeReleased } from '../domains/release'
+import { purgeDeliveries, purgeDeliveryRuns, purgeResends } from '../endpoints/retention'
 import type { Runtime } from '../env'
 import { purgeChanges } from '../feed/retention'
 import { writeLog } from '../http/log'
@@ -67,6 +68,9 @@ const TASKS: Record<string, Task> = {
   grants: (rt, progress) => purgeGrants(rt.db, startOf(rt, progress), recordsBefore(rt)),
   customer_moves: (rt, progress) => purgeMoves(rt.db, startOf(rt, progress), recordsBefore(rt)),
   changes: (rt, progress) => purgeChanges(rt.db, startOf(rt, progress), rt.now),
+  delivery_runs: (rt, progress) => purgeDeliveryRuns(rt.db, startOf(rt, progress), rt.now),
+  deliveries: (rt, progress) => purgeDeliveries(rt.db, startOf(rt, progress)),
+  resends: (rt, progress) => purgeResends(rt.db, startOf(rt, progress), rt.now),
   idempotency: async ({ db, now }) => {
     const done = await purgeKept(db, now, CHUNK_ROWS)
     return { done, after: done === CHUNK_ROWS ? 'more' : null }

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { World } from '../routes/world'
 
 /**
@@ -51,6 +52,16 @@ export const DETAILS: Record<string, unknown> = {
     type: 'header:x-github-event',
   },
   'connection.api_key_set': { hint: 'orld' },
+  'webhook_endpoint.created': { url: 'https://sample.plain.dev/hook', types: ['webhook_endpoint.*'] },
+  'webhook_endpoint.updated': { state: 'disabled' },
+  'webhook_endpoint.secret_added': { secret_id: 'sec_…' },
+  'webhook_endpoint.secret_removed': { secret_id: 'sec_…' },
+  'webhook_endpoint.resent': {
+    resend: 'rsd_…',
+    after: expect.any(Number),
+    until: expect.any(Number),
+    types: null,
+  },
   'import.started': { connection_id: 'con_…', kinds: ['customers'] },
   'import.canceled': { connection_id: 'con_…' },
   'events.replayed': { filter: { order: 'desc' }, matched: 1 },

@@ -43,6 +43,10 @@ const CHANGES_AGAIN: Record<string, string[]> = {
   'PATCH /platform/v1/billing/connections/:id': ['audit_log', 'changes', 'connections'], // It has a secret, which counts as another one.
   'PUT /platform/v1/billing/connections/:id/api-key': ['audit_log', 'changes', 'connections', 'vendor_keys'], // It is tried again.
   'POST /platform/v1/billing/customers/:vendor/:id/refresh': ['vendor_asks'], // The vendor is asked again.
+  'POST /platform/v1/webhook-endpoints': ['audit_log', 'changes', 'webhook_endpoints'],
+  'POST /platform/v1/webhook-endpoints/:id/test': ['delivery_runs'],
+  'POST /platform/v1/webhook-endpoints/:id/deliveries/:number/resend': ['audit_log', 'changes', 'resends'],
+  'POST /platform/v1/webhook-endpoints/:id/resend': ['audit_log', 'changes', 'resends'],
   'POST /platform/v1/sso/connections': ['audit_log', 'directory_changes', 'sso_connections'],
   'PATCH /platform/v1/sso/connections/:id': ['audit_log', 'directory_changes', 'sso_connections'], // As above.
   'POST /platform/v1/sso/connections/:id/test': ['audit_log', 'directory_changes', 'sso_logins', 'sso_tests'],

@@ -73,6 +73,7 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
     SLOW_DELIVERIES: NO_QUEUE,
     WATCHERS: NO_QUEUE,
     LIMIT_VENDOR: NO_LIMIT,
+    LIMIT_WEBHOOK_TESTS: NO_LIMIT,
     ...bindings,
     ...spread,
     ...named(bindings),

@@ -1,6 +1,7 @@
 import { newId } from '../../src/lib/ids'
 import { insertFeatures } from '../catalog/rows'
 import { insertConsumer } from '../consumers/rows'
+import { insertEndpoint } from '../endpoints/rows'
 import {
   type Answer,
   call,
@@ -65,6 +66,48 @@ export const STATED: Record<string, Stated> = {
     request: async ({ project, owner }) => {
       const { key } = await mint(owner.token, project, { scopes: ['billing:read'] })
       return { path: `${API}/api-keys/${key.id}/rotate` }
+    },
+  },
+  createWebhookEndpoint: {
+    action: 'webhook_endpoint.created',
+    table: 'webhook_endpoints',
+    status: 201,
+    request: async ({ project }, n) => {
+      await STORE.prepare('DELETE FROM webhook_endpoints WHERE project_id = ?').bind(project).run()
+      const json = { url: `https://${name(n)}.plain.dev/hook`, types: ['consumer.*'] }
+      return { path: `${API}/webhook-endpoints`, json, other: { ...json, types: ['plan.*'] } }
+    },
+  },
+  addWebhookSecret: {
+    action: 'webhook_endpoint.secret_added',
+    status: 201,
+    request: async (place) => ({
+      path: `${API}/webhook-endpoints/${(await insertEndpoint(place.project, place.owner.user)).id}/secrets`,
+    }),
+  },
+  resendWebhookDelivery: {
+    action: 'webhook_endpoint.resent',
+    table: 'resends',
+    status: 202,
+    request: async (place) => {
+      const { id } = await insertEndpoint(place.project, place.owner.user)
+      const consumer = await insertConsumer(place.project)
+      const number = await STORE.prepare(
+        `SELECT max(seq) AS seq FROM changes WHERE project_id = ? AND items ->> '$[0].id' = ?`,
+      )
+        .bind(place.project, consumer)
+        .first<number>('seq')
+      return { path: `${API}/webhook-endpoints/${id}/deliveries/${number}/resend` }
+    },
+  },
+  resendWebhookChanges: {
+    action: 'webhook_endpoint.resent',
+    table: 'resends',
+    status: 202,
+    request: async (place) => {
+      const { id } = await insertEndpoint(place.project, place.owner.user)
+      const json = { after: 0, until: 1 }
+      return { path: `${API}/webhook-endpoints/${id}/resend`, json, other: { ...json, types: ['consumer.*'] } }
     },
   },
   createProject: {

@@ -7,6 +7,7 @@ import { CONNECTION_ROWS } from './connections'
 import { CONSUMER_ROWS, CUSTOMER_ROWS } from './consumers'
 import { DEVICES } from './devices'
 import { DOMAINS } from './domains'
+import { ENDPOINT_ROWS } from './endpoints'
 import { ENTITLEMENTS } from './entitlements'
 import { INBOX } from './inbox'
 import { MEMBER_ROWS } from './members'
@@ -30,6 +31,7 @@ export const ROWS: Rows = {
   ...CUSTOMER_ROWS,
   ...DEVICES,
   ...CONNECTION_ROWS,
+  ...ENDPOINT_ROWS,
   ...INBOX,
   ...BILLING,
   ...SESSIONS,

@@ -5,6 +5,7 @@ import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertErased } from '../consumers/rows'
 import { insertDevice } from '../devices/rows'
 import { insertDomain } from '../domains/rows'
+import { insertEndpoint } from '../endpoints/rows'
 import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
@@ -67,6 +68,7 @@ export async function newWorld() {
   ])
   const erased = await insertErased(project)
   const device = await insertDevice(project, consumer)
+  const endpoint = await insertEndpoint(project, owner.user)
   await insertFeatures(project, 'sso', 'seats', 'unused')
   const plan = await insertPlan(project, 'pro')
   const grant = await insertGrants(project, consumer)
@@ -76,6 +78,11 @@ export async function newWorld() {
   const sso = await insertConnection(project, { tested_revision: 1, audience: 'customers' })
   const identity = await insertIdentity(project, sso.id, consumer)
   const coOwner = await addMember(project, 'owner')
+  const told = await STORE.prepare(
+    `SELECT seq FROM changes WHERE project_id = ? AND items ->> '$[0].type' = 'consumer.created' AND json_array_length(items) = 1`,
+  )
+    .bind(project)
+    .first<number>('seq')
   return {
     consumer,
     survivor,
@@ -88,6 +95,8 @@ export async function newWorld() {
     sso,
     identity,
     coOwner,
+    endpoint,
+    told,
     member,
     invitation,
     own,
@@ -189,6 +198,8 @@ const NAMED: Record<string, (world: World) => string> = {
   grants: (world) => world.grant,
   domains: (world) => world.domain,
   connections: (world) => world.connection.id,
+  'webhook-endpoints': (world) => world.endpoint.id,
+  deliveries: (world) => String(world.told),
   ingest: (world) => world.connection.id,
   secrets: (world) => world.connection.secrets[0]?.id ?? '',
   webhooks: (world) => world.event,

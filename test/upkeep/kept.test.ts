@@ -24,6 +24,9 @@ const ELSEWHERE = {
   purgeMinutes: 'retention.test.ts',
   purgeProjects: '../projects/purge.test.ts',
   purgeChanges: '../feed/position.test.ts',
+  purgeDeliveryRuns: '../endpoints/calls.test.ts',
+  purgeDeliveries: '../endpoints/calls.test.ts',
+  purgeResends: '../endpoints/calls.test.ts',
   purgeIdentities: '../sso/connections.test.ts',
 }
 

@@ -132,6 +132,16 @@ export const ACTIONS: Record<string, Action> = {
   'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
   'import.started': { did: 'Started an import from a vendor' },
   'import.canceled': { did: 'Canceled an import from a vendor' },
+  'webhook_endpoint.created': { did: 'Created a webhook endpoint', more: ({ url }) => words(url) },
+  'webhook_endpoint.updated': { did: 'Changed a webhook endpoint', more: changed },
+  'webhook_endpoint.deleted': { did: 'Deleted a webhook endpoint' },
+  'webhook_endpoint.disabled': {
+    did: 'Disabled a webhook endpoint',
+    more: ({ reason }) => (reason === 'gone' ? 'it answered 410' : 'it took nothing for days'),
+  },
+  'webhook_endpoint.secret_added': { did: 'Added a secret to a webhook endpoint' },
+  'webhook_endpoint.secret_removed': { did: 'Removed a secret of a webhook endpoint' },
+  'webhook_endpoint.resent': { did: 'Sent changes to a webhook endpoint again' },
   'event.replayed': { did: 'Replayed an event' },
   'events.replayed': {
     did: 'Replayed events',

@@ -39,5 +39,6 @@ export const CHOICES = [
   ['plan.*,feature.*', 'Plans and features'],
   ['connection.*,import.*', 'Connections'],
   ['api_key.*', 'API keys'],
+  ['webhook_endpoint.*', 'Webhook endpoints'],
   ['project.*', 'The project'],
 ] as const

@@ -1,0 +1,58 @@
+import { type OutsideRefusal, sendOutside } from '../lib/fetch-outside'
+import { SECOND } from '../lib/time'
+import { ANSWER_WITHIN_MS, KEPT_OF_FAILURE, KEPT_OF_SUCCESS, MAX_HELD_MS } from './limits'
+import { signedHeaders } from './sign'
+
+/** What came of one attempt. `error`: why there was no answer. `hold`: how long the endpoint asks us to wait (ms). */
+export type Attempted = {
+  at: number
+  ms: number
+  status: number | null
+  error: string | null
+  answer: string
+  hold: number
+}
+
+/** Where something is sent, and the secrets that sign it. */
+export type Target = { url: string; secrets: readonly string[]; ours: readonly string[] }
+
+/**
+ * Sends something once. It throws nothing: whatever goes wrong is what came of the attempt.
+ *
+ * @param within how long it may take (ms)
+ */
+export async function attempt(
+  { url, secrets, ours }: Target,
+  { id, body }: { id: string; body: string },
+  within: number,
+): Promise<Attempted> {
+  const at = Date.now()
+  try {
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'platform-api-webhooks/1',
+      ...(await signedHeaders(secrets, id, body, at)),
+    }
+    const bounds = { within, bodyWithin: ANSWER_WITHIN_MS, most: KEPT_OF_FAILURE }
+    const { status, headers: sent, begins } = await sendOutside(url, { ours, headers, body, ...bounds })
+    const kept = begins.slice(0, isTaken(status) ? KEPT_OF_SUCCESS : KEPT_OF_FAILURE)
+    const answer = new TextDecoder().decode(kept).replaceAll('\u0000', '\ufffd')
+    const hold = isTaken(status) ? 0 : holdOf(sent.get('Retry-After'), at)
+    return { at, ms: Date.now() - at, status, error: null, answer, hold }
+  } catch (error) {
+    const { rule = 'unreachable' } = error as Partial<OutsideRefusal>
+    return { at, ms: Date.now() - at, status: null, error: rule, answer: '', hold: 0 }
+  }
+}
+
+/** Whether the endpoint has taken what was sent. */
+export function isTaken(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300
+}
+
+/** How long `Retry-After` says to wait (ms): seconds, or a date. */
+function holdOf(header: string | null, now: number): number {
+  if (header === null) return 0
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * SECOND : Date.parse(header) - now
+  return Number.isFinite(ms) ? Math.max(0, Math.min(ms, MAX_HELD_MS)) : 0
+}

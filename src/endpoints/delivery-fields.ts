@@ -1,0 +1,149 @@
+import * as z from 'zod'
+import { DELIVERY_STATES, type KeptAttempt } from '../followers/schema'
+import { exampleOf, named, timestamp } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { idTime } from '../lib/ids'
+import { iso, isoOrNull } from '../lib/time'
+import { isTaken } from './attempt'
+import type { DeliveryRow, ResendRow, RunRow } from './deliveries'
+import { typeList } from './fields'
+
+const number = z.int().nullable().describe('The number of the change; null if it was a test or `feed.gap`.')
+
+const Attempt = named(
+  'WebhookAttempt',
+  z.object({
+    webhook_id: z.string().describe('The header `webhook-id`: the id of the change. It is the same in each attempt.'),
+    number,
+    type: z.string(),
+    at: timestamp,
+    ms: z.int().describe('How long it took, with the beginning of the answer.'),
+    try: z.int().describe('The number of the attempt: 1 is the first one.'),
+    outcome: named('WebhookOutcome', z.enum(['taken', 'failed'])),
+    http_status: z.int().nullable().describe('The status of the answer; null if there was none.'),
+    error: z
+      .string()
+      .nullable()
+      .describe(
+        'Why there was no answer: `time`, `unreachable`, or a rule that the address breaks. `slow`: it took longer than a second, and is made again with more time.',
+      ),
+    answer: z.string().describe('The beginning of the body of the answer: 1 KB of a failure, 128 bytes of a success.'),
+  }),
+  {
+    webhook_id: SAMPLE.change,
+    number: 4711,
+    type: 'subscription.changed',
+    at: SAMPLE.time,
+    ms: 87,
+    try: 1,
+    outcome: 'failed',
+    http_status: 500,
+    error: null,
+    answer: 'Internal Server Error',
+  },
+)
+
+export const AttemptRun = named(
+  'WebhookRun',
+  z.object({ id: z.string(), at: timestamp, attempts: z.array(Attempt).describe('What was sent together, in order.') }),
+  { id: SAMPLE.run, at: SAMPLE.time, attempts: [exampleOf(Attempt)] },
+)
+
+export const Delivery = named(
+  'WebhookDelivery',
+  z.object({
+    number: z.int().describe('The number of the change.'),
+    type: z.string(),
+    state: named('WebhookDeliveryState', z.enum(DELIVERY_STATES)).describe(
+      '`pending`: it is sent again. `failed`: all attempts have failed.',
+    ),
+    tries: z.int().describe('How many attempts have failed.'),
+    due_at: timestamp.nullable().describe('When it is sent next; null if it is not.'),
+    attempted_at: timestamp.nullable(),
+    http_status: z.int().nullable().describe('The status of the last answer; null if there was none.'),
+    error: z.string().nullable().describe('Why there was no answer.'),
+  }),
+  {
+    number: 4711,
+    type: 'subscription.changed',
+    state: 'pending',
+    tries: 1,
+    due_at: SAMPLE.later,
+    attempted_at: SAMPLE.time,
+    http_status: 500,
+    error: null,
+  },
+)
+
+export const ResendBody = named(
+  'ResendChanges',
+  z.strictObject({
+    after: z.int().min(0).describe('The number of the change before the first one.'),
+    until: z.int().min(1).describe('The number of the last one.'),
+    types: typeList.optional().describe('Only these types, among those of the endpoint.'),
+  }),
+  { after: 4700, until: 4711 },
+)
+
+export const Resend = named(
+  'WebhookResend',
+  z.object({
+    id: z.string(),
+    after: z.int().describe('The number of the change before the first one.'),
+    until: z.int().describe('The number of the last one.'),
+    types: z.array(z.string()).nullable(),
+    reached: z.int().describe('The number of the last change that was looked at.'),
+    created_at: timestamp,
+    finished_at: timestamp.nullable().describe('When all had been sent, or were kept to be sent again.'),
+  }),
+  {
+    id: SAMPLE.resend,
+    after: 4700,
+    until: 4711,
+    types: null,
+    reached: 4700,
+    created_at: SAMPLE.time,
+    finished_at: null,
+  },
+)
+
+export function presentAttempt({ n, e, type, at, ms, try: tries, s, x, a }: KeptAttempt): z.infer<typeof Attempt> {
+  return {
+    webhook_id: e,
+    number: n === 0 ? null : n,
+    type,
+    at: iso(at),
+    ms,
+    try: tries,
+    outcome: isTaken(s) ? 'taken' : 'failed',
+    http_status: s,
+    error: x,
+    answer: a,
+  }
+}
+
+export function presentRun({ id, log }: RunRow): z.infer<typeof AttemptRun> {
+  return { id, at: iso(idTime(id)), attempts: log.map(presentAttempt) }
+}
+
+export function presentDelivery(row: DeliveryRow): z.infer<typeof Delivery> {
+  const { seq, type, state, tries, due_at, attempted_at, status, error } = row
+  return {
+    number: seq,
+    type,
+    state,
+    tries,
+    due_at: isoOrNull(due_at),
+    attempted_at: isoOrNull(attempted_at),
+    http_status: status,
+    error,
+  }
+}
+
+export function presentResend({ id, after, until, position, types, ...row }: ResendRow): z.infer<typeof Resend> {
+  return {
+    ...{ id, after, until, types, reached: position },
+    created_at: iso(row.created_at),
+    finished_at: isoOrNull(row.finished_at),
+  }
+}

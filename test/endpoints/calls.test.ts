@@ -1,0 +1,199 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { KEPT_DAYS } from '../../src/feed/limits'
+import { DAY, MINUTE } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { mint, STORE } from '../harness'
+import { keepHouse, rows } from '../inbox/pipeline'
+import { hookedD1, hooksWorld, verified } from './world'
+
+beforeEach(() => {
+  stopClock()
+})
+
+describe('an endpoint', () => {
+  it.each([
+    ['http://api.acme.com/hook', 'https://'],
+    ['https://api.acme.com:8443/hook', 'port'],
+    ['https://10.0.0.1/hook', 'IP address'],
+    ['https://[::1]/hook', 'IP address'],
+    ['https://localhost/hook', 'public internet'],
+    ['https://db.internal/hook', 'public internet'],
+    ['https://user:pass@api.acme.com/hook', 'password'],
+    ['https://platform.test/platform/v1/consumers', 'public internet'],
+    ['https://a.platform.test/hook', 'public internet'],
+  ])('cannot be at %s', async (url, why) => {
+    const world = await hooksWorld()
+    const { status, body } = await world.ask('POST', 'webhook-endpoints', { url, types: ['consumer.*'] })
+    expect([status, body.code, String(body.detail).includes(why)]).toEqual([422, 'validation_failed', true])
+  })
+
+  it('has only types that its maker may read, whoever changes it', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint()
+    const key = await mint(world.owner.token, world.project, { scopes: ['webhooks:read', 'webhooks:write'] })
+    const by = { token: key.secret }
+    const denied = await Promise.all([
+      world.ask('POST', 'webhook-endpoints', { url: endpoint.url, types: ['plan.*'] }, by),
+      world.ask('PATCH', endpoint.path, { url: 'https://mine.plain.dev/hook' }, by),
+      world.ask('PATCH', endpoint.path, { include_object: true }, by),
+      world.ask('PATCH', endpoint.path, { types: ['consumer.*', 'invoice.*'] }, by),
+    ])
+    expect(denied.map(({ status, body }) => [status, body.code])).toEqual(Array(4).fill([403, 'insufficient_scope']))
+    expect((await world.ask('PATCH', endpoint.path, { state: 'disabled' }, by)).status).toBe(200)
+    expect((await world.ask('PATCH', endpoint.path, { state: 'active' }, by)).status).toBe(403)
+  })
+
+  it('has one to three secrets, each of which signs', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint()
+    const added = await world.must('POST', `${endpoint.path}/secrets`)
+    await world.change()
+    await world.pump()
+    const [both] = await endpoint.seen()
+    if (!both) throw new Error('nothing came')
+    for (const secret of [endpoint.secret, String(added.secret)]) {
+      expect(verified(secret, both).type).toBe('consumer.created')
+    }
+    const [first] = added.endpoint.secrets
+    await world.must('DELETE', `${endpoint.path}/secrets/${first?.id}`)
+    await world.change()
+    await world.pump()
+    const seen = await endpoint.seen()
+    expect(() => verified(endpoint.secret, seen[1] as never)).toThrow()
+    expect(verified(String(added.secret), seen[1] as never).type).toBe('consumer.created')
+    const stored = JSON.stringify(await rows('SELECT * FROM webhook_endpoints WHERE id = ?', endpoint.id))
+    expect(stored.includes(String(added.secret).slice(6))).toBe(false)
+  })
+
+  it('gets the object as it is, if it asks for it', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({}, { include_object: true })
+    const [id] = await world.change()
+    await world.must('PATCH', `consumers/${id}`, { email: 'ada@example.com' })
+    await world.pump()
+    const [made, changed] = await endpoint.got()
+    expect(made?.data.current).toMatchObject({ object: { id, email: 'ada@example.com' } })
+    expect([made?.type, changed?.type]).toEqual(['consumer.created', 'consumer.updated'])
+    expect(made?.data.current).toEqual(changed?.data.current)
+  })
+
+  it('gets a change, or a range, again when somebody asks for it', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint()
+    const ids = await world.change(3)
+    await world.pump()
+    const numbers = (await endpoint.got()).map(({ data }) => data.number)
+    await endpoint.answers({})
+    await world.must('POST', `${endpoint.path}/deliveries/${numbers[1]}/resend`)
+    await world.pump()
+    expect((await endpoint.got()).map(({ data }) => data.object.id)).toEqual([ids[1]])
+    const range = { after: Number(numbers[0]) - 1, until: Number(numbers[2]) }
+    const resend = await world.must('POST', `${endpoint.path}/resend`, range)
+    await world.pump()
+    expect((await endpoint.got()).slice(1).map(({ data }) => data.object.id)).toEqual(ids)
+    const [row] = await rows('SELECT * FROM resends WHERE id = ?', resend.id)
+    expect(row).toMatchObject({ position: range.until, finished_at: Date.now() })
+    expect((await world.ask('POST', `${endpoint.path}/resend`, { after: 0, until: 999 })).status).toBe(422)
+    expect((await world.ask('POST', `${endpoint.path}/deliveries/999/resend`)).status).toBe(404)
+  })
+
+  it('is tested at once, also if it is disabled, and that changes nothing about it', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({ status: 503, body: 'down' })
+    await world.must('PATCH', endpoint.path, { state: 'disabled' })
+    const before = await endpoint.row()
+    const { attempts } = await world.must('POST', `${endpoint.path}/test`)
+    expect(attempts).toMatchObject([{ outcome: 'failed', http_status: 503, answer: 'down', number: null }])
+    expect(await endpoint.row()).toEqual(before)
+    const [sent] = await endpoint.seen()
+    expect(verified(endpoint.secret, sent as never)).toMatchObject({ type: 'webhook_endpoint.test' })
+  })
+
+  it('whose message was lost, or whose worker died, is found by the cron', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint()
+    await world.change()
+    world.queues.lose()
+    await world.cron()
+    await world.pump()
+    expect(await endpoint.seen()).toEqual([])
+    advance(MINUTE)
+    await world.cron()
+    await world.pump()
+    expect(await endpoint.seen()).toHaveLength(1)
+    await world.change()
+    const DB = hookedD1(async ({ sql, run }) => {
+      if (sql.includes('insert into "delivery_runs"')) throw new Error('D1_ERROR: the worker was stopped')
+      return run()
+    })
+    await world.pump({ DB })
+    advance(2 * MINUTE)
+    await world.cron()
+    await world.pump()
+    const got = await endpoint.got()
+    expect(new Set(got.map(({ data }) => data.id)).size).toBe(2)
+    expect(await endpoint.get()).toMatchObject({ behind: 0, state: 'active' })
+  })
+
+  it('that was left behind learns of the gap first', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint()
+    await world.must('PATCH', endpoint.path, { state: 'disabled' })
+    await world.change(2)
+    await STORE.prepare('UPDATE changes SET at = 0 WHERE project_id = ?').bind(world.project).run()
+    await world.change()
+    advance(KEPT_DAYS * DAY)
+    await STORE.prepare('DELETE FROM changes WHERE project_id = ? AND at = 0').bind(world.project).run()
+    await world.must('PATCH', endpoint.path, { state: 'active' })
+    await world.pump()
+    const got = await endpoint.got()
+    expect(got.map(({ type }) => type)).toEqual(['feed.gap', 'consumer.created'])
+    expect(await endpoint.get()).toMatchObject({ behind: 0 })
+  })
+
+  it('leaves nothing when it is deleted, and its log is kept for 30 days', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({ status: 500 })
+    await world.change()
+    await world.pump()
+    const left = async () =>
+      (
+        await Promise.all(
+          ['delivery_runs', 'deliveries', 'resends'].map((table) =>
+            rows(`SELECT 1 FROM ${table} WHERE endpoint_id = ?`, endpoint.id),
+          ),
+        )
+      ).map(({ length }) => length)
+    await world.must('POST', `${endpoint.path}/resend`, { after: 0, until: 1 })
+    await keepHouse(world.bindings)
+    expect(await left()).toEqual([1, 1, 1])
+    await world.must('DELETE', endpoint.path)
+    await keepHouse(world.bindings)
+    expect(await left()).toEqual([0, 0, 0])
+  })
+})
+
+describe('a lone change', () => {
+  it.each([[1], [10]])('costs each of %i endpoints two trips and four rows written', async (n) => {
+    const world = await hooksWorld()
+    for (let i = 0; i < n; i++) await world.endpoint()
+    const [id] = await world.change()
+    world.queues.lose()
+    await world.cron()
+    advance(2 * MINUTE)
+    await world.cron()
+    const cost = { trips: 0, rows_read: 0, rows_written: 0 }
+    const DB = hookedD1(async ({ run }) => {
+      const results = await run()
+      cost.trips += 1
+      for (const { meta } of results) {
+        cost.rows_read += meta.rows_read
+        cost.rows_written += meta.rows_written
+      }
+      return results
+    })
+    await world.pump({ DB })
+    expect(id).toBeDefined()
+    expect([cost.trips, cost.rows_written, cost.rows_read < 60 * n]).toEqual([2 * n, 3 * n, true])
+  })
+})
