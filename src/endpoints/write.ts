@@ -47,19 +47,15 @@ export async function writeRun(
     })
     .where(and(isEndpoint(lease), eq(webhookEndpoints.lease_token, lease.token)))
     .returning({ lease_until: webhookEndpoints.lease_until, woken_at: webhookEndpoints.woken_at, state: column })
-  const {
-    moved: rows,
-    changed,
-    ...found
-  } = await batch(db, {
+  const { changed, ...found } = await batch(db, {
     ...keptOf(db, lease, outcome, now),
     ...(resend && { resent: resendMoved(db, lease, resend, { position: outcome.resentTo, now }) }),
     ...(progress.state === 'disabled'
       ? audited(db, systemChange(now), disabledEntry(lease, outcome), moved)
-      : { moved }),
+      : { changed: moved }),
     ...selectWork(db, lease, { token: lease.token, now }),
-  } as { moved?: typeof moved; changed?: typeof moved } & ReturnType<typeof selectWork>)
-  const [row] = rows ?? changed ?? []
+  } as { changed: typeof moved } & ReturnType<typeof selectWork>)
+  const [row] = changed
   return { found, isLeft: row !== undefined && row.woken_at > 0 }
 }
 

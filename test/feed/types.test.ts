@@ -22,7 +22,8 @@ it('has each type in its documentation, beside the scope that it needs', () => {
   const [page = ''] = Object.values(
     import.meta.glob<string>('../../docs/changes.md', { query: '?raw', import: 'default', eager: true }),
   )
-  const lines = page.split('\n').filter((line) => line.startsWith('| `'))
+  const [, types = ''] = page.split('\n## Types\n')
+  const lines = types.split('\n').filter((line) => line.startsWith('| `'))
   for (const [type, { scope }] of Object.entries(CHANGE_TYPES)) {
     const line = lines.filter((one) => one.split('|')[1]?.includes(`\`${type}\``))
     expect([type, line.length, line[0]?.split('|')[2]?.trim()]).toEqual([type, 1, `\`${scope}\``])
