@@ -12,7 +12,7 @@ export type { RetryOptions } from './retry.js'
 /** Every schema of the API by its name, for example `ApiKey` and `ErrorCode`. */
 export type * from './schema.js'
 export { type EntitlementClaims, type EntitlementValue, tokenVerifier } from './tokens.js'
-export { verifyWebhook, type Webhook, type WebhookOptions } from './webhooks.js'
+export { type SentChange, verifyWebhook, type Webhook, type WebhookOptions } from './webhooks.js'
 
 /** A client of the API: one method for each call, and the typed `GET`, `POST`, … */
 export function createClient(options: PlatformClientOptions): PlatformClient {

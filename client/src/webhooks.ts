@@ -1,14 +1,21 @@
 import { PlatformError } from './errors.js'
-import type { Change } from './schema.js'
+import type { Change, ChangeType } from './schema.js'
 
-/** What a request to your server carries: a change of the feed. */
-export type Webhook<Data = Change> = {
+/** A change, as it is sent. With `include_object`, `current` is the object as it was when it was sent; null if it was gone. */
+export type SentChange = Change & { current?: { revision: number | null; object: Record<string, unknown> } | null }
+
+/** What a request to your server carries. `type` says what `data` is. */
+export type Webhook = {
   /** `webhook-id`: the same in each attempt, so that you can handle a change once. */
   id: string
-  type: string
   timestamp: string
-  data: Data
-}
+} & (
+  | { type: ChangeType; data: SentChange }
+  /** The feed no longer has the changes between these two ids: read the lists again. */
+  | { type: 'feed.gap'; data: { after: string; until: string } }
+  /** A test that somebody has sent. `endpoint` is its id. */
+  | { type: 'webhook_endpoint.test'; data: { endpoint: string } }
+)
 
 export type WebhookOptions = {
   /** How old a request may be, and how far ahead of this clock (seconds). 300 by default. */
@@ -28,12 +35,12 @@ const MOST_SIGNATURES = 20
  * @param secrets each of the secrets that are valid now, `whsec_…`. One of them must have signed
  * @throws PlatformError `invalid_webhook`: answer 400, and do not use the body
  */
-export async function verifyWebhook<Data = Change>(
+export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
   headers: HeadersOf,
   secrets: string | readonly string[],
   { toleranceS = 300 }: WebhookOptions = {},
-): Promise<Webhook<Data>> {
+): Promise<Webhook> {
   const id = header(headers, 'webhook-id')
   const timestamp = header(headers, 'webhook-timestamp')
   const seconds = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN
@@ -48,7 +55,7 @@ export async function verifyWebhook<Data = Change>(
   for (const signature of signatures.flatMap(v1)) {
     for (const key of keys) {
       // In constant time.
-      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return parsed<Data>(id, bytes)
+      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return parsed(id, bytes)
     }
   }
   throw invalid('no signature in webhook-signature fits the body and a secret')
@@ -96,7 +103,7 @@ function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
   return both
 }
 
-function parsed<Data>(id: string, bytes: Uint8Array): Webhook<Data> {
+function parsed(id: string, bytes: Uint8Array): Webhook {
   try {
     const { type, timestamp, data } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     return { id, type, timestamp, data }
