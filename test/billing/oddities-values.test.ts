@@ -307,7 +307,7 @@ describe('objects that are too large for a row', () => {
     ['lines, if they are larger', { lines: of(100, line), metadata: entries(12, 'x') }, { lines: 95, metadata: 13 }],
     ['metadata, if it is larger', { lines: of(20, line), metadata: entries(45, '本') }, { lines: 20, metadata: 22 }],
     ['metadata before items', { items: of(20, item), metadata: entries(45, '本') }, { items: 20, metadata: 22 }],
-    ['items at the end', { items: of(100, item), metadata: entries(5, 'x') }, { items: 83, metadata: 0 }],
+    ['items at the end', { items: of(100, item), metadata: entries(5, 'x') }, { items: 81, metadata: 0 }],
   ]
   it.each(KEPT)('are cut where it hurts least: %s', async (_, fields, kept) => {
     const isInvoice = 'lines' in fields

@@ -13,6 +13,7 @@ let world: Awaited<ReturnType<typeof freshConnection>>
 beforeAll(async () => {
   world = await freshConnection()
 })
+const ENDPOINTS = '/platform/v1/webhook-endpoints'
 const ingest = () => `/ingest/${world.connection.id}`
 
 describe('a body that stalls', () => {
@@ -20,15 +21,18 @@ describe('a body that stalls', () => {
     expect(BODY_DEADLINE).toBe(30 * SECOND)
     const options = { token: world.owner.token, project: world.project }
     const headers = { 'Content-Type': 'application/json' }
-    for (const path of [ingest(), PROJECTS, KEYS]) {
+    for (const path of [ingest(), PROJECTS, KEYS, `${KEYS}/${world.key.id}/rotate`]) {
       const answer = await stalled(path, { ...options, headers })
       expect([path, answer.status, answer.body.code]).toEqual([path, 408, 'body_timeout'])
     }
+    expect((await call(`${KEYS}/self`, { token: world.secret, project: world.project })).status).toBe(200)
   })
 
   it('is refused in the same way where a call takes none, and nothing is done', async () => {
-    const path = `${KEYS}/${world.key.id}/rotate`
     const options = { token: world.owner.token, project: world.project }
+    const json = { url: 'https://receiver.acme.com/webhooks', types: ['webhook_event.failed'] }
+    const made = await call(ENDPOINTS, { method: 'POST', ...options, json })
+    const path = `${ENDPOINTS}/${made.body.endpoint.id}/secrets`
     const answer = await stalled(path, options)
     expect([answer.status, answer.body.code]).toEqual([408, 'body_timeout'])
     const cut = new ReadableStream({ pull: (controller) => controller.error(new Error('Network connection lost.')) })
@@ -37,7 +41,7 @@ describe('a body that stalls', () => {
     const endless = openBody(new Uint8Array(100))
     const long = await call(path, { method: 'POST', ...options, body: endless.stream })
     expect([long.status, long.body.code]).toEqual([422, 'validation_failed'])
-    expect((await call(`${KEYS}/self`, { token: world.secret, project: world.project })).status).toBe(200)
+    expect((await call(`${ENDPOINTS}/${made.body.endpoint.id}`, options)).body.secrets).toHaveLength(1)
   })
 
   it('is refused on a page of the console too', async () => {
