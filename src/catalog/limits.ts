@@ -29,5 +29,10 @@ export const MAX_CONFIG_BYTES = 2048
 export const MAX_CONFIG_DEPTH = 20
 /** Subscriptions, the last changed ones, whose items are looked at for prices that no plan has. */
 export const NEWEST_SUBSCRIPTIONS = 1_000
+/**
+ * Bytes of these subscriptions, as they are stored: an ordinary one takes some 1,000. The one that goes beyond is the last. Of a hundred items
+ * each, or of events that tie, 1,000 subscriptions take up to 600 MB, and the database would do nothing else for many seconds.
+ */
+export const MAX_SUBSCRIPTION_BYTES = 2 * 1024 * 1024
 /** Prices that no plan has, as the console lists them. */
 export const MAX_UNMAPPED = 50

@@ -6,7 +6,7 @@ import { insertFrom } from '../db/insert-from'
 import { fitsPage, json } from '../db/sql'
 import { vendorPrices } from '../inbox/imports/schema'
 import { Fault } from '../lib/fault'
-import { MAX_PLAN_PAGE_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
+import { MAX_PLAN_PAGE_BYTES, MAX_SUBSCRIPTION_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
 import { planRefs, plans } from './schema'
 import type { PlanFeatures } from './values'
 
@@ -181,7 +181,7 @@ export type Unmapped = ReturnType<typeof unmappedPrices>['_']['result'][number]
 
 /**
  * Reads what the subscriptions that changed last are for, and no plan has: up to one more than {@link MAX_UNMAPPED}, the most frequent
- * first. Older subscriptions are not looked at: see {@link NEWEST_SUBSCRIPTIONS}.
+ * first. Older subscriptions are not looked at: see {@link NEWEST_SUBSCRIPTIONS} and {@link MAX_SUBSCRIPTION_BYTES}.
  */
 export function unmappedPrices(db: Db, projectId: string) {
   const shown = {
@@ -193,13 +193,17 @@ export function unmappedPrices(db: Db, projectId: string) {
     active: v.active,
     n: sql<number>`n`,
   }
-  const newest = sql`SELECT ${o.vendor} AS vendor, ${o.vendor_id} AS id, ${o.candidates}->'$[0].body.items' AS items
+  const newest = sql`SELECT ${o.vendor} AS vendor, ${o.vendor_id} AS id, ${o.updated} AS updated, octet_length(${o.candidates}) AS bytes
     FROM ${billingObjects} ${o} INDEXED BY billing_changed
     WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.updated} IS NOT NULL
     ORDER BY ${o.updated} DESC LIMIT ${NEWEST_SUBSCRIPTIONS}`
+  const fits = fitsPage(sql`bytes`, MAX_SUBSCRIPTION_BYTES, sql`updated DESC`)
+  // The window keeps what it adds up, so the subscriptions themselves are read after it.
+  const own = sql`${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.vendor_id} = s.id AND ${o.vendor} = s.vendor`
   const seen = sql`SELECT s.vendor, i.value->>'price' AS price, i.value->>'variant' AS variant, i.value->>'product' AS product,
       max(i.value->>'price_name') AS name, count(DISTINCT s.id) AS n
-    FROM (${newest}) s CROSS JOIN json_each(s.items) i GROUP BY 1, 2, 3, 4`
+    FROM (SELECT vendor, id, ${fits} AS fits FROM (${newest})) s CROSS JOIN ${billingObjects} ${o} ON s.fits AND ${own}
+      CROSS JOIN json_each(${o.candidates}, '$[0].body.items') i GROUP BY 1, 2, 3, 4`
   return raw(
     db,
     shown,
