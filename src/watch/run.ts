@@ -11,7 +11,7 @@ import { planOf, type ToDo } from './plan'
 import { changesIn, selectToDo, taken, type Watcher } from './read'
 import { entitlementStates } from './schema'
 import { goesOverAll, joined } from './walk'
-import { type Reached, writeStep } from './write'
+import { type Reached, restAfter, writeStep } from './write'
 
 const w = alias(watchers, 'w')
 const s = alias(entitlementStates, 's')
@@ -20,12 +20,13 @@ const s = alias(entitlementStates, 's')
  * Works on the watcher of a project, step by step: what has changed, whose time has come, and the next consumers of its walk.
  *
  * @param goesOn whether there is room for another step
- * @returns whether there is more to do. Not where another worker has the watcher: that one goes on.
+ * @returns in how many milliseconds it goes on with what is left to do; null if nothing is, or another worker has the watcher
  * @throws {Fault} `database_unavailable`
  */
-export async function runWatcher(db: Db, projectId: string, goesOn: () => boolean): Promise<boolean> {
+export async function runWatcher(db: Db, projectId: string, goesOn: () => boolean): Promise<number | null> {
   const token = newId('lse', Date.now())
   let most = STEP.consumers
+  let written = 0
   for (let step = 0; step < RUN_STEPS && (step === 0 || goesOn()); step++) {
     const lease = { token, now: Date.now() }
     const found = await batch(db, {
@@ -33,19 +34,21 @@ export async function runWatcher(db: Db, projectId: string, goesOn: () => boolea
       ...selectToDo(db, projectId, token),
     })
     const [watcher] = found.watcher
-    if (!watcher) return false
-    if (watcher.state === 'off') return removeStates(db, watcher)
+    if (!watcher) return null
+    if (watcher.state === 'off') return (await removeStates(db, watcher)) ? 0 : null
     try {
-      const done = await takeStep(db, watcher, found, most)
-      if (done.isFree) return false
+      const done = await takeStep(db, watcher, found, { most, written })
+      if (done.isFree) return null
+      written = done.written
       most = Math.min(STEP.consumers, 2 * done.most)
     } catch (error) {
-      if (isOvertaken(error)) return false
+      if (isOvertaken(error)) return null
       throw error
     }
   }
-  await letGo(db, projectId, token)
-  return true
+  const rest = restAfter(written)
+  await run(db, letGoOf(db, projectId, { token, rest }))
+  return rest
 }
 
 /** Whether another worker has moved a watcher, or it was switched. */
@@ -56,7 +59,7 @@ type Found = Results<ReturnType<typeof selectToDo>>
 /**
  * Takes one step.
  *
- * @param atMost consumers that it looks at
+ * @param at `most`: consumers that it looks at; `written`: bytes that the run has written
  * @returns `isFree`: whether nothing is left to do; `most`: how many consumers were not too much
  * @throws {ConstraintError} see {@link isOvertaken}
  */
@@ -64,14 +67,17 @@ async function takeStep(
   db: Db,
   watcher: Watcher,
   found: Found,
-  atMost: number,
-): Promise<{ isFree: boolean; most: number }> {
+  at: { most: number; written: number },
+): Promise<{ isFree: boolean; most: number; written: number }> {
   const epoch = found.epoch[0]?.epoch ?? ''
   if (isLost(watcher, found)) {
-    return { isFree: await writeStep(db, watcher, begunAgain(watcher, found), NOTHING), most: atMost }
+    return {
+      ...(await writeStep(db, watcher, { ...begunAgain(watcher, found), written: at.written }, NOTHING)),
+      most: at.most,
+    }
   }
   const toDo = toDoIn(watcher, found)
-  for (let most = atMost; ; ) {
+  for (let { most } = at; ; ) {
     const plan = planOf(toDo, most)
     const seen = await lookAt(db, watcher.project_id, plan)
     if (seen) {
@@ -79,7 +85,8 @@ async function takeStep(
       const isWatching = watcher.state === 'starting' && !goesOverAll(walk)
       const state = isWatching ? 'on' : watcher.state
       const isIdle = plan.isAll && walk.causes.length === 0
-      return { isFree: await writeStep(db, watcher, { state, position, epoch, walk, isIdle }, seen), most }
+      const reached = { state, position, epoch, walk, isIdle, written: at.written }
+      return { ...(await writeStep(db, watcher, reached, seen)), most }
     }
     most = Math.max(1, Math.floor(Math.min(most, plan.consumers.size) / 2))
   }
@@ -106,7 +113,7 @@ function isLost({ position, epoch }: Watcher, { epoch: [own], head: [head], olde
 }
 
 /** Goes on behind the newest change, with a walk over everybody. What it tells is what has become different since the states. */
-function begunAgain(watcher: Watcher, { epoch: [own], head: [head] }: Found): Reached {
+function begunAgain(watcher: Watcher, { epoch: [own], head: [head] }: Found): Omit<Reached, 'written'> {
   const cause = { number: null, type: watcher.state === 'starting' ? 'start' : 'gap', at: 0, all: true }
   const from = { at: '', causes: [] }
   const walk = joined(from, [cause])
@@ -123,18 +130,15 @@ async function removeStates(db: Db, { project_id, lease_token }: Watcher): Promi
       .delete(entitlementStates)
       .where(sql`(${entitlementStates.project_id}, ${entitlementStates.consumer_id}) IN (${some})`)
       .returning({ id: entitlementStates.consumer_id }),
-    free: letGoOf(db, project_id, lease_token ?? ''),
+    free: letGoOf(db, project_id, { token: lease_token ?? '', rest: 0 }),
   })
   return gone.length === CHUNK_ROWS
 }
 
-async function letGo(db: Db, projectId: string, token: string): Promise<void> {
-  await run(db, letGoOf(db, projectId, token))
-}
-
-function letGoOf(db: Db, projectId: string, token: string) {
+/** @param rest how long nobody may take it (ms) */
+function letGoOf(db: Db, projectId: string, { token, rest }: { token: string; rest: number }) {
   return db
     .update(watchers)
-    .set({ lease_token: null, lease_until: 0 })
+    .set({ lease_token: null, lease_until: rest > 0 ? Date.now() + rest : 0 })
     .where(and(eq(watchers.project_id, projectId), eq(watchers.lease_token, token)))
 }

@@ -35,11 +35,14 @@ export function watcherSwitched(db: Db, projectId: string, watch: boolean | unde
       sql`INSERT INTO ${watchers} (${columns}) ${row} FROM ${projects} ${p} WHERE ${p.id} = ${projectId} AND ${says}
         ON CONFLICT DO UPDATE SET ${bare(state)} = 'starting', ${bare(position)} = ${excluded(position)},
           ${bare(watchers.epoch)} = ${excluded(watchers.epoch)}, ${bare(version)} = ${version} + 1, ${bare(walk)} = ${excluded(walk)},
-          ${bare(lease_token)} = NULL, ${bare(lease_until)} = 0, ${bare(woken_at)} = 0
+          ${bare(lease_token)} = NULL, ${bare(lease_until)} = ${restLeft}, ${bare(woken_at)} = 0
         WHERE ${state} = 'off'`,
     ),
   }
 }
+
+/** The end of a lease that nobody has. Without it, switching the watcher off and on would end its rest. */
+const restLeft = sql`iif(${watchers.lease_token} IS NULL, ${watchers.lease_until}, 0)`
 
 /** The cause of the first walk. */
 const START = sql`json('{"number":null,"type":"start","at":0,"from":"","round":false,"all":true}')`
@@ -52,7 +55,7 @@ function switchedOff(db: Db, projectId: string) {
       version: sql`${watchers.version} + 1`,
       walk: NO_WALK,
       lease_token: null,
-      lease_until: 0,
+      lease_until: restLeft,
       woken_at: 0,
     })
     .where(and(eq(watchers.project_id, projectId), ne(watchers.state, 'off')))

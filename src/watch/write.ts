@@ -6,21 +6,27 @@ import { batch, type Db, type Queries, rawWrite } from '../db/client'
 import { bare, excluded, jsonLists, valuesOf } from '../db/sql'
 import { type Walk, watchers } from '../followers/schema'
 import { utf8 } from '../lib/crypto'
-import { LEASE_MS, MAX_TOLD_ROW, SKIPPED_WAIT_MS } from './limits'
+import { SECOND } from '../lib/time'
+import { FREE_WRITTEN, LEASE_MS, MAX_TOLD_ROW, SKIPPED_WAIT_MS, WRITTEN_IN_A_SECOND } from './limits'
 import type { Outcome, Seen } from './look'
 import type { Watcher } from './read'
 import { entitlementStates } from './schema'
 
 const c = alias(changes, 'c')
 
-/** Where a watcher is after a step. `isIdle`: whether the step did all that it read. */
-export type Reached = Pick<Watcher, 'state' | 'position' | 'epoch'> & { walk: Walk; isIdle: boolean }
+/** Where a watcher is after a step. `isIdle`: whether the step did all that it read. `written`: bytes that the run wrote before it. */
+export type Reached = Pick<Watcher, 'state' | 'position' | 'epoch'> & { walk: Walk; isIdle: boolean; written: number }
+
+/** How long a watcher rests (ms) after a run that has written so many bytes. */
+export function restAfter(written: number): number {
+  return Math.round((Math.max(0, written - FREE_WRITTEN) / WRITTEN_IN_A_SECOND) * SECOND)
+}
 
 /**
  * Writes what a step has seen: the changes, the states and the position, in one batch. It fails whole if another worker has moved the
  * watcher since it was read, which {@link isOvertaken} says.
  *
- * @returns whether the watcher was let go, because nothing is left to do. Otherwise the worker still has it.
+ * @returns whether the watcher was let go, because nothing is left to do, otherwise the worker still has it; and the bytes that the run has written
  * @throws {ConstraintError}
  */
 export async function writeStep(
@@ -28,20 +34,23 @@ export async function writeStep(
   before: Watcher,
   reached: Reached,
   { outcomes, skipped }: Seen,
-): Promise<boolean> {
+): Promise<{ isFree: boolean; written: number }> {
   const { project_id } = before
   const revision = before.version + 1
   const told = toldOf(before, reached, outcomes)
   const put = outcomes.filter(({ row }) => row === 'put')
   const gone = outcomes.filter(({ row }) => row === 'gone').map(({ consumer_id }) => consumer_id)
   const rows: Queries = {}
-  for (const [i, list] of listsOf(told).entries()) rows[`told${i}`] = recordChanges(db, itemsOf(project_id, list))
+  const toldLists = listsOf(told)
+  for (const [i, list] of toldLists.entries()) rows[`told${i}`] = recordChanges(db, itemsOf(project_id, list))
   const states = put.map(({ consumer_id, features, due_at }) => [consumer_id, features, due_at])
-  for (const [i, list] of jsonLists(states).entries()) rows[`put${i}`] = statesPut(db, { project_id, revision }, list)
+  const putLists = jsonLists(states)
+  for (const [i, list] of putLists.entries()) rows[`put${i}`] = statesPut(db, { project_id, revision }, list)
   if (gone.length > 0) rows.gone = statesGone(db, project_id, gone)
   if (skipped.length > 0) rows.skipped = statesSkipped(db, { project_id, revision }, skipped)
-  const { moved } = await batch(db, { ...rows, moved: watcherMoved(db, before, reached, told.length) })
-  return moved[0]?.lease_token === null
+  const written = [...toldLists, ...putLists].reduce((sum, list) => sum + utf8(list).byteLength, reached.written)
+  const { moved } = await batch(db, { ...rows, moved: watcherMoved(db, before, { ...reached, written }, told.length) })
+  return { isFree: moved[0]?.lease_token === null, written }
 }
 
 function toldOf({ state, project_id, version }: Watcher, reached: Reached, outcomes: readonly Outcome[]) {
@@ -119,12 +128,16 @@ const headOf = (projectId: string) =>
 function watcherMoved(
   db: Db,
   { project_id, version }: Watcher,
-  { state, position, epoch, walk, isIdle }: Reached,
+  { state, position, epoch, walk, isIdle, written }: Reached,
   told: number,
 ) {
   const head = headOf(project_id)
   const ownLast = position + told
   const isFree = isIdle ? sql`${head} = ${ownLast}` : sql`0`
+  // A rest is a lease that nobody has.
+  const now = Date.now()
+  const rest = restAfter(written)
+  const restUntil = rest > 0 ? now + rest : 0
   return db
     .update(watchers)
     .set({
@@ -135,7 +148,7 @@ function watcherMoved(
       walk,
       position: sql`CAST(iif(${head} = ${ownLast}, ${ownLast}, ${position}) AS INTEGER)`,
       lease_token: sql`iif(${isFree}, NULL, ${watchers.lease_token})`,
-      lease_until: sql`iif(${isFree}, 0, CAST(${Date.now() + LEASE_MS} AS INTEGER))`,
+      lease_until: sql`CAST(iif(${isFree}, ${restUntil}, ${now + LEASE_MS}) AS INTEGER)`,
     })
     .where(eq(watchers.project_id, project_id))
     .returning({ lease_token: watchers.lease_token })

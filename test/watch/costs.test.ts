@@ -65,6 +65,8 @@ it('one change of one consumer takes three round trips, apart from the call that
 it('a walk, and the end of a month, take three trips for two hundred consumers, and one or two rows written for each', async () => {
   const world = await granted(1000)
   await world.told()
+  // It rests after each of these.
+  advance(MINUTE)
   await world.must('PATCH', `billing/plans/${world.plans[0]}`, { features: { sso: { value: true } } })
   const walk = await costOf(world)
   expect((await world.told()).filter(({ type }) => type === 'entitlements.changed')).toHaveLength(1000)

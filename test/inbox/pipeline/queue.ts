@@ -64,8 +64,8 @@ export function memoryQueue(name = queueOf(STORE_NUMBER), most = 100) {
   const EVENTS = {
     send: async (body: unknown, options?: QueueSendOptions) => take(body, options),
     sendBatch: async (messages: Iterable<MessageSendRequest>, options?: QueueSendBatchOptions) => {
-      for (const { body, contentType } of messages) {
-        take(body, { ...options, ...(contentType && { contentType }) } as QueueSendOptions)
+      for (const { body, ...own } of messages) {
+        take(body, { ...options, ...own } as QueueSendOptions)
       }
     },
   } as unknown as Queue<unknown>
