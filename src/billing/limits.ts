@@ -45,5 +45,10 @@ export const MAX_OF_CUSTOMER = 20
  * invoices takes 200,000.
  */
 export const MAX_OBJECT_LIST_BYTES = 256 * 1024
-/** The same for each of the lists that are shown with a customer. */
+/**
+ * Bytes that a row may store for a list to measure what its object takes as JSON. Most rows take a few thousand; one with the
+ * most that 16 tied events can leave takes 640,000.
+ */
+export const MAX_MEASURED = 64 * 1024
+/** As {@link MAX_OBJECT_LIST_BYTES}, for each of the lists that are shown with a customer. */
 export const MAX_CUSTOMER_LIST_BYTES = 96 * 1024

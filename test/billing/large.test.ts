@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_CUSTOMER_LIST_BYTES, MAX_OBJECT_LIST_BYTES } from '../../src/billing/limits'
 import { MAX_OBJECT_BYTES } from '../../src/vendors/limits'
+import { STORE } from '../harness'
 import { walk } from '../inbox/seeding'
 import { anId, type Fields, stripeEventOf, stripeInvoice, stripeItem, stripeSubscription, T0 } from './payloads'
 import { type BillingWorld, billingWorld, type Shown } from './world'
@@ -89,4 +90,22 @@ it('a page of a hundred ordinary objects is full', async () => {
     Array.from({ length: 100 }, () => stripeEventOf('invoice.updated', stripeInvoice({ id: anId('in'), lines }))),
   )
   expect((await world.api('/invoices?limit=100')).body).toMatchObject({ has_more: false, truncated: false })
+})
+
+it('of objects whose rows are large, a page has few: the database parses each of them as a whole', async () => {
+  const world = await billingWorld()
+  const ids = Array.from({ length: 8 }, (_, n) => `sub_tied_${n}`)
+  await world.deliverTogether(
+    ids.map((id) => stripeEventOf('customer.subscription.updated', stripeSubscription({ id, customer: 'cus_tied' }))),
+  )
+  // As many events of one rank would leave them. Only the first is shown.
+  await STORE.prepare(
+    `UPDATE billing_objects SET candidates = json_insert(candidates, '$[#]', json_object('body', hex(zeroblob(300000))))
+     WHERE kind = 'subscription' AND vendor_id LIKE 'sub_tied_%'`,
+  ).run()
+  for (const query of ['', '?customer=cus_tied']) {
+    const pages = await walk((path) => world.api(path), `/subscriptions${query}`, 100)
+    expect(pages.map(({ data }) => data.length)).toEqual(ids.map(() => 1))
+    expect(pages.flatMap(({ data }) => data.map(({ id }: Shown) => id))).toEqual(ids.toReversed())
+  }
 })

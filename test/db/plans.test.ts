@@ -11,8 +11,8 @@ import { arrived, comeBack, customersWorld, newDomain, open, type SignedIn } fro
 /* What a statement reads that belongs to others: with a scan, it would slow down with every project of a store. */
 
 /**
- * Tables that the cron may read whole: small ones, such as a day's refreshes or the watchers, one in a project, and those of which it takes
- * a bounded part.
+ * Tables that the cron may read whole: small ones, such as a day's refreshes, the watchers (one in a project) or the endpoints (ten in a
+ * project at most), and those of which it takes a bounded part.
  */
 const READ_WHOLE = [
   'changes_epoch',
@@ -26,6 +26,7 @@ const READ_WHOLE = [
   'vendor_asks',
   'vendor_runs',
   'watchers',
+  'webhook_endpoints',
 ]
 
 let tables: Set<string>

@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { fitsPage, json } from '../../db/sql'
 import type { ObjectKind, ShownKind } from '../../lib/billing-kinds'
-import { MAX_SCANNED, MAX_SCANNED_BODIES, MAX_SORTED } from '../limits'
+import { MAX_MEASURED, MAX_SCANNED, MAX_SCANNED_BODIES, MAX_SORTED } from '../limits'
 import type { StoredBody } from '../reduce'
 import { billingObjects } from '../schema'
 
@@ -139,8 +139,13 @@ export function listObjects(
   const found = sql`${ofCustomer && sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
   const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${latest} LIMIT ${take}`
   const measured = sql`SELECT *, ${fitsPage(SIZE, bytes)} AS fits FROM (${page}) ${o}`
-  const columns = { ...shown, part: sql<ListedRow['part']>`iif(fits, 'object', 'over')`.as('part') }
-  const body = sql`iif(fits, ${o.candidates}->'$[0].body', NULL)`
+  const columns = {
+    ...shown,
+    // What no longer fits is not parsed.
+    body: json<StoredBody>(sql`iif(fits, ${o.candidates}->'$[0].body', NULL)`).as('body'),
+    event_id: sql<string>`iif(fits, ${o.candidates}->>'$[0].event_id', NULL)`.as('event_id'),
+    part: sql<ListedRow['part']>`iif(fits, 'object', 'over')`.as('part'),
+  }
   const end = sql.join(
     Object.keys(columns).map((name) => {
       if (name === 'part') return sql`'end'`
@@ -151,12 +156,13 @@ export function listObjects(
   // SQLite runs the second part only where the first one has fewer rows than the limit.
   return raw(
     db,
-    { ...columns, body: json<StoredBody>(body).as('body') },
+    columns,
     (fields) => sql`
       ${ofCustomer && withSize(and(ofKind, ofCustomer))}
       SELECT * FROM (
         SELECT ${fields} FROM (${measured}) ${o}
-        LEFT JOIN ${billingObjects} ${card} ON ${isItsCard} LEFT JOIN ${billingObjects} ${owner} ON ${isItsOwner}
+        LEFT JOIN ${billingObjects} ${card} ON fits AND ${isItsCard}
+        LEFT JOIN ${billingObjects} ${owner} ON fits AND ${isItsOwner}
         ORDER BY ${latest})
       UNION ALL
       SELECT * FROM (${walk(end)} LIMIT ${unlessFew(1)} OFFSET ${most - 1})
@@ -164,10 +170,14 @@ export function listObjects(
   ) as Query<ListedRow[]>
 }
 
-/** About what an object takes as JSON when it is shown. */
-const SIZE = sql`octet_length(${o.candidates}->'$[0].body') + ${BYTES_OF_NULLS} *
-  (coalesce(json_array_length(${o.candidates}, '$[0].body.lines.data'), 0)
-  + coalesce(json_array_length(${o.candidates}, '$[0].body.items'), 0))`
+/**
+ * About what an object takes as JSON when it is shown. A large row counts with all that it stores: the database would parse
+ * the whole row to measure its first candidate, and serves nobody else meanwhile.
+ */
+const SIZE = sql`CASE WHEN octet_length(${o.candidates}) > ${MAX_MEASURED} THEN octet_length(${o.candidates})
+  ELSE octet_length(${o.candidates}->'$[0].body') + ${BYTES_OF_NULLS} *
+    (coalesce(json_array_length(${o.candidates}, '$[0].body.lines.data'), 0)
+    + coalesce(json_array_length(${o.candidates}, '$[0].body.items'), 0)) END`
 
 /**
  * Whether a customer has so few objects of a kind that they are all read, by the index by customer, and sorted. The
