@@ -19,7 +19,7 @@ import { newSecret } from './secret'
  */
 export function mintAgain(rt: Runtime, actor: Actor, kept: Kept, change: Change): Promise<Minted> {
   const rotation = { known: kept.key_prefix ?? '', unused: true }
-  return secretAgain(rt, { actor, kept, rotation, otherwise: 'it was used, or has got another secret since' }, change)
+  return secretAgain(rt, { actor, kept, rotation, otherwise: 'it has been used or rotated since' }, change)
 }
 
 /**
@@ -30,7 +30,7 @@ export function mintAgain(rt: Runtime, actor: Actor, kept: Kept, change: Change)
  */
 export function rotateAgain(rt: Runtime, actor: Actor, kept: Kept, change: Change): Promise<Minted> {
   const rotation = { how: { when: 'first_use', grace_s: 0 }, pending: kept.key_prefix ?? '' } as const
-  const otherwise = 'the secret that the rotation returned is not one that still waits for its first use'
+  const otherwise = 'the secret that the rotation returned no longer waits for its first use'
   return secretAgain(rt, { actor, kept, rotation, otherwise }, change)
 }
 

@@ -44,12 +44,12 @@ export const ApiKey = named(
       .object({
         key_prefix: z.string(),
         created_at: timestamp,
-        expires_at: timestamp.describe(`${PENDING_FOR / DAY} days later. Not used by then, the secret ends.`),
-        issued_to: Holder.describe('Who began the rotation, and received the secret.'),
+        expires_at: timestamp.describe(`${PENDING_FOR / DAY} days later. If the secret is not used by then, it ends.`),
+        issued_to: Holder.describe('Who began the rotation and received the secret.'),
       })
       .nullable()
       .describe(
-        'The secret that a rotation with `when: first_use` returned, until its first use. With that, it becomes the current secret.',
+        'The secret that a rotation with `when: first_use` returned, until its first use, which makes it the current secret.',
       ),
     previous: z
       .object({

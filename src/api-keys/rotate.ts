@@ -32,7 +32,7 @@ export const RotateBody = named(
       .max(MAX_GRACE_S)
       .default(0)
       .describe(
-        'For how many seconds the replaced secret keeps working. A key has at most one such secret: when another one is replaced, it ends.',
+        'How many seconds the replaced secret keeps working. A key has at most one replaced secret that works: when another one is replaced, the older one ends.',
       ),
   }),
   { when: 'first_use', grace_s: 3600 },

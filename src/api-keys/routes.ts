@@ -240,7 +240,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     '/:id/previous-secret',
     route({
       id: 'endPreviousSecret',
-      summary: 'End the secret before the current one',
+      summary: 'End the previous secret',
       description:
         'The secret that a rotation replaced, and that still works, stops working immediately. If there is none, nothing changes. A key may always end its own.',
       tag,

@@ -3,7 +3,7 @@ import { SECOND } from '../lib/time'
 import { ANSWER_WITHIN_MS, KEPT_OF_FAILURE, KEPT_OF_SUCCESS, MAX_HELD_MS } from './limits'
 import { signedHeaders } from './sign'
 
-/** What came of one attempt. `error`: why there was no answer. `hold`: how long the endpoint asks us to wait (ms). */
+/** The result of one attempt. `error`: why there was no answer. `hold`: how long the endpoint asks us to wait (ms). */
 export type Attempted = {
   at: number
   ms: number
@@ -17,7 +17,7 @@ export type Attempted = {
 export type Target = { url: string; secrets: readonly string[]; ours: readonly string[] }
 
 /**
- * Sends something once. It throws nothing: whatever goes wrong is what came of the attempt.
+ * Sends something once. It does not throw: an error is the result of the attempt.
  *
  * @param within how long it may take (ms)
  */

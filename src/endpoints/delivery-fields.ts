@@ -8,26 +8,30 @@ import { isTaken } from './attempt'
 import type { DeliveryRow, ResendRow, RunRow } from './deliveries'
 import { typeList } from './fields'
 
-const number = z.int().nullable().describe('The number of the change; null if it was a test or `feed.gap`.')
+const number = z.int().nullable().describe('The number of the change; null for a test and `feed.gap`.')
 
 const Attempt = named(
   'WebhookAttempt',
   z.object({
-    webhook_id: z.string().describe('The header `webhook-id`: the id of the change. It is the same in each attempt.'),
+    webhook_id: z
+      .string()
+      .describe(
+        'The header `webhook-id`: the id of the change, or of the test or gap. It is the same in each attempt.',
+      ),
     number,
     type: z.string(),
     at: timestamp,
-    ms: z.int().describe('How long it took, with the beginning of the answer.'),
+    ms: z.int().describe('How long it took, including the beginning of the response body.'),
     try: z.int().describe('The number of the attempt: 1 is the first one.'),
     outcome: named('WebhookOutcome', z.enum(['taken', 'failed'])),
-    http_status: z.int().nullable().describe('The status of the answer; null if there was none.'),
+    http_status: z.int().nullable().describe('The status of the response; null if there was none.'),
     error: z
       .string()
       .nullable()
       .describe(
-        'Why there was no answer: `time`, `unreachable`, or a rule that the address breaks. `slow`: it took longer than a second, and is made again with more time.',
+        'Why there was no response: `time`, `unreachable`, or a rule that the address breaks. `slow`: it took longer than a second, and is made again with more time.',
       ),
-    answer: z.string().describe('The beginning of the body of the answer: 1 KB of a failure, 128 bytes of a success.'),
+    answer: z.string().describe('The beginning of the response body: 1 KB of a failure, 128 bytes of a success.'),
   }),
   {
     webhook_id: SAMPLE.change,
@@ -45,7 +49,11 @@ const Attempt = named(
 
 export const AttemptRun = named(
   'WebhookRun',
-  z.object({ id: z.string(), at: timestamp, attempts: z.array(Attempt).describe('What was sent together, in order.') }),
+  z.object({
+    id: z.string(),
+    at: timestamp,
+    attempts: z.array(Attempt).describe('The attempts of this run, in order.'),
+  }),
   { id: SAMPLE.run, at: SAMPLE.time, attempts: [exampleOf(Attempt)] },
 )
 
@@ -55,13 +63,13 @@ export const Delivery = named(
     number: z.int().describe('The number of the change.'),
     type: z.string(),
     state: named('WebhookDeliveryState', z.enum(DELIVERY_STATES)).describe(
-      '`pending`: it is sent again. `failed`: all attempts have failed.',
+      '`pending`: it will be sent again. `failed`: all attempts have failed.',
     ),
     tries: z.int().describe('How many attempts have failed.'),
-    due_at: timestamp.nullable().describe('When it is sent next; null if it is not.'),
+    due_at: timestamp.nullable().describe('When it will be sent again; null if it will not.'),
     attempted_at: timestamp.nullable(),
-    http_status: z.int().nullable().describe('The status of the last answer; null if there was none.'),
-    error: z.string().nullable().describe('Why there was no answer.'),
+    http_status: z.int().nullable().describe('The status of the last response; null if there was none.'),
+    error: z.string().nullable().describe('Why there was no response.'),
   }),
   {
     number: 4711,
@@ -80,7 +88,7 @@ export const ResendBody = named(
   z.strictObject({
     after: z.int().min(0).describe('The number of the change before the first one.'),
     until: z.int().min(1).describe('The number of the last one.'),
-    types: typeList.optional().describe('Only these types, among those of the endpoint.'),
+    types: typeList.optional().describe('Only these of the endpoint’s types.'),
   }),
   { after: 4700, until: 4711 },
 )
@@ -92,9 +100,9 @@ export const Resend = named(
     after: z.int().describe('The number of the change before the first one.'),
     until: z.int().describe('The number of the last one.'),
     types: z.array(z.string()).nullable(),
-    reached: z.int().describe('The number of the last change that was looked at.'),
+    reached: z.int().describe('The number of the last change that was handled.'),
     created_at: timestamp,
-    finished_at: timestamp.nullable().describe('When all had been sent, or were kept to be sent again.'),
+    finished_at: timestamp.nullable().describe('When every change had been sent, or was waiting for a retry.'),
   }),
   {
     id: SAMPLE.resend,

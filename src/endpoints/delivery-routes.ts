@@ -36,9 +36,9 @@ export const deliveryRoutes = new Hono<HttpEnv>()
     '/:id/test',
     route({
       id: 'testWebhookEndpoint',
-      summary: 'Send a sample to a webhook endpoint',
+      summary: 'Send a test to a webhook endpoint',
       description:
-        'Sends `webhook_endpoint.test` now, also to an endpoint that is disabled, and answers what came of it. A project can send 6 a minute.',
+        'Sends `webhook_endpoint.test` immediately, even if the endpoint is disabled, and returns the result. A project can send 6 tests a minute.',
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The attempt.', schema: AttemptRun } },
@@ -50,8 +50,8 @@ export const deliveryRoutes = new Hono<HttpEnv>()
     '/:id/attempts',
     route({
       id: 'listWebhookAttempts',
-      summary: 'List what was sent to a webhook endpoint',
-      description: 'Newest first, kept for 30 days. What was sent together is one row.',
+      summary: 'List the attempts of a webhook endpoint',
+      description: 'Newest first, kept for 30 days. Attempts that were made in one run are listed together.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of runs.', schema: listOf(AttemptRun) } },
@@ -74,8 +74,9 @@ export const deliveryRoutes = new Hono<HttpEnv>()
     '/:id/deliveries',
     route({
       id: 'listWebhookDeliveries',
-      summary: 'List the changes that a webhook endpoint has not taken',
-      description: 'The latest change first. A change that the endpoint has taken is not in this list.',
+      summary: 'List the changes that a webhook endpoint has not accepted',
+      description:
+        'Newest change first. A change is `pending` if it will be sent again, and `failed` after the last attempt.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of changes.', schema: listOf(Delivery) } },
@@ -100,8 +101,8 @@ export const deliveryRoutes = new Hono<HttpEnv>()
     route({
       ...resendable,
       id: 'resendWebhookDelivery',
-      summary: 'Send a change to a webhook endpoint once more',
-      description: 'Whether it has taken the change or not. The change keeps its `webhook-id`.',
+      summary: 'Send a change to a webhook endpoint again',
+      description: 'It is sent even if the endpoint has accepted it before. It keeps its `webhook-id`.',
       faults: ['not_found', 'resend_limit_reached'],
       repeated: async (c, { object_id }) => answer(c, await resent(c, c.req.param('id') ?? '', object_id), 202),
     }),
@@ -117,9 +118,9 @@ export const deliveryRoutes = new Hono<HttpEnv>()
     route({
       ...resendable,
       id: 'resendWebhookChanges',
-      summary: 'Send a range of changes to a webhook endpoint once more',
+      summary: 'Send a range of changes to a webhook endpoint again',
       description:
-        'Every change after the first number, up to the last one, of the types of the endpoint, beside what changes meanwhile. They keep their `webhook-id`.',
+        'Sends every change of the endpoint’s types after the number `after`, up to and including `until`. New changes are sent at the same time. Each change keeps its `webhook-id`.',
       faults: ['not_found', 'resend_limit_reached'],
       repeated: async (c, { object_id }) => answer(c, await resent(c, c.req.param('id') ?? '', object_id), 202),
     }),

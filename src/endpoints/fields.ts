@@ -28,17 +28,15 @@ export const typeList = z
     if (unknown !== undefined)
       issues.push({ code: 'custom', message: `is not a type of change: ${unknown}`, input: words })
   })
-  .describe('The types of changes that are sent. `subscription.*` names all types that begin with `subscription.`.')
-
-const ordered = z
-  .boolean()
   .describe(
-    'Whether one change is sent at a time. A change that the endpoint does not take then holds up those after it.',
+    'The types of changes that are sent. `subscription.*` stands for all types that begin with `subscription.`.',
   )
+
+const ordered = z.boolean().describe('Whether one change is sent at a time. If one fails, the changes after it wait.')
 const include_object = z
   .boolean()
   .describe(
-    `Whether \`data\` also has \`current\`: the object as it is when it is sent. Objects of these types have it: ${SENT_OBJECTS.join(', ')}.`,
+    `Whether \`data\` also has \`current\`: the object in its state at the time of sending. These objects have it: ${SENT_OBJECTS.join(', ')}.`,
   )
 
 export const CreateEndpoint = named(
@@ -78,11 +76,13 @@ export const EndpointShown = named(
     ordered: z.boolean(),
     include_object: z.boolean(),
     state: named('WebhookEndpointState', z.enum(ENDPOINT_STATES)).describe(
-      '`failing`: it has not taken five changes in a row, and gets one attempt at a time until it takes one. `disabled`: nothing is sent.',
+      '`failing`: five changes in a row have failed, and it gets one attempt at a time until one succeeds. `disabled`: nothing is sent.',
     ),
     disabled_reason: named('WebhookEndpointDisabledReason', z.enum(DISABLED_REASONS))
       .nullable()
-      .describe('`requested`: by a call. `gone`: it answered 410. `failing`: it took nothing for five days.'),
+      .describe(
+        '`requested`: a call disabled it. `gone`: it responded with 410. `failing`: every attempt failed for five days.',
+      ),
     secrets: z
       .array(
         z.object({
@@ -92,19 +92,19 @@ export const EndpointShown = named(
           added_by: Holder,
         }),
       )
-      .describe(`The secrets that sign, 1 to ${MAX_ENDPOINT_SECRETS}. What is sent has a signature of each.`),
+      .describe(`The secrets that sign, 1 to ${MAX_ENDPOINT_SECRETS}. Each request is signed with all of them.`),
     position: z
       .string()
       .describe(
-        'The id of the last change that was sent, or that is sent again later. As `after` of `GET /changes`, it lists what comes next.',
+        'The id of the last change that was sent or is waiting for a retry. Pass it as `after` to `GET /changes` to list the next ones.',
       ),
-    behind: count.describe('How many changes of the project come after it. Those of other types count too.'),
+    behind: count.describe('How many changes of the project come after `position`, including those of other types.'),
     next_attempt_at: timestamp
       .nullable()
-      .describe('When the next attempt is made, if nothing is sent before then; else null.'),
+      .describe('When the next attempt is made, if the endpoint has to wait; else null.'),
     failing_since: timestamp
       .nullable()
-      .describe('Since when it has taken nothing; null if it took the last change that was sent.'),
+      .describe('Since when every attempt has failed; null if the last one succeeded.'),
     last_success_at: timestamp.nullable(),
     last_failure_at: timestamp.nullable(),
     created_at: timestamp,
@@ -136,7 +136,7 @@ const secret = z
   .string()
   .nullable()
   .describe(
-    `The new secret, \`${SECRET_PREFIX}\` and base64. It is shown only once: null if the request is repeated with its Idempotency-Key.`,
+    `The new secret: \`${SECRET_PREFIX}\` and base64. It is shown only once, so it is null if the request is repeated with its Idempotency-Key.`,
   )
 
 export const EndpointWithSecret = named('WebhookEndpointWithSecret', z.object({ endpoint: EndpointShown, secret }), {
@@ -144,7 +144,7 @@ export const EndpointWithSecret = named('WebhookEndpointWithSecret', z.object({ 
   secret: 'the new secret, once',
 })
 
-/** The scopes that read what these types tell. Who may change endpoints is told of them anyway. */
+/** The scopes that these types need. `webhooks:read` is left out: callers who may change endpoints see these changes anyway. */
 export function scopesOf(types: readonly string[]): Scope[] {
   const scopes = types.flatMap(typesNamed).map((type) => CHANGE_TYPES[type].scope)
   return [...new Set(scopes)].filter((scope) => scope !== 'webhooks:read')

@@ -25,11 +25,11 @@ export const MAX_LOGGED = 32 * 1024
 export const RETRY_WAITS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((h) => h * HOUR)]
 /** How much of a wait is random, either way, so that what failed together does not come together. */
 export const JITTER = 0.1
-/** How long an endpoint may hold us with `Retry-After` (ms). */
+/** The longest `Retry-After` that we obey (ms). */
 export const MAX_HELD_MS = DAY
-/** Changes in a row that an endpoint must fail to take until it counts as failing, and gets one attempt at a time. */
+/** Failures in a row after which an endpoint is failing, and gets one attempt at a time. */
 export const FAILURES_TO_OPEN = 5
-/** How long an endpoint may take nothing (ms) until it is disabled. */
+/** How long every attempt has failed (ms) before an endpoint is disabled. */
 export const DISABLED_AFTER_MS = 5 * DAY
 
 /** How long a run begins attempts (ms): in the first queue, where an attempt takes no longer either, and in the second one. */
@@ -40,9 +40,9 @@ export const FAST = { attempts: 5, ms: 300 }
 export const PAGE = 100
 export const PAGE_WITH_OBJECTS = 20
 export const RETRIES = 20
-/** Changes that wait for another attempt at an endpoint. With more, no new one is sent. */
+/** Changes of an endpoint that wait for a retry. With so many, no new one is sent. */
 export const MAX_PENDING = 1000
-/** How long an endpoint with so many waits, if none of them is due (ms). */
+/** How long such an endpoint waits if none of them is due (ms). */
 export const FULL_WAIT_MS = MINUTE
 /** Reads of one run. */
 export const RUN_READS = 40

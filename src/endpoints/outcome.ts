@@ -43,7 +43,7 @@ export type Outcome = {
   log: KeptAttempt[]
 }
 
-/** What became of what was sent. @param now milliseconds */
+/** The effects of what was sent. @param now milliseconds */
 export function outcomeOf(endpoint: Endpoint, work: Work, sent: readonly Sent[], now: number): Outcome {
   const inOrder = sent.toSorted((a, b) => work.items.indexOf(a.item) - work.items.indexOf(b.item))
   const passed = inOrder.filter((one) => isPassed(endpoint, one))

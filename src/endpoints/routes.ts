@@ -28,7 +28,7 @@ export const endpointRoutes = new Hono<HttpEnv>()
     route({
       id: 'createWebhookEndpoint',
       summary: 'Create a webhook endpoint',
-      description: `Sends every later change of these types to an address of yours, signed as https://www.standardwebhooks.com/ says. Each type needs the scope that reads its object. The response has the secret, which is shown only once. A project can have ${MAX_ENDPOINTS} endpoints.`,
+      description: `Sends every later change of these types to your server, signed in the format of https://www.standardwebhooks.com/. You need the scope of each type. The response has the secret, which is shown only once. A project can have ${MAX_ENDPOINTS} endpoints.`,
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The endpoint and its secret.', schema: EndpointWithSecret } },
@@ -69,7 +69,7 @@ export const endpointRoutes = new Hono<HttpEnv>()
     route({
       id: 'getWebhookEndpoint',
       summary: 'Read a webhook endpoint',
-      description: 'How far it is, and how it does. Its secrets are shown only by their hints.',
+      description: 'With its state and its position in the feed. Of each secret, only a hint is shown.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'The endpoint.', schema: EndpointShown } },
@@ -83,7 +83,7 @@ export const endpointRoutes = new Hono<HttpEnv>()
       id: 'updateWebhookEndpoint',
       summary: 'Change, disable or enable a webhook endpoint',
       description:
-        'Except to disable it, you need the scope of each type that it has then. An endpoint that is enabled goes on where it stopped. If the changes after that are no longer kept, it first gets `feed.gap`.',
+        'You need the scope of each type that the endpoint has after the change, unless you only disable it. An endpoint that you enable continues where it stopped. If the changes after that are no longer kept, it first gets `feed.gap`.',
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The endpoint.', schema: EndpointShown } },
@@ -101,7 +101,7 @@ export const endpointRoutes = new Hono<HttpEnv>()
     route({
       id: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint',
-      description: 'Nothing is sent to it any more. Its secrets are deleted at once, and its log within an hour.',
+      description: 'Nothing more is sent to it. Its secrets are deleted immediately, and its log within an hour.',
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Deleted.' } },
@@ -117,7 +117,7 @@ export const endpointRoutes = new Hono<HttpEnv>()
     route({
       id: 'addWebhookSecret',
       summary: 'Add a secret to a webhook endpoint',
-      description: `What is sent from now on has a signature of each secret. To rotate: add a secret, let your server know both, and remove the old one. An endpoint has 1 to ${MAX_ENDPOINT_SECRETS} secrets. The response shows the new one, once.`,
+      description: `From now on, requests are signed with each secret. To rotate, add a secret, let your server accept both, and remove the old one. An endpoint has 1 to ${MAX_ENDPOINT_SECRETS} secrets. The new one is shown only in this response.`,
       tag,
       policy: mayWrite,
       responses: { 201: { description: 'The endpoint and its new secret.', schema: EndpointWithSecret } },
@@ -135,7 +135,7 @@ export const endpointRoutes = new Hono<HttpEnv>()
     route({
       id: 'removeWebhookSecret',
       summary: 'Remove a secret of a webhook endpoint',
-      description: 'It signs nothing from now on.',
+      description: 'From now on, requests are not signed with it.',
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Removed.' } },
@@ -155,7 +155,7 @@ async function shown(c: Context<HttpEnv>, id: string) {
 }
 
 /**
- * Changes an endpoint, if the caller may read all that it gets then: otherwise one could lead it to a server of one's own.
+ * Changes an endpoint, if the caller may read everything that it then gets: otherwise, callers could direct it to servers of their own.
  *
  * @throws {Fault} `not_found`, `insufficient_scope`, `insufficient_role`
  */

@@ -17,7 +17,7 @@ import type { EndpointOf } from './work'
 const TYPE = 'webhook_endpoint.test'
 
 /**
- * Sends a sample to an endpoint now, also to one that is disabled. Whatever comes of it, the endpoint stays as it is.
+ * Sends a sample to an endpoint now, also to one that is disabled. Whatever the result, the endpoint stays as it is.
  *
  * @throws {Fault} `not_found`, `rate_limited`, `encryption_key_unavailable`
  */

@@ -21,9 +21,9 @@ const FeatureChange = named(
   'FeatureChange',
   z.object({
     key: z.string(),
-    before: z.unknown().describe('The value that the consumer was allowed; null if it was not allowed the feature.'),
-    after: z.unknown().describe('The value that it is allowed now; null if it is not allowed the feature.'),
-    reason: z.string().describe('Why it is as it is now: the reason of a check.'),
+    before: z.unknown().describe('The value that the consumer had; null if it did not have the feature.'),
+    after: z.unknown().describe('The value that the consumer has now; null if it does not have the feature.'),
+    reason: z.string().describe('Why the value is what it is now: the `reason` of a check.'),
   }),
 )
 
@@ -33,7 +33,7 @@ const EntitlementCause = named(
     type: z
       .string()
       .describe(
-        'The type of a change. Or `time`: something has begun or ended. Or `gap`: changes that were deleted before they were looked at.',
+        'The type of a change. Or `time`: something has begun or ended. Or `gap`: changes that were deleted before they were processed.',
       ),
     change: id.describe('The id of the change.'),
     cause: Cause.nullable().describe('What made that change; null if it is not reported.'),
@@ -47,7 +47,7 @@ export const ChangeSchema = named(
     number: z
       .int()
       .describe(
-        'Its place among the changes of the project. Numbers are consecutive, but you skip some if you filter by type or your key lacks a scope.',
+        'Its place among the changes of the project. Numbers are consecutive, but you see gaps if you filter by type or your key lacks a scope.',
       ),
     type: named('ChangeType', z.enum(Object.keys(CHANGE_TYPES) as [ChangeType, ...ChangeType[]])).describe(
       'New types may be added. Ignore any that you do not know.',
@@ -56,7 +56,7 @@ export const ChangeSchema = named(
     object: z.object({
       type: named('ChangeObjectType', z.enum(CHANGE_OBJECTS as [string, ...string[]])),
       id: z.string(),
-      vendor: id.describe('Of a billing object: the vendor whose id it is.'),
+      vendor: id.describe('The vendor, if the id is a vendor’s.'),
     }),
     revision: z.int().nullable().describe('The revision of the object after the change; null if the object has none.'),
     fields: z
@@ -68,22 +68,22 @@ export const ChangeSchema = named(
     former: z
       .object({ customer: id, consumer_id: id })
       .nullable()
-      .describe('Whom it belonged to before, if the change moved it; else null.'),
+      .describe('The previous owner, if the change moved the object; else null.'),
     cause: Cause.nullable().describe(
       'What made the change: a webhook event, a fetch from the vendor, or the entry of a call in the audit log. Null if it is not reported.',
     ),
     begun_by: Holder.optional().describe(
-      'Only of `api_key.rotation_pending` and `api_key.rotation_completed`: who began the rotation.',
+      'Only in `api_key.rotation_pending` and `api_key.rotation_completed`: who began the rotation.',
     ),
     features: z
       .array(FeatureChange)
       .optional()
-      .describe('Only of `entitlements.changed`: the features whose values are not what they were, by their keys.'),
+      .describe('Only in `entitlements.changed`: the features whose values have changed, by their keys.'),
     causes: z
       .array(EntitlementCause)
       .optional()
       .describe(
-        'Only of `entitlements.changed`: what may have made the difference, in order: up to 20 changes, and `time`. Several may be named of which one did.',
+        'Only in `entitlements.changed`: what may have caused the difference, in order: up to 20 changes, and `time`. Not every entry necessarily contributed.',
       ),
   }),
   {
@@ -114,9 +114,7 @@ export const ChangesPage = named(
   { data: [exampleOf(ChangeSchema)], next: SAMPLE.change, has_more: true, poll_after_s: 0 },
 )
 
-export const limitField = wholeNumber(z.int().min(1).max(MAX_PAGE).default(DEFAULT_PAGE)).describe(
-  'Changes in one answer.',
-)
+export const limitField = wholeNumber(z.int().min(1).max(MAX_PAGE).default(DEFAULT_PAGE)).describe('Changes on a page.')
 
 export const afterField = z
   .string()
@@ -124,7 +122,7 @@ export const afterField = z
   .max(60)
   .optional()
   .describe(
-    'The `id` of the last change that you have read, or `next` of the last answer. `latest` returns only the position of the newest change. Without `after`, the oldest change that is kept comes first.',
+    'The `id` of the last change that you have read, or `next` of the last page. `latest` returns only the position of the newest change. Without `after`, the oldest change that is kept comes first.',
   )
 
 /** `subscription.changed,grant.*` as the types that it names. */
@@ -144,7 +142,9 @@ export const typesField = z
     return new Set<string>(types.flat()) as Set<ChangeType>
   })
   .optional()
-  .describe('Only these types, separated by commas. `subscription.*` names all types that begin with `subscription.`.')
+  .describe(
+    'Only these types, separated by commas. `subscription.*` stands for all types that begin with `subscription.`.',
+  )
 
 const POSITION = /^chg_([0-9a-f]{8})_(0|[1-9]\d{0,14})$/
 
@@ -154,7 +154,7 @@ export function readAfter(after: string | undefined): AskedChanges['after'] {
   if (after === 'latest') return after
   const [, epoch, number] = POSITION.exec(after) ?? []
   if (epoch && number) return { epoch, number: Number(number) }
-  throw new Fault('invalid_cursor', 'As after, pass the id of a change, the next of an answer, or latest.')
+  throw new Fault('invalid_cursor', 'Pass the id of a change as after, or the next of a page, or latest.')
 }
 
 /** Whether somebody with these scopes is told of changes of a type. Nobody is told of a type that is unknown here. */

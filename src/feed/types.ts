@@ -92,7 +92,7 @@ const ENTRIES = Object.entries(OBJECTS).flatMap(([object, { scope, types }]) =>
   types.map((type) => [type as ChangeType, { object: object as ChangeObject, scope: scope as Scope }] as const),
 )
 
-/** Of each type: the type of its object, and the scope without which nobody is told of it. */
+/** For each type: the type of its object, and the scope that a reader needs. */
 export const CHANGE_TYPES = Object.fromEntries(ENTRIES) as Record<ChangeType, { object: ChangeObject; scope: Scope }>
 
 /** The types that a filter names: one, or all that begin like `subscription.*`; none if it names nothing that there is. */

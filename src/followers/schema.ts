@@ -6,7 +6,7 @@ import type { Sealed } from '../lib/seal'
 import { MOST_AT_ONCE } from './limits'
 
 export const ENDPOINT_STATES = ['active', 'failing', 'disabled'] as const
-/** Why an endpoint is disabled: a person or key did it, it answered 410, or it failed for days. */
+/** Why an endpoint is disabled: a person or key did it, it responded with 410, or every attempt failed for days. */
 export const DISABLED_REASONS = ['requested', 'gone', 'failing'] as const
 export const DELIVERY_STATES = ['pending', 'failed'] as const
 

@@ -145,8 +145,9 @@ function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: Heal
 
 function unwellReason({ url, state, disabled_reason }: HealthFacts['unwell'][number]): string {
   const host = URL.parse(url)?.host ?? url
-  if (state === 'failing') return `the webhook endpoint at ${host} takes nothing: it gets one attempt at a time`
-  const why = disabled_reason === 'gone' ? 'it answered 410' : 'it took nothing for days'
+  if (state === 'failing')
+    return `the webhook endpoint at ${host} is failing: it gets one attempt at a time until one succeeds`
+  const why = disabled_reason === 'gone' ? 'it responded with 410' : 'every attempt has failed for days'
   return `the webhook endpoint at ${host} was disabled, because ${why}`
 }
 
@@ -160,12 +161,12 @@ function followerChecks({ watching: { skipped, unread_age_ms }, unwell }: Health
     })),
     {
       about: 'entitlements',
-      reason: `the feed is not told what ${skipped} ${skipped === 1 ? 'consumer' : 'consumers'} may do, because of too many subscriptions or grants`,
+      reason: `the feed does not report the entitlements of ${skipped} ${skipped === 1 ? 'consumer' : 'consumers'}, because of too many subscriptions or grants`,
       degraded: skipped > 0,
     },
     {
       about: 'entitlements',
-      reason: `changes of entitlements are late: the oldest change that was not looked at was made ${span(unread_age_ms)} ago`,
+      reason: `changes of entitlements are late: the oldest change that was not processed was made ${span(unread_age_ms)} ago`,
       degraded: unread_age_ms > THRESHOLDS.degraded.unread_age_ms,
     },
   ]

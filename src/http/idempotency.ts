@@ -103,14 +103,14 @@ function requireSame({ fingerprint }: Claim, kept: Kept): void {
   if (kept.fingerprint === fingerprint) return
   throw new Fault(
     'idempotency_key_reused',
-    `You have sent this ${IDEMPOTENCY_KEY} with another request, which made ${kept.object_id}. Use another key for each request, and the same key only to repeat one.`,
+    `You have already used this ${IDEMPOTENCY_KEY} for another request, which made ${kept.object_id}. Use another key for each request, and the same key only to repeat one.`,
   )
 }
 
 function gone({ object_id }: Kept): Fault {
   return new Fault(
     'idempotent_result_gone',
-    `This request was executed before. What it made, ${object_id}, has been deleted since. To make another one, use another ${IDEMPOTENCY_KEY}.`,
+    `This request was executed before. Its result, ${object_id}, has been deleted since. To make another one, use another ${IDEMPOTENCY_KEY}.`,
   )
 }
 
@@ -118,6 +118,6 @@ function gone({ object_id }: Kept): Fault {
 export function secretNotReplayable({ object_id }: Kept, why: string): Fault {
   return new Fault(
     'secret_not_replayable',
-    `This request was executed before, and its secret is not kept. The API key ${object_id} gets no new secret now, because ${why}. If nobody has its secret, rotate it with another ${IDEMPOTENCY_KEY}, or revoke it.`,
+    `This request was executed before, and its secret is not stored. The API key ${object_id} does not get a new secret now, because ${why}. If you never received its secret, rotate it with another ${IDEMPOTENCY_KEY}, or revoke it.`,
   )
 }

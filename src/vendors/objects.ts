@@ -79,7 +79,7 @@ const SubscriptionItem = named(
     price: word,
     price_name: word.describe("The name of the price. Stripe calls it the price's nickname."),
     lookup_key: word.describe('A key that your own server gave the price at the vendor.'),
-    variant: word.describe("A second id of the price, where the vendor has one: Lemon Squeezy's variant."),
+    variant: word.describe("A second id of the price, if the vendor has one: Lemon Squeezy's variant."),
     product: word,
     quantity: z.number().nullable(),
     amount: amount.describe('The price of one unit. Null for a price with tiers, or with fractions of a minor unit.'),

@@ -35,13 +35,13 @@ const signed = z
     'What is signed: text with `{body}` and, if they are signed too, `{time}`, `{url}` (the `ingest_url`) and `{header:name}`.',
   )
 const unit = named('VerificationUnit', z.enum(UNITS)).describe(
-  'Of the time: `s` for 10 digits of seconds, `ms` for 13 of milliseconds. Default: `s`.',
+  'The unit of the time: `s` for 10 digits of seconds, `ms` for 13 digits of milliseconds. Default: `s`.',
 )
 const tolerance_s = z
   .int()
   .min(1)
   .max(MAX_TOLERANCE_S)
-  .describe('Seconds that a signed time may be off. Without `{time}`, it has no effect. Default: 300.')
+  .describe('How many seconds a signed time may be from our clock. It has no effect without `{time}`. Default: 300.')
 
 const more = {
   confirm: z.literal(true).optional().describe('Must be true for `sha1`, which is weak.'),
@@ -82,7 +82,7 @@ const EXAMPLE = {
 export const VerificationShown = named(
   'Verification',
   z.object({
-    preset: preset.describe('The preset that it started from. It has no effect of its own.'),
+    preset: preset.describe('The preset that the verification started from. It has no effect of its own.'),
     algorithm,
     header,
     encoding,

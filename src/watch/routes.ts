@@ -14,12 +14,12 @@ export const toldRoutes = new Hono<HttpEnv>().get(
   '/',
   route({
     id: 'listEntitlements',
-    summary: 'List what the feed of changes has told of entitlements',
+    summary: 'List the entitlements that the feed of changes has reported',
     description:
-      'For a copy of the entitlements: read this list once, then apply each `entitlements.changed` with a greater `revision`. It needs the setting `watch_entitlements`. Consumers who are allowed nothing can be missing. To decide what a consumer may do now, ask for a check: it does not wait for the feed. A page can end early if its values are large.',
+      'For a copy of the entitlements: read this list once, then apply each `entitlements.changed` with a greater `revision`. It needs the setting `watch_entitlements`. Consumers without features can be missing. To decide what a consumer may do now, use a check: it does not wait for the feed. A page can end early if its values are large.',
     tag: 'Entitlements',
     policy: { actors: ['session', 'api_key'], scope: 'entitlements:read', project: true, reads: true },
-    responses: { 200: { description: 'A page of what was told.', schema: ToldEntitlementsPage } },
+    responses: { 200: { description: 'A page of reported entitlements.', schema: ToldEntitlementsPage } },
   }),
   query(z.strictObject(pageFields)),
   async (c) => {

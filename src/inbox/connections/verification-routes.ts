@@ -54,9 +54,9 @@ export const verificationRoutes = new Hono<HttpEnv>()
     '/:id/verification',
     route({
       id: 'setVerification',
-      summary: 'Say how the sender signs',
+      summary: 'Set how the sender signs',
       description:
-        'For a connection of the vendor `hmac`. The verification replaces the one that the connection has. A preset alone is enough for a sender that has one. Unsafe settings are refused with 422. The call takes a second. After that, the verification applies to every delivery, wherever it arrives.',
+        'For a connection of the vendor `hmac`. The verification replaces the one that the connection has. A preset alone is enough for a sender that has one. Unsafe settings are refused with 422. The call takes a second. After that, the verification applies to every delivery.',
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The connection.', schema: ConnectionShown } },

@@ -57,6 +57,6 @@ async function putVerification(
 export function unsupported({ vendor }: Pick<Connection, 'vendor'>): Fault {
   return new Fault(
     'verification_unsupported',
-    `The service knows how ${vendor} signs. Only a connection of the vendor hmac has a verification.`,
+    `The service already knows how ${vendor} signs. You can only set the verification of connections of the vendor hmac.`,
   )
 }

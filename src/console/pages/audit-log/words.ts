@@ -137,10 +137,10 @@ export const ACTIONS: Record<string, Action> = {
   'webhook_endpoint.deleted': { did: 'Deleted a webhook endpoint' },
   'webhook_endpoint.disabled': {
     did: 'Disabled a webhook endpoint',
-    more: ({ reason }) => (reason === 'gone' ? 'it answered 410' : 'it took nothing for days'),
+    more: ({ reason }) => (reason === 'gone' ? 'it responded with 410' : 'every attempt has failed for days'),
   },
   'webhook_endpoint.secret_added': { did: 'Added a secret to a webhook endpoint' },
-  'webhook_endpoint.secret_removed': { did: 'Removed a secret of a webhook endpoint' },
+  'webhook_endpoint.secret_removed': { did: 'Removed a secret from a webhook endpoint' },
   'webhook_endpoint.resent': { did: 'Sent changes to a webhook endpoint again' },
   'event.replayed': { did: 'Replayed an event' },
   'events.replayed': {
