@@ -82,7 +82,7 @@ export default defineConfig({
     silent: 'passed-only',
     maxWorkers: availableParallelism(), // one core stays idle by default: half of two
     // Against hanging only: no test is to depend on how fast the machine is.
-    testTimeout: 120_000,
+    testTimeout: 600_000, // all cases of the longest take a minute on an idle machine
     hookTimeout: 120_000,
     expect: { requireAssertions: true },
     restoreMocks: true, // spies of a test end with it

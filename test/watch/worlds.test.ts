@@ -18,7 +18,6 @@ afterEach(() => Object.assign(STEP, WHOLE))
 /** Worlds side by side in one project: the setting up of one takes longer than its history. */
 const SIDE_BY_SIDE = 20
 
-// All cases take a minute on an idle machine.
 it('the feed of entitlements is what a check says, with kills, twins and changes at every trip', {
   timeout: 900_000,
 }, async () => {
