@@ -18,9 +18,7 @@ afterEach(() => Object.assign(STEP, WHOLE))
 /** Worlds side by side in one project: the setting up of one takes longer than its history. */
 const SIDE_BY_SIDE = 20
 
-it('the feed of entitlements is what a check says, with kills, twins and changes at every trip', {
-  timeout: 900_000,
-}, async () => {
+it('the feed of entitlements is what a check says, with kills, twins and changes at every trip', async () => {
   const sum = { acts: 0, kills: 0, twins: 0, told: 0, late: 0 }
   const sizes = [200, 20, 7, 50]
   for (let n = 0; n < cases(10); n++) {
