@@ -17,9 +17,9 @@ export function requireFormToken(form: URLSearchParams, token: string): void {
 }
 
 /**
- * The id of the key that a form will mint, in a field of the form: a form that is sent again, by a reload for example,
- * names a key that exists, and mints no other. Nobody can choose an id, because the field is signed for the session and
- * the project.
+ * The id of the key or endpoint that a form will make, in a field of the form: a form that is sent again, by a reload for
+ * example, names one that exists, and makes no other. Nobody can choose an id, because the field is signed for the session
+ * and the project.
  */
 export async function onceOf(rt: Runtime, user: SignedIn, id = newId('key', rt.now)): Promise<string> {
   const text = `console once:${user.id}:${user.project_id}:${id}`
@@ -29,11 +29,13 @@ export async function onceOf(rt: Runtime, user: SignedIn, id = newId('key', rt.n
 /**
  * The id in a field of {@link onceOf}; a new one for a form without the field.
  *
- * @throws {HTTPException} 403 if the field was not made for this session and project
+ * @param fresh the new one; its prefix says what the form makes
+ * @throws {HTTPException} 403 if the field was not made for this session, project and kind of thing
  */
-export async function idIn(rt: Runtime, user: SignedIn, once: string | null): Promise<string> {
-  if (once === null) return newId('key', rt.now)
+export async function idIn(rt: Runtime, user: SignedIn, once: string | null, fresh = newId('key', rt.now)) {
+  if (once === null) return fresh
   const [id = ''] = once.split('.', 1)
+  if (id.split('_')[0] !== fresh.split('_')[0]) throw refused()
   if (!equalBytes(utf8(once), utf8(await onceOf(rt, user, id)))) throw refused()
   return id
 }

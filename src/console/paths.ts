@@ -11,6 +11,7 @@ export function projectPaths(project: string) {
     start,
     status: `${start}/status`,
     changes: `${start}/platform/changes`,
+    endpoints: `${start}/platform/webhook-endpoints`,
     reference: `${start}/reference`,
     general: `${settings}/general`,
     keys: `${settings}/api-keys`,

@@ -36,6 +36,7 @@ import { ssoStartPages } from './pages/sso/start'
 import { ssoSettingsPages } from './pages/sso-settings/routes'
 import { ssoTestPages } from './pages/sso-tests/routes'
 import { statusPages } from './pages/status/routes'
+import { endpointPages } from './pages/webhooks-out/routes'
 
 /** The web console: pages over the same stores and rules as the API. */
 export const consoleRoutes = new Hono<HttpEnv>()
@@ -58,6 +59,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/sso', ssoTestPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/changes', changePages)
+  .route('/p/:project/platform/webhook-endpoints', endpointPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.
   .route('/p/:project/platform/billing/webhooks/health', healthPages)

@@ -39,16 +39,18 @@ export function requireAddress({ settings }: Runtime, url: string | undefined): 
 /**
  * Creates an endpoint. It gets what changes from now on.
  *
+ * @param fields.id a new id from this service, for a form that may be sent twice
+ * @returns the secret, which is null if the endpoint with this id was created before
  * @throws {Fault} `endpoint_limit_reached`, `encryption_key_unavailable`
  */
 export async function createEndpoint(
   rt: Runtime,
   project_id: string,
-  fields: NewEndpoint,
+  { id: given, ...fields }: NewEndpoint & { id?: string },
   change: Change,
-): Promise<{ row: EndpointRow; secret: string }> {
+): Promise<{ row: EndpointRow; secret: string | null }> {
   const { db } = rt
-  const id = newId('whe', change.now)
+  const id = given ?? newId('whe', change.now)
   const { secret, stored } = await newSealedSecret(rt, { project_id, endpoint_id: id }, change)
   const row = {
     ...fields,
@@ -67,12 +69,17 @@ export async function createEndpoint(
       db,
       change,
       endpointEntry(project_id, id, 'webhook_endpoint.created', { url, types }),
-      insertWhere(db, webhookEndpoints, row, sql`${count} < ${MAX_ENDPOINTS}`),
+      insertWhere(
+        db,
+        webhookEndpoints,
+        row,
+        sql`${count} < ${MAX_ENDPOINTS} AND NOT EXISTS ${findEndpoint(db, project_id, id)}`,
+      ),
     ),
     ...keptWith(db, change, id),
     rows: findEndpoint(db, project_id, id),
   })
-  if (rows[0]) return { row: rows[0], secret }
+  if (rows[0]) return { row: rows[0], secret: rows[0].secrets.some((one) => one.id === stored.id) ? secret : null }
   throw new Fault('endpoint_limit_reached', `A project can have ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)
 }
 

@@ -1,20 +1,19 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { run } from '../db/client'
 import { answer } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { listOf, pageFields, paging } from '../http/page'
-import { requireScopes } from '../http/policy'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { requireFound } from '../lib/fault'
-import { createEndpoint, deleteEndpoint, type EndpointChanges, requireAddress, updateEndpoint } from './change'
+import { deleteEndpoint } from './change'
 import { findEndpoint, listEndpoints } from './endpoint'
-import { CreateEndpoint, EndpointShown, EndpointWithSecret, presentEndpoint, scopesOf, UpdateEndpoint } from './fields'
+import { CreateEndpoint, EndpointShown, EndpointWithSecret, presentEndpoint, UpdateEndpoint } from './fields'
 import { MAX_ENDPOINT_SECRETS, MAX_ENDPOINTS } from './limits'
 import { endpointOf } from './named'
+import { changeEndpoint, makeEndpoint } from './permitted'
 import { addEndpointSecret, removeEndpointSecret } from './secrets'
 
 const tag = 'Webhooks out'
@@ -37,12 +36,8 @@ export const endpointRoutes = new Hono<HttpEnv>()
     }),
     body(CreateEndpoint),
     async (c) => {
-      const rt = c.get('rt')
-      const fields = c.req.valid('json')
-      requireAddress(rt, fields.url)
-      requireScopes(c.get('actor'), scopesOf(fields.types))
-      const { row, secret } = await createEndpoint(rt, projectOf(c.get('actor')), fields, changeOf(c))
-      return answer(c, { endpoint: presentEndpoint(row, rt.now), secret }, 201)
+      const { row, secret } = await makeEndpoint(c, c.req.valid('json'))
+      return answer(c, { endpoint: presentEndpoint(row, c.get('rt').now), secret }, 201)
     },
   )
   .get(
@@ -91,9 +86,8 @@ export const endpointRoutes = new Hono<HttpEnv>()
     }),
     body(UpdateEndpoint),
     async (c) => {
-      const changes = c.req.valid('json')
-      requireAddress(c.get('rt'), changes.url)
-      return answer(c, await changed(c, c.req.param('id'), changes), 200)
+      const row = await changeEndpoint(c, c.req.param('id'), c.req.valid('json'))
+      return answer(c, presentEndpoint(row, c.get('rt').now), 200)
     },
   )
   .delete(
@@ -152,21 +146,4 @@ async function shown(c: Context<HttpEnv>, id: string) {
   const { db, now } = c.get('rt')
   const { rows } = await read(c, { rows: findEndpoint(db, projectOf(c.get('actor')), id) })
   return presentEndpoint(requireFound(rows, 'Webhook endpoint'), now)
-}
-
-/**
- * Changes an endpoint, if the caller may read everything that it then gets: otherwise, callers could direct it to servers of their own.
- *
- * @throws {Fault} `not_found`, `insufficient_scope`, `insufficient_role`
- */
-async function changed(c: Context<HttpEnv>, id: string, changes: EndpointChanges) {
-  const { db, now } = c.get('rt')
-  const of = endpointOf(c, id)
-  const onlyDisables = Object.keys(changes).length === 1 && changes.state === 'disabled'
-  for (;;) {
-    const { types } = requireFound(await run(db, findEndpoint(db, of.project_id, id)), 'Webhook endpoint')
-    if (!onlyDisables) requireScopes(c.get('actor'), scopesOf(changes.types ?? types))
-    const row = await updateEndpoint(db, of, { asRead: types, changes }, changeOf(c))
-    if (row) return presentEndpoint(row, now)
-  }
 }

@@ -102,6 +102,16 @@ export async function newestChanges(db: Db, projectId: string, { before, limit, 
   return { data, before: older ? reached : null, epoch: epoch[0]?.epoch ?? '' }
 }
 
+/** Reads the change with this number, if it is kept, and the prefix of its id. */
+export async function readChange(db: Db, projectId: string, number: number) {
+  const { rows, epoch } = await batch(db, {
+    rows: changesAfter(db, projectId, number - 1, 1),
+    epoch: db.select().from(changesEpoch),
+  })
+  const found = rows.flatMap(numbered).find((one) => one.number === number)
+  return found ? { change: found, epoch: epoch[0]?.epoch ?? '' } : null
+}
+
 const SHOWN = { seq: changes.seq, at: changes.at, items: changes.items }
 
 /** How many rows a page looks at: each has one change at least. */

@@ -95,6 +95,8 @@ export const DETAILS: Record<string, unknown> = {
   }),
   'POST /console/projects': { name: 'By form' },
   'POST /console/p/:project/platform/billing/connections': { vendor: 'stripe', name: 'By form' },
+  'POST /console/p/:project/platform/webhook-endpoints/:id/edit': { types: ['webhook_endpoint.updated'] },
+  'POST /console/p/:project/platform/webhook-endpoints/:id/enable': { state: 'active' },
   'POST /console/p/:project/platform/billing/connections/:id': { name: 'By form' },
   'POST /console/p/:project/platform/billing/connections/:id/verification': {
     preset: 'github',

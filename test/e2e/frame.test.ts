@@ -58,6 +58,7 @@ describe('the frame', () => {
     ['Plans', '/platform/billing/plans'],
     ['Features', '/platform/billing/features'],
     ['Changes', '/platform/changes'],
+    ['Webhooks out', '/platform/webhook-endpoints'],
     ['Consumers', '/platform/consumers'],
     ['Unlinked customers', '/platform/consumers/unlinked'],
     ['General', '/platform/settings/general'],

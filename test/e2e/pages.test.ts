@@ -7,6 +7,7 @@ import { sleep } from '../../scripts/lib/terminal.ts'
 import { launch, picture, sendStripe, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 import { catalogPaths } from './catalog-paths.ts'
 import { consumerPaths } from './consumer-paths.ts'
+import { endpointPaths } from './endpoint-paths.ts'
 import { hmacConnection } from './hmac-connection.ts'
 import { memberPaths } from './member-paths.ts'
 import { setOutside } from './outside.ts'
@@ -162,6 +163,7 @@ beforeAll(async () => {
     ...consumers,
     ...catalog,
     ...sso,
+    ...(await endpointPaths({ token, project, empty })),
     'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
     replay: `${base}/billing/webhooks/replays/${replay_id}`,
     'health-empty': `/console/p/${empty}/platform/billing/webhooks/health`,

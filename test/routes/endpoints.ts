@@ -1,10 +1,11 @@
 import { newId } from '../../src/lib/ids'
 import { insertEndpoint } from '../endpoints/rows'
 import { STORE } from '../harness'
-import { byKey, may, type Rows, read, times } from './row'
+import { asks, byKey, may, type Rows, read, times } from './row'
 import type { World } from './world'
 
 const ENDPOINTS = '/platform/v1/webhook-endpoints'
+const PAGES = '/console/p/:project/platform/webhook-endpoints'
 const WRITE = may('admin', 'webhooks:write')
 const onEndpoint = (what: string) => ({
   action: `webhook_endpoint.${what}`,
@@ -17,6 +18,12 @@ const FIELDS = { url: 'https://sample.plain.dev/hook', types: ['webhook_endpoint
 async function withEndpoint() {
   const world = await byKey()
   return { ...world, endpoint: await insertEndpoint(world.project, world.owner.user) }
+}
+
+async function disabled({ endpoint }: World) {
+  await STORE.prepare("UPDATE webhook_endpoints SET state = 'disabled', disabled_reason = 'requested' WHERE id = ?")
+    .bind(endpoint.id)
+    .run()
 }
 
 /** A call to an endpoint that has as many open resends as it may have. */
@@ -48,6 +55,10 @@ export const ENDPOINT_ROWS: Rows = {
         return send('POST', ENDPOINTS, FIELDS)
       },
     },
+    console: {
+      [`GET ${PAGES}/new`]: {},
+      [`POST ${PAGES}`]: { fields: { url: FIELDS.url, types: 'webhook_endpoint.*' }, status: 201 },
+    },
   },
   [`GET ${ENDPOINTS}`]: {
     who: read('webhooks:read'),
@@ -55,10 +66,20 @@ export const ENDPOINT_ROWS: Rows = {
       add: (world, n) =>
         times(n, async (i) => void (await insertEndpoint(world.project, world.owner.user, Date.now() + i))),
     },
+    console: { [`GET ${PAGES}`]: {} },
   },
-  [`GET ${ENDPOINTS}/:id`]: { who: read('webhooks:read') },
-  [`PATCH ${ENDPOINTS}/:id`]: { who: WRITE, json: { state: 'disabled' }, audit: onEndpoint('updated') },
-  [`DELETE ${ENDPOINTS}/:id`]: { who: WRITE, audit: onEndpoint('deleted') },
+  [`GET ${ENDPOINTS}/:id`]: { who: read('webhooks:read'), console: { [`GET ${PAGES}/:id`]: {} } },
+  [`PATCH ${ENDPOINTS}/:id`]: {
+    who: WRITE,
+    json: { state: 'disabled' },
+    audit: onEndpoint('updated'),
+    console: {
+      ...asks(`${PAGES}/:id/edit`, { fields: { types: 'webhook_endpoint.updated' } }),
+      ...asks(`${PAGES}/:id/disable`),
+      [`POST ${PAGES}/:id/enable`]: { first: disabled },
+    },
+  },
+  [`DELETE ${ENDPOINTS}/:id`]: { who: WRITE, audit: onEndpoint('deleted'), console: asks(`${PAGES}/:id/delete`) },
   [`POST ${ENDPOINTS}/:id/secrets`]: {
     who: WRITE,
     status: 201,
@@ -70,6 +91,7 @@ export const ENDPOINT_ROWS: Rows = {
         return send('POST', `${ENDPOINTS}/${endpoint.id}/secrets`)
       },
     },
+    console: { [`GET ${PAGES}/:id/secrets`]: { policy: 'user' }, [`POST ${PAGES}/:id/secrets`]: { status: 201 } },
   },
   [`DELETE ${ENDPOINTS}/:id/secrets/:secret_id`]: {
     who: WRITE,
@@ -83,8 +105,12 @@ export const ENDPOINT_ROWS: Rows = {
         return send('DELETE', `${ENDPOINTS}/${endpoint.id}/secrets/${two?.id}`)
       },
     },
+    console: {
+      [`GET ${PAGES}/:id/secrets/:secret`]: { policy: 'user' },
+      ...asks(`${PAGES}/:id/secrets/:secret/remove`, { at: (world) => world.endpoint.secrets[0]?.id ?? '' }),
+    },
   },
-  [`POST ${ENDPOINTS}/:id/test`]: { who: WRITE, audit: null },
+  [`POST ${ENDPOINTS}/:id/test`]: { who: WRITE, audit: null, console: { [`POST ${PAGES}/:id/test`]: {} } },
   [`GET ${ENDPOINTS}/:id/attempts`]: {
     who: read('webhooks:read'),
     list: {
@@ -117,6 +143,7 @@ export const ENDPOINT_ROWS: Rows = {
     status: 202,
     audit: onEndpoint('resent'),
     faults: { resend_limit_reached: () => beyondResends('deliveries/NUMBER/resend') },
+    console: { [`POST ${PAGES}/:id/deliveries/:number/resend`]: {} },
   },
   [`POST ${ENDPOINTS}/:id/resend`]: {
     who: WRITE,

@@ -86,6 +86,16 @@ const NOTICES = {
   sso_deleted: 'The connection was deleted.',
   break_glass_given: 'The owner can sign in without single sign-on while it is enforced.',
   break_glass_taken: 'The owner has no break-glass access any more.',
+  endpoint_created_before:
+    'This endpoint already exists, and no second one was created. Its secret was shown once. If nobody stored it, add another secret.',
+  endpoint_updated: 'The endpoint was changed.',
+  endpoint_disabled: 'The endpoint is disabled. Nothing is sent to it.',
+  endpoint_enabled: 'The endpoint is active. It goes on where it stopped.',
+  endpoint_deleted: 'The endpoint was deleted. Nothing is sent to it any more.',
+  endpoint_secret_added_before:
+    'Nothing was changed: the secrets have changed since you opened the page. A new secret is shown once. If nobody stored it, remove it and add another one.',
+  endpoint_secret_removed: 'The secret was removed. It no longer signs.',
+  changes_resent: 'The changes will be sent again in a moment.',
   nothing_to_replay: 'Nothing was replayed: all matching events are already waiting to be processed.',
 }
 export type NoticeName = keyof typeof NOTICES

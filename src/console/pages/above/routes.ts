@@ -11,6 +11,8 @@ const ABOVE: [path: string, segments: number][] = [
   ['/p/:project/platform/settings/members/:user', 1],
   ['/p/:project/platform/settings/members/invitations/:id', 1],
   ['/p/:project/platform/settings/sso/:connection/tests', 1],
+  ['/p/:project/platform/webhook-endpoints/:id/secrets', 1],
+  ['/p/:project/platform/webhook-endpoints/:id/secrets/:secret', 2],
   ['/p/:project/platform/billing/connections/:id/api-key', 1],
   ['/p/:project/platform/billing/connections/:id/secrets', 1],
   ['/p/:project/platform/billing/connections/:id/verification/try', 1],

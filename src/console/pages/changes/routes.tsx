@@ -1,14 +1,14 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { type Change, mayRead, mayReadAll, presentChange, typesField } from '../../../feed/fields'
-import { newestChanges } from '../../../feed/read'
+import { newestChanges, readChange } from '../../../feed/read'
 import type { ChangeType } from '../../../feed/types'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
 import { Fault } from '../../../lib/fault'
 import { pageAsked } from '../../list'
-import { page } from '../../page'
+import { page, type Visit } from '../../page'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
 import { listPage } from './list'
 
@@ -16,6 +16,8 @@ const Filter = z.strictObject({ types: typesField })
 
 /** What has changed in the project, newest first. */
 export const changePages = new Hono<HttpEnv>().get('/', page('projects:read'), async (c) => {
+  const number = c.req.query('number')
+  if (number !== undefined) return onePage(c, readNumber(number))
   const types = c.req.query('types') ?? ''
   const asked = readFilter(types)
   if ('mistakes' in asked) return listPage(c, { types, mistakes: asked.mistakes }, null)
@@ -30,6 +32,14 @@ export const changePages = new Hono<HttpEnv>().get('/', page('projects:read'), a
   const shown: Change[] = data.map((change) => presentChange(change, epoch))
   return listPage(c, { types, mistakes: {} }, list.upTo(shown, before === null ? null : String(before)))
 })
+
+/** The list with one change alone, which other pages lead to. */
+async function onePage(c: Visit, number: number) {
+  const found = await readChange(c.get('rt').db, projectOf(c.get('actor')), number)
+  const may = found && mayRead(c.get('actor').scopes, found.change.type)
+  const data = may ? [presentChange(found.change, found.epoch)] : []
+  return listPage(c, { types: '', mistakes: {} }, { data, has_more: false, next_cursor: null })
+}
 
 function readFilter(types: string): z.infer<typeof Filter> | { mistakes: Mistakes } {
   try {

@@ -5,6 +5,7 @@ import type { SignedIn } from '../../session'
 export type SectionName =
   | 'overview'
   | 'changes'
+  | 'webhooks-out'
   | 'events'
   | 'connections'
   | 'replays'
@@ -37,6 +38,7 @@ export const GROUPS: readonly Group[] = [
     sections: [
       { name: 'overview', label: 'Overview', path: ({ start }) => start, needs: 'projects:read' },
       { name: 'changes', label: 'Changes', path: ({ changes }) => changes, needs: 'projects:read' },
+      { name: 'webhooks-out', label: 'Webhooks out', path: ({ endpoints }) => endpoints, needs: 'webhooks:read' },
     ],
   },
   {

@@ -1,0 +1,110 @@
+import { can, pathsOf, type Visit } from '../../page'
+import type { Sent } from '../../refusal'
+import { Post, Wrong } from '../../ui/controls'
+import { duration } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { ExactTime, Fact, Head } from '../../ui/parts'
+import { Answer, Attempts, Deliveries } from './log'
+import { behindOf, EndpointState, endpointPath, Outcome } from './parts'
+import type { ShownEndpoint } from './read'
+import { Secrets } from './secrets'
+
+/** An endpoint: how it does, its secrets, what was sent to it and what it has not taken. */
+export function endpointPage(c: Visit, of: ShownEndpoint, { status, mistakes, entered }: Sent) {
+  const { row, test } = of
+  const write = can(c, 'webhooks:write')
+  const ofSecret = entered?.has('known')
+  return show(
+    c,
+    { title: row.url, section: 'webhooks-out', status, above: ['Webhooks out', pathsOf(c).endpoints] },
+    <>
+      <Head title={<span class="url">{row.url}</span>}>{write && <Actions c={c} of={of} />}</Head>
+      {!ofSecret && <Wrong>{mistakes.form}</Wrong>}
+      {test && (
+        <section class="notice" role="status">
+          The test was sent. Result: <Outcome status={test.s} error={test.x} />, after {duration(test.ms)}
+          {test.a === '' ? '.' : ': '}
+          {test.a !== '' && <Answer text={test.a} />}
+        </section>
+      )}
+      {row.state === 'failing' && (
+        <p class="warning" role="note">
+          This endpoint has not taken five changes in a row. It gets one attempt at a time until it takes one. After
+          five days it is disabled.
+        </p>
+      )}
+      <Facts c={c} of={of} />
+      <Secrets c={c} of={of} refused={ofSecret ? mistakes.form : undefined} />
+      <Deliveries c={c} of={of} />
+      <Attempts c={c} of={of} />
+    </>,
+  )
+}
+
+function Actions({ c, of: { row } }: { c: Visit; of: ShownEndpoint }) {
+  const at = endpointPath(c, row.id)
+  return (
+    <>
+      <Post c={c} to={`${at}/test`} class="once">
+        <button type="submit">Send a test</button>
+      </Post>
+      <a class="button" href={`${at}/edit`}>
+        Edit
+      </a>
+      {row.state === 'active' ? null : (
+        <Post c={c} to={`${at}/enable`}>
+          <button type="submit" class="primary">
+            {row.state === 'disabled' ? 'Enable' : 'Try now'}
+          </button>
+        </Post>
+      )}
+      {row.state !== 'disabled' && (
+        <a class="button" href={`${at}/disable`} data-dialog>
+          Disable
+        </a>
+      )}
+      <a class="button danger" href={`${at}/delete`} data-dialog>
+        Delete
+      </a>
+    </>
+  )
+}
+
+function Facts({ c, of: { row, names } }: { c: Visit; of: ShownEndpoint }) {
+  const { now } = c.get('rt')
+  const next = row.state !== 'disabled' && row.not_before > now ? row.not_before : null
+  return (
+    <dl class="facts">
+      <Fact name="State">
+        <EndpointState row={row} />
+      </Fact>
+      <Fact name="Changes behind">{behindOf(row).toLocaleString('en')}</Fact>
+      <Fact name="Types">{row.types.join(', ')}</Fact>
+      <Fact name="Order">{row.ordered ? 'One change at a time' : 'Up to five changes at once'}</Fact>
+      <Fact name="Object">{row.include_object ? 'Included' : 'Not included'}</Fact>
+      <Fact name="Last success">
+        <ExactTime at={row.last_success_at} now={now} />
+      </Fact>
+      <Fact name="Last failure">
+        <ExactTime at={row.last_failure_at} now={now} />
+      </Fact>
+      {row.failing_since !== null && (
+        <Fact name="Takes nothing since">
+          <ExactTime at={row.failing_since} now={now} />
+        </Fact>
+      )}
+      {next !== null && (
+        <Fact name="Next attempt">
+          <ExactTime at={next} now={now} />
+        </Fact>
+      )}
+      <Fact name="Created">
+        <ExactTime at={row.created_at} now={now} />
+      </Fact>
+      <Fact name="Created by">{names.get(row.created_by) ?? <code>{row.created_by}</code>}</Fact>
+      <Fact name="ID">
+        <code>{row.id}</code>
+      </Fact>
+    </dl>
+  )
+}

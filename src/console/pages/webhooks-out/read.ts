@@ -1,0 +1,53 @@
+import { batch } from '../../../db/client'
+import { type DeliveryRow, listDeliveries, listRuns } from '../../../endpoints/deliveries'
+import { type EndpointRow, findEndpoint } from '../../../endpoints/endpoint'
+import { endpointOf } from '../../../endpoints/named'
+import type { KeptAttempt } from '../../../followers/schema'
+import { requireFound } from '../../../lib/fault'
+import type { Visit } from '../../page'
+import { namesOf } from '../events/store'
+
+/** Attempts and deliveries that the page of an endpoint shows. */
+export const SHOWN = 50
+/** Rows of the log that it reads for them: each has up to a hundred attempts and 32 KB of answers. */
+const RUNS_READ = 10
+
+/** An endpoint with its newest attempts and with what it has not taken. */
+export type ShownEndpoint = {
+  row: EndpointRow
+  attempts: KeptAttempt[]
+  /** What came of the test that the address names; null if it names none. */
+  test: KeptAttempt | null
+  deliveries: DeliveryRow[]
+  /** Of the users and API keys that created it and added its secrets, by id. */
+  names: ReadonlyMap<string, string>
+}
+
+/** The endpoint that the path names. */
+export const addressedEndpoint = (c: Visit) => endpointOf(c, c.req.param('id') ?? '')
+
+/** @throws {Fault} `not_found` */
+export async function readEndpoint(c: Visit): Promise<EndpointRow> {
+  const { project_id, endpoint_id } = addressedEndpoint(c)
+  const { rows } = await batch(c.get('rt').db, { rows: findEndpoint(c.get('rt').db, project_id, endpoint_id) })
+  return requireFound(rows, 'Webhook endpoint')
+}
+
+/** Reads what the page of an endpoint shows, then the names of people and keys. @throws {Fault} `not_found` */
+export async function readShownEndpoint(c: Visit): Promise<ShownEndpoint> {
+  const { db } = c.get('rt')
+  const of = addressedEndpoint(c)
+  const { rows, runs, deliveries } = await batch(db, {
+    rows: findEndpoint(db, of.project_id, of.endpoint_id),
+    runs: listRuns(db, of, null, RUNS_READ),
+    deliveries: listDeliveries(db, of, { before: null, take: SHOWN }),
+  })
+  const row = requireFound(rows, 'Webhook endpoint')
+  const names = await namesOf(c.get('rt'), of.project_id, [
+    row.created_by,
+    ...row.secrets.map(({ added_by }) => added_by),
+  ])
+  const attempts = runs.flatMap(({ log }) => log.toReversed()).slice(0, SHOWN)
+  const test = runs.find(({ id }) => id === c.req.query('test'))?.log[0] ?? null
+  return { row, attempts, test, deliveries, names }
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { addMember, call, freshProject, newHost, STORE, setHost } from '../harness'
+import { submit, visit } from './visit'
+
+const pathIn = (project: string) => `/console/p/${project}/platform/webhook-endpoints`
+const URL_OF_HOOK = 'https://sample.plain.dev/hook'
+
+/** Adds an endpoint through the form. */
+async function added(token: string, project: string, url = URL_OF_HOOK) {
+  const form = (await visit(`${pathIn(project)}/new`, token)).text
+  const once = /name="once" value="([^"]+)"/.exec(form)?.[1] ?? ''
+  const fields = { once, url, types: 'consumer.*\r\nwebhook_endpoint.*', ordered: 'false' }
+  const answer = await submit(pathIn(project), token, fields)
+  const id = once.split('.')[0] ?? ''
+  return { answer, fields, id, at: `${pathIn(project)}/${id}` }
+}
+
+describe('webhooks out in the console', () => {
+  it('explains an empty list, and offers to add an endpoint to those who may', async () => {
+    const { project, owner } = await freshProject()
+    const viewer = await addMember(project, 'viewer')
+    const mine = (await visit(pathIn(project), owner.token)).text
+    expect(mine).toContain('No endpoints yet')
+    expect(mine).toContain(`${pathIn(project)}/new"`)
+    const theirs = (await visit(pathIn(project), viewer.token)).text
+    expect(theirs).toContain('Ask an admin')
+    expect(theirs).not.toContain(`${pathIn(project)}/new"`)
+  })
+
+  it('adds an endpoint and shows its secret once, also if the form is sent twice', async () => {
+    const { project, owner } = await freshProject()
+    const { answer, fields, at } = await added(owner.token, project)
+    expect(answer.status).toBe(201)
+    const secret = /whsec_[\w+/]{32}/.exec(answer.text)?.[0]
+    expect(secret).toBeDefined()
+    const again = await submit(pathIn(project), owner.token, fields)
+    expect([again.status, again.headers.get('Location')]).toEqual([303, `${at}?done=endpoint_created_before`])
+    const list = (await visit(pathIn(project), owner.token)).text
+    expect(list).toContain(URL_OF_HOOK)
+    expect(list).toContain('consumer.*, webhook_endpoint.*')
+    expect(list).not.toContain(secret)
+    expect(await endpointsOf(project)).toBe(1)
+  })
+
+  it('takes no id of its own choice or of another kind', async () => {
+    const { project, owner } = await freshProject()
+    const { fields } = await added(owner.token, project)
+    const key = (await visit(`/console/p/${project}/platform/settings/api-keys/new`, owner.token)).text
+    const ofKey = /name="once" value="([^"]+)"/.exec(key)?.[1] ?? ''
+    for (const once of [ofKey, `whe_mine.${'f'.repeat(64)}`]) {
+      expect((await submit(pathIn(project), owner.token, { ...fields, once })).status).toBe(403)
+    }
+    expect(await endpointsOf(project)).toBe(1)
+  })
+
+  it('says what is wrong with an address or a type, and keeps what was entered', async () => {
+    const { project, owner } = await freshProject()
+    const wrong = await submit(pathIn(project), owner.token, { url: 'https://10.0.0.1/x', types: 'consumer.*' })
+    expect([wrong.status, wrong.text.includes('value="https://10.0.0.1/x"')]).toEqual([422, true])
+    expect(wrong.text).toContain('not an IP address')
+    const unknown = await submit(pathIn(project), owner.token, { url: URL_OF_HOOK, types: 'nothing.*' })
+    expect(unknown.status).toBe(422)
+    expect(unknown.text).toContain('Is not a type of change: nothing.*')
+    expect(await endpointsOf(project)).toBe(0)
+  })
+
+  it('shows an endpoint to a viewer, and sends a test whose hostile answer is only text', async () => {
+    const host = newHost('plain.dev')
+    await setHost(host, { '/': { status: 500, body: '<script>alert(1)</script>' } })
+    const { project, owner } = await freshProject()
+    const { at } = await added(owner.token, project, `https://${host}/`)
+    const sent = await submit(`${at}/test`, owner.token)
+    expect([sent.status, sent.headers.get('Location')]).toEqual([303, expect.stringMatching(/\?test=whr_/)])
+    const shown = (await visit(sent.headers.get('Location') ?? '', owner.token)).text
+    expect(shown).toContain('The test was sent. Result: <span class="error">500</span>')
+    expect(shown).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(shown).not.toContain('<script>alert')
+    const { token } = await addMember(project, 'viewer')
+    const seen = await visit(at, token)
+    expect([seen.status, seen.text.includes('webhook_endpoint.<wbr/>test')]).toEqual([200, true])
+    expect(seen.text).not.toContain('Send a test')
+    expect((await submit(`${at}/test`, token)).status).toBe(403)
+    expect((await visit(at.replace(/.$/, 'x'), owner.token)).status).toBe(404)
+  })
+
+  it('disables, enables, changes and deletes an endpoint', async () => {
+    const { project, owner } = await freshProject()
+    const { at } = await added(owner.token, project)
+    expect((await visit(`${at}/disable`, owner.token)).text).toContain('Nothing is sent to')
+    expect((await submit(`${at}/disable`, owner.token)).status).toBe(303)
+    expect((await visit(pathIn(project), owner.token)).text).toContain('by a user or an API key')
+    await submit(`${at}/enable`, owner.token)
+    expect((await visit(at, owner.token)).text).toContain('<span class="badge good">active')
+    const form = (await visit(`${at}/edit`, owner.token)).text
+    expect(form).toContain('consumer.*\nwebhook_endpoint.*</textarea>')
+    await submit(`${at}/edit`, owner.token, { url: URL_OF_HOOK, types: 'plan.created', ordered: 'true' })
+    const changed = (await visit(at, owner.token)).text
+    expect(changed).toContain('plan.created')
+    expect(changed).toContain('One change at a time')
+    expect((await submit(`${at}/delete`, owner.token)).headers.get('Location')).toContain('endpoint_deleted')
+    expect(await endpointsOf(project)).toBe(0)
+  })
+
+  it('adds a secret once, and removes one, but not the last one', async () => {
+    const { project, owner } = await freshProject()
+    const { at } = await added(owner.token, project)
+    const page = (await visit(at, owner.token)).text
+    const known = /name="known" value="([^"]+)"/.exec(page)?.[1] ?? ''
+    const one = await submit(`${at}/secrets`, owner.token, { known })
+    expect([one.status, /whsec_[\w+/]{32}/.test(one.text)]).toEqual([201, true])
+    expect((await submit(`${at}/secrets`, owner.token, { known })).headers.get('Location')).toContain('added_before')
+    expect(page).not.toContain('/remove"')
+    expect((await visit(at, owner.token)).text).toContain(`${at}/secrets/${known}/remove"`)
+    expect((await submit(`${at}/secrets/${known}/remove`, owner.token)).status).toBe(303)
+    const { secrets } = await STORE.prepare('SELECT secrets FROM webhook_endpoints WHERE project_id = ?')
+      .bind(project)
+      .first<{ secrets: string }>()
+      .then((row) => ({ secrets: JSON.parse(row?.secrets ?? '[]') as { id: string }[] }))
+    const refused = await submit(`${at}/secrets/${secrets[0]?.id}/remove`, owner.token)
+    expect([refused.status, refused.text.includes('An endpoint always has a secret')]).toEqual([409, true])
+  })
+
+  it('shows what was not delivered, with a link to the change, and sends it again', async () => {
+    const { project, owner } = await freshProject()
+    const { at, id } = await added(owner.token, project)
+    await call('/platform/v1/consumers', { method: 'POST', project, token: owner.token, json: {} })
+    const { body } = await call('/platform/v1/changes?types=consumer.created', { project, token: owner.token })
+    const number = Number(body.data[0]?.number)
+    await STORE.prepare(
+      `INSERT INTO deliveries (project_id, endpoint_id, seq, type, state, tries, status)
+       VALUES (?, ?, ?, 'consumer.created', 'failed', 10, 503)`,
+    )
+      .bind(project, id, number)
+      .run()
+    const shown = (await visit(at, owner.token)).text
+    expect(shown).toContain('<span class="error">503</span>')
+    const link = new RegExp(`href="(/console/p/[^"]*/changes\\?number=${number})"`).exec(shown)?.[1] ?? ''
+    const change = (await visit(link, owner.token)).text
+    expect(change).toContain('Consumer created')
+    expect(change.match(/<tr>/g)).toHaveLength(2)
+    const again = await submit(`${at}/deliveries/${number}/resend`, owner.token)
+    expect([again.status, again.headers.get('Location')]).toEqual([303, `${at}?done=changes_resent`])
+    const open = await STORE.prepare('SELECT until FROM resends WHERE project_id = ?').bind(project).first('until')
+    expect(open).toBe(number)
+    expect((await submit(`${at}/deliveries/${number + 1000}/resend`, owner.token)).status).toBe(404)
+  })
+})
+
+async function endpointsOf(project: string) {
+  return STORE.prepare('SELECT count(*) AS n FROM webhook_endpoints WHERE project_id = ?').bind(project).first('n')
+}
