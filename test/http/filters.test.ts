@@ -29,6 +29,7 @@ const FILTERS: Record<string, Record<string, (row: Row) => unknown>> = {
     linked: (row) => row.consumer_id !== null,
     consumer: (row) => row.consumer_id,
   },
+  'GET /platform/v1/webhook-endpoints/:id/deliveries': { state: (row) => row.state },
   'GET /platform/v1/sso/identities': { consumer: (row) => row.consumer_id, user_id: (row) => row.user_id },
 }
 /** Lists whose filters have tests of their own: they are about times, parts of words, or what was processed. */
@@ -73,6 +74,13 @@ beforeAll(async () => {
     .bind(project)
     .run()
   await insertIdentity(project, sso.id, survivor)
+  await STORE.batch(
+    ['pending', 'failed', 'pending'].map((state, n) =>
+      STORE.prepare(
+        "INSERT INTO deliveries (project_id, endpoint_id, seq, type, state) VALUES (?, ?, ?, 'consumer.created', ?)",
+      ).bind(project, world.endpoint.id, n + 1, state),
+    ),
+  )
 })
 
 async function rowsOf(route: (typeof ROUTES)[number], query: Record<string, unknown>) {
