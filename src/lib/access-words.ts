@@ -37,7 +37,7 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
   },
   webhooks: {
     label: 'Webhooks out',
-    hint: 'Where changes are sent, and what was sent. Write adds endpoints, with types that the caller may read, and sends again.',
+    hint: 'Where changes are sent, and what was sent. Write adds and changes endpoints, with types that the caller may read, and sends changes again.',
   },
 }
 

@@ -388,6 +388,8 @@ describe('the path', () => {
           method: route.method,
           token: tokenFor(unchanged, route),
           project: unchanged.project,
+          // All paths and ids together are more than one key may ask in a minute.
+          bindings: { LIMIT_CREDENTIAL: NO_LIMIT },
           ...(json && { json }),
         }
         const query = ROWS[nameOf(route)]?.query

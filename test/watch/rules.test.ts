@@ -260,7 +260,7 @@ describe('consumers who have too much', () => {
     const skipped = (await states()).filter(({ skipped_at }) => skipped_at !== null)
     expect(skipped.map(({ consumer_id }) => consumer_id)).toEqual([ids[1]])
     const { status, reasons } = await must('GET', 'billing/webhooks/health')
-    expect([status, String(reasons)]).toEqual(['degraded', expect.stringContaining('what 1 consumer may do')])
+    expect([status, String(reasons)]).toEqual(['degraded', expect.stringContaining('the entitlements of 1 consumer,')])
     await unpile(ids[1] as string)
     advance(HOUR)
     expect(await lines()).toEqual(['seats 1 → 5 by time'])
