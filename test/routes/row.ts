@@ -106,6 +106,7 @@ function sender(project: string, token: string) {
 
 /** The page that asks for a confirmation or for fields, and its form. */
 export function asks(path: string, form: Page = {}): Record<string, Page> {
-  const { policy, role } = form
-  return { [`GET ${path}`]: { ...(policy && { policy }), ...(role && { role }) }, [`POST ${path}`]: form }
+  const { policy, role, at } = form
+  const page = { ...(policy && { policy }), ...(role && { role }), ...(at && { at }) }
+  return { [`GET ${path}`]: page, [`POST ${path}`]: form }
 }
