@@ -233,6 +233,6 @@ describe('a pass', () => {
     await cron({ EVENTS, DB })
     expect(await left(project)).toMatchObject({ minutes: 0 })
     const { n: projects } = await only(rows<{ n: number }>('SELECT count(*) AS n FROM projects'))
-    expect(count.rows_read).toBeLessThan(116 * projects) // however many hours each has
+    expect(count.rows_read).toBeLessThan(120 * projects) // however many hours each has
   })
 })
