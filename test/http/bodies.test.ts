@@ -388,13 +388,11 @@ describe('the path', () => {
           method: route.method,
           token: tokenFor(unchanged, route),
           project: unchanged.project,
-          // All paths and ids together are more than one key may ask in a minute.
-          bindings: { LIMIT_CREDENTIAL: NO_LIMIT },
+          bindings: { LIMIT_CREDENTIAL: NO_LIMIT }, // all of them are more than one key may ask in a minute
           ...(json && { json }),
         }
-        const query = ROWS[nameOf(route)]?.query
-        const asked = query === undefined ? path : `${path}?${query}`
-        problemOf(await call(asked, options), 404, 'not_found', nameOf(route))
+        const { query } = ROWS[nameOf(route)] ?? {}
+        problemOf(await call(query ? `${path}?${query}` : path, options), 404, 'not_found', nameOf(route))
       }
       expect((await call(`/ingest/${id}`, { method: 'POST', body: '{}' })).body.code).toBe('unknown_connection')
     },
