@@ -36,7 +36,7 @@ export async function followPage(api: Api, database: Database, from: Position) {
     await writeRows(run, await foldTold(run, from, plan.told), from.pass)
     await writeRows(run, plan.erased.flatMap(erasedRows), from.pass)
     if (watching === 'off') await run('DELETE FROM entitlements')
-    // The lists are read and the mirror has caught up, so what neither has named is no longer there.
+    // The lists are read and the mirror has caught up, so a row that appeared in neither is gone.
     if (from.copying && next.copying === null) await sweep(run, from.copying)
     return moved
   })
@@ -90,11 +90,11 @@ async function merge(query: Query, { id, into }: { id: string; into: string }, p
   )
 }
 
-/** What consumers are allowed after these changes: the values of features that have changed replace those of before. */
+/** The entitlements of consumers after these changes: the new values of features replace the old ones. */
 async function foldTold(query: Query, { copying }: Position, told: readonly Change[]): Promise<Write[]> {
   const ids = [...new Set(told.map(({ object }) => object.id))]
   if (ids.length === 0) return []
-  // What was written before the list was read is no base.
+  // Rows from before the list was read are not used as a base.
   const rows = await query(
     `SELECT consumer_id, revision, object FROM entitlements WHERE pass >= $1
     AND consumer_id IN (${ids.map((_, i) => `$${i + 2}`).join(', ')})`,

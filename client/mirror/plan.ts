@@ -23,7 +23,7 @@ export type Plan = {
   owners: Set<string>
   /** Customers whose payment methods are to be read: another one may be the default. */
   payers: Map<string, Wanted>
-  /** Consumers that were merged, in order, with those that they were merged into. */
+  /** Merged consumers, in order, each with the consumer it was merged into. */
   merges: { id: string; into: string }[]
   erased: string[]
   /** Changes of what consumers are allowed, in order. */

@@ -116,7 +116,7 @@ async function fetchToken(
   consumer: string,
   body: { ttl_s: number; features?: string[] },
 ): Promise<Held> {
-  // The API would say that it knows no such consumer, so nobody would be allowed anything.
+  // The API would answer that the consumer is unknown, and every feature would be denied.
   if (!/^(csm_|ext:)/.test(consumer))
     throw new TypeError(`${consumer} is neither a consumer's id nor ext: and your own id.`)
   const askedAt = Date.now()

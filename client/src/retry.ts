@@ -82,7 +82,7 @@ function said(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${said(error.cause)}`
 }
 
-/** How long to wait before the next attempt (milliseconds); null if there is no reason for one. */
+/** How long to wait before the next attempt (milliseconds); null if there should not be one. */
 function waitAfter(outcome: Response | PlatformError, attempts: number): number | null {
   const jitter = Math.random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempts - 1))
   if (outcome instanceof PlatformError) return jitter
