@@ -9,7 +9,7 @@ import type { CustomerClaim } from '../vendors/claim'
 import type { Json } from '../vendors/lib/json'
 import { isId } from '../vendors/lib/read'
 import { EVENT_STEPS, type EventStep } from '../vendors/snapshot'
-import type { Vendor } from '../vendors/vendor'
+import type { DecodedEvent, Vendor } from '../vendors/vendor'
 import { EXTERNAL_ID } from './ref'
 import { customerLinks, ERASED_PINS } from './schema'
 
@@ -25,6 +25,11 @@ export function claimsIn(vendor: Vendor, event: Json, { consumer_keys, link_hint
         isId(customer) && EXTERNAL_ID.test(external_id) && (link_hints || by === 'customer'),
     )
     .slice(0, 1)
+}
+
+/** The claim that a customer's id is the external id of its consumer, as a list: none if it cannot be one. */
+export function sameIdIn({ customer }: Pick<DecodedEvent, 'customer'>): CustomerClaim[] {
+  return isId(customer) && EXTERNAL_ID.test(customer) ? [{ customer, external_id: customer, by: 'customer' }] : []
 }
 
 /** The event of a claim. `step`: null if it describes no billing object. */

@@ -18,6 +18,7 @@ import { Undecodable, type Vendor } from './vendor'
  */
 export const braintree: Vendor = {
   keptHeaders: [],
+  takesCustomerIds: true,
   checkSecret: (secret) =>
     keysOf(secret)
       ? null

@@ -15,6 +15,7 @@ import type { Vendor } from './vendor'
  */
 export const chargebee: Vendor = {
   keptHeaders: [],
+  takesCustomerIds: true,
   hasDefaultPaymentMethod: true,
   secretBegins: 'webhooks:',
   checkSecret: (secret) =>

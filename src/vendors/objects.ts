@@ -35,7 +35,10 @@ const yesNo = z.boolean().nullable()
 const common = {
   customer: word.describe("The vendor's id of the customer."),
   vendor_status: word.describe("The vendor's own status. Where we do not know it, `status` is `unknown`."),
-  livemode: z.boolean().nullable().describe('Null if the vendor does not say.'),
+  livemode: z
+    .boolean()
+    .nullable()
+    .describe('Of the connection, if the vendor does not say. Null in objects from before that was so.'),
   created_at: time.describe('When the vendor created the object.'),
   updated_at: time.describe("The vendor's time of the event that this state comes from. Lists are sorted by it."),
   metadata: z

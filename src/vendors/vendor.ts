@@ -131,6 +131,8 @@ export type Vendor = {
    * @param keys of metadata or custom data to look at, the most important one first
    */
   claims?: (event: Json, keys: readonly string[]) => CustomerClaim[]
+  /** Whether the project's server can choose the ids of the vendor's customers. */
+  takesCustomerIds?: true
   /** Whether the vendor's customers have a default payment method, which their events name. */
   hasDefaultPaymentMethod?: true
   /** The vendor's own API, where the service takes a key to read it. */

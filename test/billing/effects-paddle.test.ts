@@ -32,7 +32,7 @@ async function check(list: List, event: ReturnType<typeof paddleEventOf>, expect
     vendor: 'paddle',
     customer: data.customer_id,
     vendor_status: data.status ?? null,
-    livemode: null,
+    livemode: true, // of the connection
     created_at: data.created_at ?? data.saved_at,
     updated_at: event.occurred_at,
     metadata: null,

@@ -143,7 +143,8 @@ describe('the event around the object', () => {
     })) as [string]
     expect((await world.event(id)).status).toBe('processed')
     expect(await world.one('subscriptions', object.id as string)).toMatchObject({
-      livemode: field === 'livemode' ? null : false,
+      livemode: field === 'livemode', // that of the connection then
+
       updated_at: field === 'created' ? null : isoOf(T0),
     })
   })
@@ -337,7 +338,11 @@ describe('objects that are too large for a row', () => {
     const nested = '['.repeat(20_000) + ']'.repeat(20_000)
     const event = stripeEventOf('customer.subscription.updated', stripeSubscription({ metadata: 'here' }))
     const body = JSON.stringify(event).replace('"metadata":"here"', `"metadata":${nested}`)
-    const contents = contentsOf({ id: 'evt_1', vendor: 'stripe' }, { text: body, headers: {} }, settingsOf(null))
+    const contents = contentsOf(
+      { id: 'evt_1', vendor: 'stripe', livemode: true, customer_is_external_id: false },
+      { text: body, headers: {} },
+      settingsOf(null),
+    )
     expect(decide({ vendor: 'stripe', vendor_event_id: event.id }, contents)).toMatchObject({
       status: 'failed',
       error: { code: 'payload_invalid', message: 'the payload is nested too deeply' },

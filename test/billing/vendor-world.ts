@@ -2,10 +2,13 @@ import { entitlementWorld } from '../entitlements/world'
 import { call } from '../harness'
 import { type SignedVendor, secretOf, signedAs } from './signed'
 
-/** A project with a connection of one vendor, which gets deliveries as that vendor signs them. */
-export async function vendorWorld(vendor: SignedVendor) {
+/** A project with a connection of one vendor, which gets deliveries as that vendor signs them. @param fields of the connection */
+export async function vendorWorld(
+  vendor: SignedVendor,
+  fields: { livemode?: boolean; customer_is_external_id?: boolean } = {},
+) {
   const world = await entitlementWorld()
-  const json = { vendor, name: vendor, livemode: true, signing_secret: secretOf(vendor) }
+  const json = { vendor, name: vendor, livemode: true, signing_secret: secretOf(vendor), ...fields }
   const { body: connection } = await world.ask<{ id: string; ingest_url: string }>('POST', '/billing/connections', {
     json,
   })

@@ -23,9 +23,11 @@ import { addSecret } from './secrets'
 export async function connect(
   rt: Runtime,
   project_id: string,
-  { vendor, name, livemode, signing_secret }: z.infer<typeof CreateBody>,
+  { signing_secret, ...fields }: z.infer<typeof CreateBody>,
   change: Change,
 ): Promise<ConnectionRow> {
+  const { vendor } = fields
+  requireOwnIds(vendor, fields)
   const id = newConnectionId(rt.now, rt.store)
   const secrets: StoredSecret[] = []
   if (signing_secret !== undefined) {
@@ -33,13 +35,13 @@ export async function connect(
     await requireSealingKey(rt)
     secrets.push(await sealed(rt, { project_id, id }, signing_secret, change))
   }
-  return insertConnection(rt.db, { id, project_id, vendor, name, livemode, secrets }, change)
+  return insertConnection(rt.db, { id, project_id, ...fields, secrets }, change)
 }
 
 /**
  * Changes a connection's name, status or mode. One that is enabled takes the next delivery.
  *
- * @throws {Fault} `not_found`, `api_key_other_mode`
+ * @throws {Fault} `not_found`, `validation_failed`, `api_key_other_mode`
  */
 export async function changeConnection(
   rt: Runtime,
@@ -47,6 +49,8 @@ export async function changeConnection(
   changes: z.infer<typeof UpdateConnectionBody>,
   change: Change,
 ): Promise<ConnectionRow> {
+  if (changes.customer_is_external_id)
+    requireOwnIds((await readConnection(rt.db, of.project_id, of.id)).vendor, changes)
   const row = await updateConnection(rt.db, of, changes, change)
   if (changes.status === 'active') await takeEffect(of.id)
   return row
@@ -82,6 +86,15 @@ export async function addSigningSecret(
     await takeEffect(of.id)
     return row
   }
+}
+
+/** Refuses `customer_is_external_id` for a vendor that makes the ids of its customers itself. */
+function requireOwnIds(vendor: string, { customer_is_external_id }: { customer_is_external_id?: boolean | undefined }) {
+  if (!customer_is_external_id || vendorOf(vendor)?.takesCustomerIds) return
+  const wrong = `cannot be true for ${vendor}, which makes the ids of its customers itself`
+  throw new Fault('validation_failed', `\`customer_is_external_id\` ${wrong}.`, {
+    errors: [{ pointer: '/customer_is_external_id', code: 'out_of_range', message: wrong }],
+  })
 }
 
 /** @param wrong what the vendor's check says is wrong; null if nothing is */

@@ -10,11 +10,18 @@ import { events } from '../schema'
 import { isDelivered } from '../sources'
 import { vendorKeys } from '../vendor-api/schema'
 import { MAX_CONNECTIONS } from './limits'
-import { connections, type StoredSecret } from './schema'
+import { connections } from './schema'
 
 export type Connection = typeof connections.$inferSelect
 /** A connection with the id of its newest event, whose time is when the connection last received one. */
 export type ConnectionRow = Awaited<ReturnType<typeof listConnections>>[number]
+
+/** What of a connection decides how its events are read: see `Recorded` in process/decide.ts. */
+export const readingOf = {
+  vendor: connections.vendor,
+  livemode: connections.livemode,
+  customer_is_external_id: connections.customer_is_external_id,
+}
 
 /**
  * Reads a connection of any project, also if it or its project is deleted. Ingest knows only its id. `packed_from`: from when (ms) its
@@ -67,7 +74,10 @@ export async function readConnection(db: Db, projectId: string, id: string): Pro
 /** @throws {Fault} `connection_limit_reached` */
 export async function insertConnection(
   db: Db,
-  fields: { id: string; project_id: string; vendor: string; name: string; livemode: boolean; secrets: StoredSecret[] },
+  fields: Pick<
+    Connection,
+    'id' | 'project_id' | 'vendor' | 'name' | 'livemode' | 'customer_is_external_id' | 'secrets'
+  >,
   change: Change,
 ): Promise<ConnectionRow> {
   const { id, project_id, vendor, name } = fields
@@ -89,6 +99,11 @@ export async function insertConnection(
   return rows[0]
 }
 
+/** What of a connection can be changed. A field that is undefined stays. */
+type ConnectionChanges = {
+  [K in 'name' | 'status' | 'livemode' | 'customer_is_external_id']?: Connection[K] | undefined
+}
+
 /**
  * Changes a connection and its `version`, so that ingest reads it again.
  *
@@ -97,13 +112,13 @@ export async function insertConnection(
 export async function updateConnection(
   db: Db,
   { project_id, id }: Pick<Connection, 'project_id' | 'id'>,
-  changes: { name?: string | undefined; status?: 'active' | 'disabled' | undefined; livemode?: boolean | undefined },
+  changes: ConnectionChanges,
   change: Change,
 ): Promise<ConnectionRow> {
-  const { name, status, livemode } = changes
+  const { name, status, livemode, customer_is_external_id } = changes
   const updated = db
     .update(connections)
-    .set({ name, status, livemode, version: nextVersion })
+    .set({ name, status, livemode, customer_is_external_id, version: nextVersion })
     .where(and(liveConnections(project_id, id), livemode === undefined ? undefined : hasNoKeyOfMode(!livemode)))
   const { changed, rows } = await batch(db, {
     ...audited(

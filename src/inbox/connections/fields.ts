@@ -14,7 +14,13 @@ const signing_secret = z
 export const livemode = z
   .boolean()
   .describe(
-    "Whether the vendor's account is live. Set by you; applies to all records of the connection, including earlier ones.",
+    "Whether the vendor's account is live. Set by you; applies to all events of the connection, including earlier ones. Billing state takes it, from the next event on, where the vendor does not say in which mode an object is.",
+  )
+
+export const customer_is_external_id = z
+  .boolean()
+  .describe(
+    "Whether the ids of the vendor's customers are external ids of your consumers. Each event then links its customer to the consumer with that id, and metadata is not looked at. Only for vendors whose customers have ids that your server chooses. Applies to events that are processed from then on.",
   )
 
 export const CreateBody = named(
@@ -23,6 +29,7 @@ export const CreateBody = named(
     vendor: VendorField,
     name: visibleText(MAX_CONNECTION_NAME),
     livemode,
+    customer_is_external_id: customer_is_external_id.default(false),
     signing_secret: signing_secret
       .optional()
       .describe(
@@ -39,6 +46,7 @@ export const UpdateConnectionBody = named(
       name: visibleText(MAX_CONNECTION_NAME).optional(),
       status: ConnectionStatus.optional(),
       livemode: livemode.optional(),
+      customer_is_external_id: customer_is_external_id.optional(),
     })
     .refine((changes) => Object.keys(changes).length > 0, {
       error: 'must have at least one field to change',

@@ -11,7 +11,7 @@ import type { VendorName } from '../../vendors'
 import { VendorField } from '../../vendors/field'
 import { VerificationShown } from '../../vendors/verification-fields'
 import type { ConnectionRow } from './connection'
-import { ConnectionStatus, livemode } from './fields'
+import { ConnectionStatus, customer_is_external_id, livemode } from './fields'
 import { HINT_SHOWS, MAX_SECRETS } from './limits'
 
 const Secret = z.object({
@@ -29,6 +29,7 @@ export const ConnectionShown = named(
     vendor: VendorField,
     name: z.string(),
     livemode,
+    customer_is_external_id,
     status: ConnectionStatus,
     ingest_url: z
       .string()
@@ -48,6 +49,7 @@ export const ConnectionShown = named(
     vendor: 'stripe',
     name: 'Stripe',
     livemode: true,
+    customer_is_external_id: false,
     status: 'active',
     ingest_url: `https://api.example.com/ingest/${SAMPLE.connection}`,
     secrets: [
@@ -77,6 +79,7 @@ export function presentConnection(c: Context<HttpEnv>, row: ConnectionRow): z.in
     vendor: row.vendor as VendorName,
     name: row.name,
     livemode: row.livemode,
+    customer_is_external_id: row.customer_is_external_id,
     status: row.status,
     ingest_url: ingestUrl(c, row.id),
     secrets: row.secrets.map(({ id, hint, created_at, added_by }) => ({

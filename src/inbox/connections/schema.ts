@@ -27,6 +27,8 @@ export const connections = sqliteTable(
     secrets_used: text({ mode: 'json' }).$type<Record<string, number>>().notNull().default({}),
     /** How deliveries are verified and read; null for a vendor that is known, and before it is set. */
     verification: text({ mode: 'json' }).$type<Verification>(),
+    /** Whether the ids of the vendor's customers are external ids of consumers. */
+    customer_is_external_id: integer({ mode: 'boolean' }).notNull().default(false),
     created_at: integer().notNull(),
     deleted_at: integer(),
   },

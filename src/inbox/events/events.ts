@@ -4,6 +4,7 @@ import type { Db, Query } from '../../db/client'
 import { columnsOf, json, valuesOf } from '../../db/sql'
 import { idRange } from '../../lib/ids'
 import { settingsFor } from '../../tenancy/project'
+import { readingOf } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { isFetchedApart } from '../fetched-apart'
 import type { Body } from '../payload'
@@ -105,7 +106,7 @@ export function findRecorded(db: Db, projectId: string, id: string) {
   const columns = {
     id: events.id,
     vendor_event_id: events.vendor_event_id,
-    vendor: connections.vendor,
+    ...readingOf,
     /** Whether the payload is there: 0 if it is past its retention. */
     kept: sql<0 | 1>`${isJoined}`.as('kept'),
     ...textColumns,

@@ -5,6 +5,7 @@ import { insertFrom } from '../../db/insert-from'
 import { json } from '../../db/sql'
 import { isDeleted, settingsFor } from '../../tenancy/project'
 import { projects } from '../../tenancy/schema'
+import { readingOf } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { isFetchedApart } from '../fetched-apart'
 import { leftBy } from '../lifecycle'
@@ -140,7 +141,7 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
       project_id: events.project_id,
       id: events.id,
       connection_id: events.connection_id,
-      vendor: connections.vendor,
+      ...readingOf,
       vendor_event_id: events.vendor_event_id,
       status: events.status,
       attempts: events.attempts,

@@ -1,4 +1,4 @@
-import { claimsIn } from '../../consumers/claims'
+import { claimsIn, sameIdIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
 import type { LinkSettings } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
@@ -8,6 +8,7 @@ import { isId } from '../../vendors/lib/read'
 import { MAX_OBJECT_BYTES } from '../../vendors/limits'
 import type { Snapshot } from '../../vendors/snapshot'
 import { type DecodedEvent, Undecodable } from '../../vendors/vendor'
+import type { Connection } from '../connections/connection'
 import { fetchedIn } from '../fetched'
 import type { DecodedSummary } from '../schema'
 import { sourceOfId } from '../sources'
@@ -33,16 +34,19 @@ export type Contents = {
   error: EventError | null
 }
 
+/** An event, or the record of a fetch, with what of its connection decides how it is read. */
+export type Recorded = { id: string; vendor: string } & Pick<Connection, 'livemode' | 'customer_is_external_id'>
+
 /**
  * Decodes a payload, once for all of its events.
  *
- * @param recorded one of the events, or the record of a fetch, with the name of the connection's vendor
+ * @param recorded one of the events
  * @param payload undefined if it is past its retention
  * @param settings of the project
  * @throws what a bug of ours throws. That is worth a retry: a later version may have fixed it.
  */
 export function contentsOf(
-  { id, vendor }: { id: string; vendor: string },
+  { id, vendor, livemode, customer_is_external_id }: Recorded,
   payload: Payload | undefined,
   settings: LinkSettings,
 ): Contents {
@@ -60,13 +64,14 @@ export function contentsOf(
     const [decoded] = events
     const content = decoded?.content
     if (!content) return { events, snapshots: [], claims: [], error: null }
-    const snapshots = known.snapshots?.(content, decoded) ?? []
+    const snapshots = (known.snapshots?.(content, decoded) ?? []).map((one) => withMode(one, livemode))
+    const claims = customer_is_external_id ? sameIdIn(decoded) : claimsIn(known, content, settings)
     return {
       events,
       snapshots: fetched
         ? snapshots.map((snapshot) => ({ ...snapshot, read: fetched.readOf(snapshot.kind) }))
         : snapshots,
-      claims: claimsIn(known, content, settings).map((claim) => fetched?.claimed(claim) ?? claim),
+      claims: claims.map((claim) => fetched?.claimed(claim) ?? claim),
       error: null,
     }
   } catch (error) {
@@ -111,6 +116,14 @@ function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedE
     ({ vendor_event_id }) => vendor_event_id?.slice(0, MAX_VENDOR_EVENT_ID_LENGTH) === storedId,
   )
   return named ?? decoded[Number(/^[0-9a-f]{64}:(\d+)$/.exec(storedId)?.[1] ?? 0)]
+}
+
+/** A snapshot with the mode of its connection, if the vendor does not say in which mode the object is. */
+function withMode(snapshot: Snapshot, livemode: boolean): Snapshot {
+  const { body } = snapshot
+  return 'livemode' in body && body.livemode === null
+    ? ({ ...snapshot, body: { ...body, livemode } } as Snapshot)
+    : snapshot
 }
 
 function useless(error: EventError): Contents {

@@ -131,19 +131,23 @@ export async function news(
     const version = key.api.calls.versionOf(object)
     const read = readAt({ date, tookMs: took_ms, startedAt: started_at, version, over: winner?.rank ?? null, cause })
     const record = recordOf(kind, object, read, answer)
-    if (!winner || !(await saysTheSame(key.vendor, record, winner))) records.push(record)
+    if (!winner || !(await saysTheSame(key, record, winner))) records.push(record)
   }
   return records
 }
 
 /** Whether a fetched object says what is known: as the vendor renders it, or at least in everything that we keep of it. */
 async function saysTheSame(
-  vendor: string,
+  { vendor, connection }: SourceKey,
   { id, object, headers }: FetchedRecord,
   winner: ToCompare,
 ): Promise<boolean> {
   if (winner.ambiguous) return false
-  const { snapshots } = contentsOf({ id, vendor }, { text: JSON.stringify(object), headers }, settingsOf(null))
+  const { snapshots } = contentsOf(
+    { id, vendor, ...connection },
+    { text: JSON.stringify(object), headers },
+    settingsOf(null),
+  )
   const snapshot = snapshots.find(({ kind, id }) => kind === winner.kind && id === winner.id)
   if (!snapshot) return false
   const { after, body } = await candidateOf({ event_id: id, vendor_event_id: id }, snapshot)

@@ -56,7 +56,7 @@ async function customerIn(rt: Runtime, key: SourceKey, found: Fetched): Promise<
   const settings = settingsOf(key.connection.settings)
   const saying = records.filter(({ id, object, headers }) => {
     const recorded = { text: JSON.stringify(object), headers }
-    return contentsOf({ id, vendor: key.vendor }, recorded, settings).claims.length > 0
+    return contentsOf({ id, vendor: key.vendor, ...key.connection }, recorded, settings).claims.length > 0
   })
   await recordAndProcess(rt, key, saying)
   return customer

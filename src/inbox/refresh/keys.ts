@@ -52,6 +52,9 @@ function selectSourceKeys(db: Db, which: SQL) {
       key: vendorKeys,
       vendor: connections.vendor,
       connection: {
+        // The key has a column of this name too.
+        livemode: sql<boolean>`${connections.livemode}`.mapWith(Boolean).as('connection_livemode'),
+        customer_is_external_id: connections.customer_is_external_id,
         version: sql<number>`${connections.version}`.as('connection_version'),
         packed_from: packedFrom.as('packed_from'),
         api_version: sql<string | null>`${version}`.as('api_version'),

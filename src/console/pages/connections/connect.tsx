@@ -2,7 +2,7 @@ import type { PropsWithChildren } from 'hono/jsx'
 import { CreateBody, UpdateConnectionBody } from '../../../inbox/connections/fields'
 import { MAX_CONNECTION_NAME } from '../../../inbox/connections/limits'
 import { vendorOf } from '../../../vendors'
-import { form, own, text } from '../../form'
+import { form, own, text, tick } from '../../form'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes, Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
@@ -23,6 +23,9 @@ export const NEW_CONNECTION = form(CreateBody, { ...fields, vendor: own((vendor)
 export const CHANGED_CONNECTION = form(UpdateConnectionBody, {
   ...fields,
   status: own((status) => status || undefined),
+  customer_is_external_id: tick('Customer ids are external ids of consumers', {
+    hint: 'Each event then links its customer to the consumer with the same id. Metadata is not looked at.',
+  }),
 })
 
 const hasState = ([name]: readonly [string, ...string[]]) => vendorOf(name)?.snapshots !== undefined

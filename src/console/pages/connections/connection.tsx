@@ -1,4 +1,5 @@
 import type { ConnectionRow } from '../../../inbox/connections/connection'
+import { vendorOf } from '../../../vendors'
 import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
@@ -85,8 +86,12 @@ function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
       <Post c={c} to={at} class="form">
         {CHANGED_CONNECTION.field('name', { mistakes, entered: filled })}
         <ModeField title={vendorTitle(row.vendor)} value={String(row.livemode)} mistakes={mistakes}>
-          <p class="hint">A change also applies to events and billing state that are already stored.</p>
+          <p class="hint">
+            A change also applies to events that are already stored, and to billing state from the next event on.
+          </p>
         </ModeField>
+        {vendorOf(row.vendor)?.takesCustomerIds &&
+          CHANGED_CONNECTION.field('customer_is_external_id', { mistakes, entered: filled })}
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Save</button>
       </Post>

@@ -1,0 +1,1 @@
+ALTER TABLE `connections` ADD `customer_is_external_id` integer DEFAULT false NOT NULL;
