@@ -71,7 +71,7 @@ export async function mintOnce(
     project_id: projectOf(actor),
     name: wanted.name,
     scopes,
-    expires_at: expiry(wanted.expires_at, rt.now),
+    expires_at: expiryIn(wanted.expires_at, rt.now),
     created_by: change.actor.id,
     minter_email: actor.type === 'session' ? actor.email : null,
   }
@@ -79,7 +79,8 @@ export async function mintOnce(
   return row && { row, secret: secret.secret }
 }
 
-function expiry(text: string | null | undefined, now: number): number | null {
+/** When something expires (ms), as a body says it; null for never. @throws {Fault} `validation_failed` */
+export function expiryIn(text: string | null | undefined, now: number): number | null {
   if (text === null || text === undefined) return null
   const at = Date.parse(text)
   if (at > now && at <= now + MAX_LIFETIME) return at

@@ -11,7 +11,7 @@ import type { Table } from './tables'
 export const SECRET_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['hash', 'pending_hash', 'previous_hash'],
   connections: ['secrets'],
-  devices: ['token_hash'],
+  devices: ['pending_hash', 'previous_hash', 'token_hash'],
   entitlement_keys: ['box', 'key'],
   idempotency: ['fingerprint', 'key_hash'],
   sso_connections: ['secret'],

@@ -1,11 +1,11 @@
-import { and, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, raw } from '../db/client'
 import { projects } from '../tenancy/schema'
 import { settingsOf } from '../tenancy/settings'
 import { MAX_REVOKED } from './limits'
 import { consumerIdOf } from './read'
-import type { ConsumerRef } from './ref'
+import type { ConsumerRef, NamedConsumer } from './ref'
 import { DEVICE_STATES, type DeviceState, devices } from './schema'
 
 const d = alias(devices, 'd')
@@ -63,20 +63,13 @@ export function revokedForgotten(db: Db, projectId: string, consumerId: string |
   return db.delete(devices).where(devicesWithHash(projectId, beyond))
 }
 
-/** What is shown of a device: all but its token's hash. */
-export const shownOfDevice = {
-  id: d.id,
-  installation_id: d.installation_id,
-  platform: d.platform,
-  name: d.name,
-  model: d.model,
-  os_version: d.os_version,
-  app_version: d.app_version,
-  state: d.state,
-  last_seen_at: d.last_seen_at,
-  created_at: d.created_at,
-  revoked_at: d.revoked_at,
-}
+const { project_id: _, consumer_id, token_hash, pending_hash, previous_hash, ...shown } = getTableColumns(d)
+
+/** What is shown of a device: all but the hashes of its tokens. */
+export const shownOfDevice = shown
+
+/** A device with its consumer and the hashes of its tokens. */
+export const deviceWithHashes = { ...shown, consumer_id, token_hash, pending_hash, previous_hash }
 
 /** A device as it is listed. */
 export type Device = ReturnType<typeof listDevices>['_']['result'][number]
@@ -112,13 +105,26 @@ export function activeOf(projectId: string, consumerId: SQL): SQL<number> {
     WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'active')`
 }
 
+/** How many of those have expired, as an expression. */
+export function expiredOf(projectId: string, consumerId: SQL, now: number): SQL<number> {
+  return sql`(SELECT count(*) ${expiredDevices(projectId, consumerId, now)})`
+}
+
+/** The active devices of a consumer that have expired: FROM and WHERE. */
+export function expiredDevices(projectId: string, consumerId: SQL, now: number): SQL {
+  return sql`FROM ${devices} ${d} INDEXED BY devices_expiring
+    WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'active'
+      AND ${d.expires_at} IS NOT NULL AND ${d.expires_at} <= ${now}`
+}
+
 /**
- * Reads how many active devices a consumer has, and how many `max_devices` allows. `feature`: if it is not null, it says how
- * many the consumer can have. There always is a row.
+ * Reads how many active devices a consumer has that have not expired, and how many `max_devices` allows. `feature`: if it is not
+ * null, it says how many the consumer can have. There always is a row.
  */
-export function countDevices(db: Db, projectId: string, ref: ConsumerRef) {
+export function countDevices(db: Db, { project_id: projectId, ref }: NamedConsumer, now: number) {
+  const owner = consumerIdOf(projectId, ref)
   const counted = {
-    active: activeOf(projectId, consumerIdOf(projectId, ref)),
+    active: sql<number>`${activeOf(projectId, owner)} - ${expiredOf(projectId, owner, now)}`,
     limit: maxDevices(projectId),
     feature: featureOf(projectId),
   }
@@ -127,11 +133,20 @@ export function countDevices(db: Db, projectId: string, ref: ConsumerRef) {
 
 /** Reads a device of a consumer. */
 export function findDevice(db: Db, projectId: string, ref: ConsumerRef, id: string) {
+  return raw(db, shownOfDevice, (fields) => sql`SELECT ${fields} FROM (${deviceById(projectId, ref, id)}) ${d}`)
+}
+
+/** As {@link findDevice}, with the hashes of its tokens. */
+export function findDeviceTokens(db: Db, projectId: string, ref: ConsumerRef, id: string) {
+  return raw(db, deviceWithHashes, (fields) => sql`SELECT ${fields} FROM (${deviceById(projectId, ref, id)}) ${d}`)
+}
+
+function deviceById(projectId: string, ref: ConsumerRef, id: string): SQL {
   const isOne = and(eq(d.project_id, projectId), sql`${d.consumer_id} = ${consumerIdOf(projectId, ref)}`, eq(d.id, id))
   const inState = DEVICE_STATES.map(
     (state) => sql`SELECT * FROM ${devices} ${d} INDEXED BY devices_consumer WHERE ${isOne} AND ${d.state} = ${state}`,
   )
-  return raw(db, shownOfDevice, (fields) => sql`SELECT ${fields} FROM (${sql.join(inState, sql` UNION ALL `)}) ${d}`)
+  return sql.join(inState, sql` UNION ALL `)
 }
 
 /** Reads the devices of a consumer, newest first, starting after the device `before`. */

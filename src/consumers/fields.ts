@@ -26,7 +26,7 @@ const metadata = z
     error: `must have at most ${MAX_METADATA} entries`,
     params: { code: 'out_of_range' },
   })
-  .overwrite(sorted)
+  .overwrite(sortedMetadata)
 
 /** An email address, in a body or as a filter, in lower case. */
 export const email = z.email().max(MAX_CONSUMER_EMAIL).toLowerCase()
@@ -163,6 +163,6 @@ export function presentConsumer({
 }
 
 /** Metadata with its keys in order, so that equal metadata is stored as the same text. */
-function sorted(metadata: ConsumerMetadata): ConsumerMetadata {
+export function sortedMetadata(metadata: ConsumerMetadata): ConsumerMetadata {
   return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

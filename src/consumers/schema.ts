@@ -169,13 +169,35 @@ export const DEVICE_STATES = ['active', 'revoked'] as const
 export type DeviceState = (typeof DEVICE_STATES)[number]
 export const PLATFORMS = ['ios', 'android', 'web', 'desktop', 'server', 'other'] as const
 
-/** The installations of a project's product from which its consumers connect. */
+/** A token that a rotation returned, until it is used for the first time. Times in ms. */
+export type PendingToken = {
+  token_prefix: string
+  created_at: number
+  /** Not used by then, it never becomes valid. */
+  expires_at: number
+  /** How long the token that it replaces stays valid (s). */
+  grace_s: number
+  /** The user or API key that began the rotation. */
+  begun_by: string
+}
+
+/** The token before the current one, which stays valid for a while. Times in ms. */
+export type PreviousToken = {
+  token_prefix: string | null
+  valid_until: number
+  /** Since it was replaced, to the hour. */
+  last_used_at: number | null
+}
+
+/** The installations of a project's product from which its consumers connect, and the keys of their servers. */
 export const devices = sqliteTable(
   'devices',
   {
     project_id: text().notNull(),
     /** SHA-256 of the current token, in hex. */
     token_hash: text().notNull(),
+    /** The part of the current token that may be shown. Null if an older version made the token. */
+    token_prefix: text(),
     id: text().notNull(),
     consumer_id: text().notNull(),
     /** The app's own id of this installation. */
@@ -185,11 +207,23 @@ export const devices = sqliteTable(
     model: text(),
     os_version: text(),
     app_version: text(),
+    /** The project's own words, sorted. Null: none. */
+    scopes: text({ mode: 'json' }).$type<string[]>(),
+    /** Its keys are sorted. Null: none. */
+    metadata: text({ mode: 'json' }).$type<ConsumerMetadata>(),
+    /** Milliseconds; null: it does not expire. */
+    expires_at: integer(),
     state: text({ enum: DEVICE_STATES }).notNull(),
     /** When the device was last registered or verified (ms), to the hour. */
     last_seen_at: integer().notNull(),
     created_at: integer().notNull(),
     revoked_at: integer(),
+    /** SHA-256 of the token that waits for its first use; with `pending`, or null. */
+    pending_hash: text(),
+    pending: text({ mode: 'json' }).$type<PendingToken>(),
+    /** SHA-256 of the token before the current one; with `previous`, or null. */
+    previous_hash: text(),
+    previous: text({ mode: 'json' }).$type<PreviousToken>(),
   },
   (t) => [
     // By the token, which every verification looks up. So a registration writes three rows, and not four.
@@ -197,6 +231,12 @@ export const devices = sqliteTable(
     uniqueIndex('devices_installation').on(t.project_id, t.consumer_id, t.installation_id),
     // By state before id, so that counting the active devices reads no revoked one.
     index('devices_consumer').on(t.project_id, t.consumer_id, t.state, t.id),
+    // These have only the few devices that are being rotated, or that can expire: most registrations do not write them.
+    uniqueIndex('devices_pending').on(t.project_id, t.pending_hash).where(sql`pending_hash IS NOT NULL`),
+    uniqueIndex('devices_previous').on(t.project_id, t.previous_hash).where(sql`previous_hash IS NOT NULL`),
+    index('devices_expiring')
+      .on(t.project_id, t.consumer_id, t.expires_at)
+      .where(sql`expires_at IS NOT NULL AND state = 'active'`),
     check('devices_revoked_at', sql`(${t.state} = 'revoked') = (${t.revoked_at} IS NOT NULL)`),
   ],
 )

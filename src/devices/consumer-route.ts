@@ -28,12 +28,12 @@ export const consumerRoute = new Hono<HttpEnv>().get(
   }),
   async (c) => {
     const ref = refToRead(c.req.param('consumer'))
-    const { db } = c.get('rt')
+    const { db, now } = c.get('rt')
     const project = projectOf(c.get('actor'))
     const found = await read(c, {
       rows: findConsumer(db, project, ref),
       customers: customersOf(db, project, ref),
-      devices: countDevices(db, project, ref),
+      devices: countDevices(db, { project_id: project, ref }, now),
     })
     const customers = found.customers.map(({ vendor, id, linked_by }) => ({ vendor, id, linked_by }))
     const consumer = requireConsumer(found.rows)

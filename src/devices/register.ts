@@ -1,6 +1,6 @@
 import { and, eq, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { auditedEach, type Change } from '../audit/store'
+import { auditedFrom, type Change } from '../audit/store'
 import {
   activeOf,
   type Device,
@@ -8,7 +8,6 @@ import {
   featureOf,
   limitOf,
   maxDevices,
-  revokedForgotten,
   shownOfDevice,
 } from '../consumers/devices'
 import { changeable, consumerIdOf, findConsumer } from '../consumers/read'
@@ -19,20 +18,22 @@ import { insertFrom } from '../db/insert-from'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { capOf } from './cap'
-import { LAST_SEEN_EVERY, MAX_REPLACED } from './limits'
+import { consumerBlocked } from './faults'
+import { LAST_SEEN_EVERY } from './limits'
+import { madeRoom } from './room'
+import { type DeviceFields, detailsOfChange, differing } from './sent'
 import type { NewToken } from './token'
 
 const c = alias(consumers, 'c')
 const d = alias(devices, 'd')
-const i = alias(devices, 'i')
 
-type Row = typeof devices.$inferSelect
-/** What an app says about its device; undefined stays as it is, null is cleared. */
-export type DeviceFields = Pick<Row, 'platform'> & {
-  [Name in 'name' | 'model' | 'os_version' | 'app_version']?: Row[Name] | undefined
-}
+/** The platform of keys: see docs. Who registers or changes one is in the audit log. */
+const KEY = 'server'
+
+type RegisteredFields = DeviceFields & { platform: NonNullable<DeviceFields['platform']> }
 type Installation = { project_id: string; ref: ConsumerRef; installation_id: string }
-type How = { fields: DeviceFields; replace: boolean; renew: boolean; token: NewToken }
+type Registered = { device: Device; token: string | null; created: boolean }
+type How = { fields: RegisteredFields; replace: boolean; renew: boolean; token: NewToken }
 
 /**
  * Registers the installation as a device of the consumer, or changes the device that it is. The insert itself counts the
@@ -55,8 +56,6 @@ export async function registerDevice(db: Db, of: Installation, how: How, change:
   throw full()
 }
 
-type Registered = { device: Device; token: string | null; created: boolean }
-
 /**
  * As {@link registerDevice}, in one transaction.
  *
@@ -75,9 +74,11 @@ async function tryToRegister(
     db,
     {
       // Where there can be none, revoking others makes no room.
-      ...(replace && cap !== 0 && replaced(db, of, { id, cap }, change)),
-      inserted: inserted(db, of, { id, fields, hash: token.hash, cap, now: change.now }),
-      updated: updated(db, of, fields, { hash: renew ? token.hash : undefined, now: change.now }),
+      ...(cap !== 0 && madeRoom(db, { ...of, owner: activeOwner(of), id, cap, replace }, change)),
+      inserted: inserted(db, of, { id, fields, token, cap, now: change.now }),
+      ...(fields.platform === KEY && { told_new: newTold(db, of, { id, fields, token }, change) }),
+      told: changeTold(db, of, { fields, token: renew ? token : null }, change),
+      updated: updated(db, of, { fields, token: renew ? token : null }, change.now),
       consumer: findConsumer(db, project_id, ref),
       device: raw(
         db,
@@ -95,9 +96,7 @@ async function tryToRegister(
     { idempotent: true },
   )
   const consumer = changeable(found.consumer)
-  if (consumer.state === 'blocked') {
-    throw new Fault('consumer_blocked', `The consumer ${consumer.id} is blocked. Unblock it first.`)
-  }
+  if (consumer.state === 'blocked') throw consumerBlocked(consumer.id)
   const [row] = found.device
   if (!row) {
     const { feature = null, limit = 0 } = found.settings[0] ?? {}
@@ -117,81 +116,80 @@ function activeOwner({ project_id, ref }: Installation): SQL {
     WHERE ${c.project_id} = ${project_id} AND ${c.id} = ${consumerIdOf(project_id, ref)} AND ${c.state} = 'active')`
 }
 
-/** Revokes as many devices as a new one needs to fit in, the least recently seen ones first, and audits each. */
-function replaced(db: Db, of: Installation, { id, cap }: Pick<New, 'id' | 'cap'>, change: Change) {
-  const { project_id, installation_id } = of
-  const owner = activeOwner(of)
-  const isThere = sql`EXISTS (SELECT 1 FROM ${devices} ${i} INDEXED BY devices_installation
-    WHERE ${i.project_id} = ${project_id} AND ${i.consumer_id} = ${owner} AND ${i.installation_id} = ${installation_id})`
-  const tooMany = sql`(SELECT CASE WHEN n BETWEEN 1 AND ${MAX_REPLACED} THEN n ELSE 0 END
-    FROM (SELECT ${activeOf(project_id, owner)} - ${limitOf(project_id, cap)} + 1 AS n))`
-  const oldest = (field: SQL) => sql`(SELECT ${field} FROM ${devices} ${d} INDEXED BY devices_consumer
-    WHERE ${d.project_id} = ${project_id} AND ${d.consumer_id} = ${owner} AND ${d.state} = 'active' AND NOT ${isThere}
-    ORDER BY ${d.last_seen_at}, ${d.id} LIMIT ${tooMany})`
-  const entry = { project_id, action: 'device.revoked', object_type: 'device', details: { replaced_by: id } }
-  return {
-    audit: auditedEach(db, change, entry, { objects: oldest(sql`${d.id}`), most: MAX_REPLACED }),
-    revoked: db
-      .update(devices)
-      .set({ state: 'revoked', revoked_at: change.now })
-      .where(devicesWithHash(project_id, oldest(sql`${d.token_hash}`))),
-    forgotten: revokedForgotten(db, project_id, owner),
-  }
-}
+type New = { id: string; fields: RegisteredFields; token: NewToken; cap: number | null; now: number }
 
-type New = { id: string; fields: DeviceFields; hash: string; cap: number | null; now: number }
-
-function inserted(db: Db, { project_id, ref, installation_id }: Installation, { id, fields, hash, cap, now }: New) {
-  const { platform, name = null, model = null, os_version = null, app_version = null } = fields
+function inserted(db: Db, { project_id, ref, installation_id }: Installation, { id, fields, token, cap, now }: New) {
   const isActive = and(eq(c.project_id, project_id), eq(c.id, consumerIdOf(project_id, ref)), eq(c.state, 'active'))
+  const { platform, name, model, os_version, app_version, scopes, metadata, expires_at } = fields
+  const row = {
+    ...{ project_id, token_hash: token.hash, token_prefix: token.token_prefix, id, installation_id, platform },
+    ...{ name, model, os_version, app_version, scopes, metadata, expires_at },
+    ...{ state: 'active' as const, last_seen_at: now, created_at: now },
+  }
+  const values = Object.entries(row).map(([name, value]) => [
+    name,
+    sql`${sql.param(value ?? null, devices[name as keyof typeof row])}`,
+  ])
   return insertFrom(
     db,
     devices,
-    {
-      project_id: c.project_id,
-      token_hash: sql`${hash}`,
-      id: sql`${id}`,
-      consumer_id: c.id,
-      installation_id: sql`${installation_id}`,
-      platform: sql`${platform}`,
-      name: sql`${name}`,
-      model: sql`${model}`,
-      os_version: sql`${os_version}`,
-      app_version: sql`${app_version}`,
-      state: sql`'active'`,
-      last_seen_at: sql`${now}`,
-      created_at: sql`${now}`,
-    },
-    sql`FROM ${consumers} ${c}
-      WHERE ${isActive} AND ${activeOf(project_id, sql`${c.id}`)} < ${limitOf(project_id, cap)} ON CONFLICT DO NOTHING`,
+    { ...Object.fromEntries(values), consumer_id: c.id },
+    sql`FROM ${consumers} ${c} WHERE ${isActive} AND ${activeOf(project_id, sql`${c.id}`)} < ${limitOf(project_id, cap)} ON CONFLICT DO NOTHING`,
   )
 }
 
-/** Changes what differs of a device that is there. Without a new token, no index is written. */
-function updated(
+/** The entry about a new key, after the statement that inserts it. */
+function newTold(
   db: Db,
-  of: Installation,
-  { platform, name, model, os_version, app_version }: DeviceFields,
-  { hash, now }: { hash: string | undefined; now: number },
+  { project_id, ref }: Installation,
+  { id, fields: { scopes }, token: { token_prefix } }: Pick<New, 'id' | 'fields' | 'token'>,
+  change: Change,
 ) {
-  const differs = (column: SQL, value: string | null | undefined) =>
-    value === undefined ? undefined : sql`${column} IS NOT ${value}`
+  const said = JSON.stringify({ token_prefix, scopes: scopes ?? [] })
+  const details = sql`json_patch(json_object('consumer', ${consumerIdOf(project_id, ref)}), ${said})`
+  return auditedFrom(
+    db,
+    change,
+    { action: 'device.registered', object_type: 'device', object_id: id },
+    { taken: { project_id: sql`${project_id}`, details }, from: sql`WHERE changes() > 0` },
+  )
+}
+
+type Changed = { fields: RegisteredFields; token: NewToken | null }
+
+/** The entry about a key that is there and that {@link updated} will change. What apps say of other devices is routine. */
+function changeTold(db: Db, of: Installation, { fields, token }: Changed, change: Change) {
+  const renewed = token === null ? undefined : sql`${d.token_hash} IS NOT ${token.hash}`
+  const isTold = and(sql`${KEY} IN (${d.platform}, ${fields.platform})`, or(differing(fields, d).any, renewed))
+  const details = detailsOfChange(fields, token === null ? {} : { token_prefix: token.token_prefix })
+  return auditedFrom(
+    db,
+    change,
+    { action: token === null ? 'device.updated' : 'device.rotated', object_type: 'device', object_id: '' },
+    { taken: { project_id: d.project_id, object_id: d.id, details }, from: sql`${active(of)} AND ${isTold}` },
+  )
+}
+
+/** Changes what differs of a device that is there. A new token ends all others. Without one, no index is written. */
+function updated(db: Db, of: Installation, { fields, token }: Changed, now: number) {
   const isNew = or(
-    ne(devices.platform, platform),
-    differs(sql`${devices.name}`, name),
-    differs(sql`${devices.model}`, model),
-    differs(sql`${devices.os_version}`, os_version),
-    differs(sql`${devices.app_version}`, app_version),
-    differs(sql`${devices.token_hash}`, hash),
+    differing(fields, devices).any,
+    token === null ? undefined : ne(devices.token_hash, token.hash),
     lte(devices.last_seen_at, now - LAST_SEEN_EVERY),
   )
-  const one = sql`(SELECT ${d.token_hash} FROM ${devices} ${d} INDEXED BY devices_installation
-    WHERE ${d.project_id} = ${of.project_id} AND ${d.consumer_id} = ${activeOwner(of)}
-      AND ${d.installation_id} = ${of.installation_id} AND ${d.state} = 'active')`
+  const others = { pending_hash: null, pending: null, previous_hash: null, previous: null }
+  const renewed = token && { token_hash: token.hash, token_prefix: token.token_prefix, ...others }
   return db
     .update(devices)
-    .set({ platform, name, model, os_version, app_version, token_hash: hash, last_seen_at: now })
-    .where(and(devicesWithHash(of.project_id, one), isNew))
+    .set({ ...fields, ...renewed, last_seen_at: now })
+    .where(and(devicesWithHash(of.project_id, sql`(SELECT ${d.token_hash} ${active(of)})`), isNew))
+}
+
+/** The device `d` that is there, if it and its consumer are active: FROM and WHERE. */
+function active(of: Installation): SQL {
+  return sql`FROM ${devices} ${d} INDEXED BY devices_installation
+    WHERE ${d.project_id} = ${of.project_id} AND ${d.consumer_id} = ${activeOwner(of)}
+      AND ${d.installation_id} = ${of.installation_id} AND ${d.state} = 'active'`
 }
 
 function full(): Fault {

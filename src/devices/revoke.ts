@@ -6,7 +6,7 @@ import { consumerIdOf, findConsumer, requireConsumer } from '../consumers/read'
 import type { ConsumerRef } from '../consumers/ref'
 import { devices } from '../consumers/schema'
 import { batch, type Db, raw } from '../db/client'
-import { Fault } from '../lib/fault'
+import { deviceNotFound } from './faults'
 
 const d = alias(devices, 'd')
 
@@ -44,8 +44,5 @@ export async function revokeDevice(
   })
   requireConsumer(consumer)
   if (device[0]) return
-  throw new Fault(
-    'not_found',
-    'The consumer has no such device. Name it by its id (dev_…), not by its installation id.',
-  )
+  throw deviceNotFound()
 }

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { findDevice } from '../consumers/devices'
+import { type Device, findDevice } from '../consumers/devices'
 import { changeable, findConsumer } from '../consumers/read'
 import { refToRead } from '../consumers/ref'
 import { answer } from '../http/answer'
@@ -36,6 +36,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
       'consumer_erased',
       'consumer_blocked',
       'device_revoked',
+      'device_expired',
       'public_origin_missing',
       'encryption_key_unavailable',
     ],
@@ -58,7 +59,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
     if (consumer.state === 'blocked') {
       throw new Fault('consumer_blocked', `The consumer ${consumer.id} is blocked. Unblock it first.`)
     }
-    if (device !== undefined) requireActive(found.devices[0])
+    if (device !== undefined) requireActive(found.devices[0], rt.now)
     const { now, catalog, holders } = factsIn(found, 1)
     const [holder = { state: null, subscriptions: [], grants: [] }] = holders
     const keys = features ?? catalog.features.map(({ key }) => key)
@@ -78,8 +79,10 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
   },
 )
 
-/** @throws {Fault} `not_found`, `device_revoked` */
-function requireActive(device: { id: string; state: string } | undefined): void {
+/** @throws {Fault} `not_found`, `device_revoked`, `device_expired` */
+function requireActive(device: Device | undefined, now: number): void {
   if (!device) throw new Fault('not_found', 'The consumer has no such device. Name it by its id (dev_…).')
   if (device.state === 'revoked') throw new Fault('device_revoked', `The device ${device.id} was revoked.`)
+  if (device.expires_at === null || device.expires_at > now) return
+  throw new Fault('device_expired', `The device ${device.id} has expired.`)
 }

@@ -33,7 +33,17 @@ const OBJECTS = {
       'consumer.erased',
     ],
   },
-  device: { scope: 'consumers:read', types: ['device.revoked'] },
+  device: {
+    scope: 'consumers:read',
+    types: [
+      'device.registered',
+      'device.updated',
+      'device.rotated',
+      'device.rotation_pending',
+      'device.rotation_completed',
+      'device.revoked',
+    ],
+  },
   feature: { scope: 'catalog:read', types: ['feature.created', 'feature.updated', 'feature.deleted'] },
   plan: { scope: 'catalog:read', types: ['plan.created', 'plan.updated'] },
   grant: { scope: 'entitlements:read', types: ['grant.created', 'grant.revoked'] },

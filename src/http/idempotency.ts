@@ -118,6 +118,6 @@ function gone({ object_id }: Kept): Fault {
 export function secretNotReplayable({ object_id }: Kept, why: string): Fault {
   return new Fault(
     'secret_not_replayable',
-    `This request was executed before, and its secret is not stored. The API key ${object_id} does not get a new secret now, because ${why}. If you never received its secret, rotate it with another ${IDEMPOTENCY_KEY}, or revoke it.`,
+    `This request was executed before, and its secret is not stored. ${object_id} does not get a new secret now, because ${why}. If you never received its secret, rotate it with another ${IDEMPOTENCY_KEY}, or revoke it.`,
   )
 }

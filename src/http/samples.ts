@@ -69,7 +69,7 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
     example: 'ext:user_4711',
   },
   devices: {
-    description: 'To register it: the app’s own id of the installation. To revoke it: the id of the device.',
+    description: 'To register it: the app’s own id of the installation. For every other call: the id of the device.',
     example: SAMPLE.installation,
   },
   features: { description: 'The key of the feature.', example: 'seats' },

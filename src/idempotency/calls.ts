@@ -16,6 +16,7 @@ const OF_DIRECTORY: IdempotentCall = { in: 'directory', repeat: 'object' }
 export const IDEMPOTENT_CALLS: Readonly<Record<string, IdempotentCall>> = {
   mintApiKey: { in: 'store', repeat: 'new_secret' },
   rotateApiKey: { in: 'store', repeat: 'new_secret' },
+  rotateDevice: { in: 'store', repeat: 'new_secret' },
   createProject: OF_DIRECTORY,
   createInvitation: OF_DIRECTORY,
   resendInvitation: OF_DIRECTORY,

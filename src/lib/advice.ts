@@ -73,7 +73,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   invitation_limit_reached: 'Revoke invitations that nobody will accept, and try again.',
   invitation_not_pending: 'Read the invitation: it was accepted, declined or revoked.',
   invitation_expired: 'Ask for the invitation to be sent again.',
-  rotation_conflict: 'Read the key again. If somebody else rotated it, they have the new secret.',
+  rotation_conflict: 'Read the key or the device again. If somebody else rotated it, they have the new secret.',
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
   rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',
@@ -86,6 +86,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   consumer_blocked: 'Unblock the consumer if it may connect again.',
   device_revoked:
     'A revoked installation stays revoked. Let the app make a new installation id, and register that one.',
+  device_expired: 'Set a later `expires_at`, or register another device.',
   device_limit_reached: 'Revoke a device that is not used, or send `when_full` as `replace_oldest`.',
   feature_type_fixed: 'Create another feature with a key of its own.',
   feature_in_use: 'Take the feature out of all plans and revoke its grants, and try again.',
@@ -116,7 +117,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   replay_running: 'Wait until the replay that the response names is done, and try again.',
   idempotent_result_gone: 'Use another Idempotency-Key to make another one. The response names the deleted object.',
   secret_not_replayable:
-    'If you never received the secret, rotate the API key that the response names, with another Idempotency-Key.',
+    'If you never received the secret, rotate the key or device that the response names, with another Idempotency-Key.',
   payload_gone: 'The event cannot be replayed. Its summary and its results are still there.',
   payload_too_large: 'Send less in one call. The response names the limit.',
   too_many_events: 'Make the vendor send fewer events in one delivery. The response names the limit.',

@@ -24,6 +24,8 @@ export const DETAILS: Record<string, unknown> = {
   'consumer.unblocked': { reason: 'sample' },
   'consumer.merged': { into: '<survivor>', external_ids: 1, customers: [] },
   'consumer.erased': { erasure: 'ers_…' },
+  'device.updated': { consumer: '<consumer>', fields: ['name', 'scopes'], scopes: ['a'] },
+  'device.rotated': { consumer: '<consumer>', token_prefix: 'svc_dv_…' },
   'device.revoked': { consumer: '<consumer>' },
   'domain.added': { hostname: 'sample.dev', purpose: 'surface' },
   'domain.retried': { hostname: 'host.plain.dev', purpose: 'surface' },
@@ -137,6 +139,7 @@ export function namedIn(world: World, details: string | null): unknown {
     text
       .replaceAll(/\b([a-z]{3})_[0-9a-z]{26,30}\b/g, '$1_…')
       .replaceAll(/svc_v1_\w{4}…\w{4}/g, 'svc_v1_…')
+      .replaceAll(/svc_dv_\w{4}…\w{4}/g, 'svc_dv_…')
       .replaceAll(/\bh[0-9a-f]{8}\.plain/g, 'host.plain'),
   )
 }

@@ -34,6 +34,7 @@ const CLIENT_ID = { 'X-Request-Id': 'their-own-id' }
 const CHANGES_AGAIN: Record<string, string[]> = {
   'POST /platform/v1/api-keys': ['api_keys', 'audit_log', 'changes', 'users'],
   'POST /platform/v1/api-keys/:id/rotate': ['api_keys', 'audit_log', 'changes', 'retired_secrets'],
+  'POST /platform/v1/consumers/:consumer/devices/:device/rotate': ['audit_log', 'changes', 'devices'],
   'POST /platform/v1/projects': ['audit_log', 'changes', 'directory_changes', 'members', 'projects'],
   'PUT /platform/v1/consumers/:consumer/devices/:device': ['devices'], // It asks for a new token each time.
   'POST /platform/v1/domains/:id/verify': ['domains'], // First it is tried again, and then looked up.

@@ -17,6 +17,7 @@ const PUBLIC = [
   'api_keys.secret_issued_to', // a user
   'api_keys.secret_lineage', // users
   'connections.secrets_used', // ids, and when
+  'devices.token_prefix', // the part that may be shown
   'domains.token', // a DNS record
   'events.lease_token', // of a worker
   'vendor_asks.lease_token', // of a worker

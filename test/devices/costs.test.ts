@@ -48,11 +48,41 @@ it('replacing a device: one trip; four rows more, those of the audit log and the
 
 it('verifying: it rides with the key, and writes nothing; a malformed token reads no device', async () => {
   const valid = await cost((o) => api.verify(token, o))
-  expect(valid).toMatchObject({ trips: KEY, written: 0 })
-  expect(await cost((o) => api.verify(`svc_dv_${'0'.repeat(64)}`, o))).toMatchObject({ trips: KEY, written: 0 })
+  // As many rows as before devices had scopes, and tokens that wait.
+  expect(valid).toMatchObject({ trips: KEY, written: 0, read: 7 })
+  // Whether it waits for its first use, or was replaced, is asked in one more trip.
+  expect(await cost((o) => api.verify(`svc_dv_${'0'.repeat(64)}`, o))).toMatchObject({ trips: KEY + 1, written: 0 })
   const malformed = await cost((o) => api.verify('malformed', o))
   expect(malformed).toMatchObject({ trips: KEY, written: 0 })
   expect(malformed.read).toBeLessThan(valid.read)
+})
+
+it('rotating: two trips; the first verification of the new token, and one of the old token later, take more', async () => {
+  const { body } = await api.register('ext:u', 'rotating')
+  const { id } = body.device
+  const rotate = (json: object) => cost((o) => api.rotate('ext:u', id, json, o))
+  expect(await rotate({ when: 'first_use' })).toMatchObject({ trips: KEY + 2, written: 2 + 2 })
+  const fresh = (await api.rotate('ext:u', id, { when: 'first_use', grace_s: 60 })).body.token
+  const verify = (of: string) => cost((o) => api.verify(of, o))
+  expect(await verify(fresh)).toMatchObject({ trips: KEY + 2, written: 4 + 2 })
+  expect(await verify(fresh)).toMatchObject({ trips: KEY, written: 0, read: 7 })
+  // The first one notes that it was used.
+  expect(await verify(body.token)).toMatchObject({ trips: KEY + 2, written: 1 })
+  expect(await verify(body.token)).toMatchObject({ trips: KEY + 1, written: 0 })
+  expect((await rotate({})).trips).toBe(KEY + 2)
+})
+
+it('changing a device: one trip; nothing is written if nothing differs', async () => {
+  const { body } = await api.register('ext:u', 'changing')
+  const change = (json: object) => cost((o) => api.update('ext:u', body.device.id, json, o))
+  expect(await change({ scopes: ['a'], metadata: { a: 'b' } })).toMatchObject({ trips: KEY + 1, written: 1 + 2 })
+  expect(await change({ scopes: ['a'], metadata: { a: 'b' } })).toMatchObject({ trips: KEY + 1, written: 0 })
+})
+
+it('registering a key: its entry and its change in addition', async () => {
+  const server = { platform: 'server', scopes: ['a'], expires_at: '2035-01-01T00:00:00Z' }
+  expect(await register('a-key', server)).toMatchObject({ trips: KEY + 1, written: 4 + 2 })
+  expect(await register('a-key', server)).toMatchObject({ trips: KEY + 1, written: 0 })
 })
 
 it('a list, and a consumer with its number of devices: they ride with the key', async () => {
@@ -82,14 +112,14 @@ it('does not grow with the devices of other consumers, or with revoked ones', as
   await api.register('ext:from', 'moving')
   for (const [what, most] of [
     [() => cost((o) => api.verify(token, o)), 12],
-    [() => register('one more'.replace(' ', '-')), 40],
-    [() => register('kept', { name: 'New' }), 40],
-    [() => register('another', { when_full: 'replace_oldest' }), 60],
-    [() => cost((o) => api.get('ext:u', o)), 25],
+    [() => register('one more'.replace(' ', '-')), 50],
+    [() => register('kept', { name: 'New' }), 50],
+    [() => register('another', { when_full: 'replace_oldest' }), 75],
+    [() => cost((o) => api.get('ext:u', o)), 30],
     [() => cost((o) => api.list('ext:u', '?limit=10', o)), 80],
     [() => cost((o) => api.list('ext:u', '?state=revoked&limit=10', o)), 50],
     [() => cost((o) => api.revoke('ext:u', body.device.id, o)), 1100],
-    [() => register('kept', { new_token: true }), 40],
+    [() => register('kept', { new_token: true }), 50],
     [() => cost((o) => api.merge('ext:from', 'ext:u', o)), 2200],
   ] as const) {
     const { read } = await what()

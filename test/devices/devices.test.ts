@@ -32,6 +32,12 @@ describe('registering a device', () => {
         id: expect.stringMatching(/^dev_/),
         installation_id: 'first',
         ...fields,
+        scopes: [],
+        metadata: {},
+        token_prefix: `${body.token.slice(0, 11)}…${body.token.slice(-4)}`,
+        expires_at: null,
+        pending: null,
+        previous: null,
         state: 'active',
         last_seen_at: iso(Date.now()),
         created_at: iso(Date.now()),
@@ -76,7 +82,9 @@ describe('registering a device', () => {
     const second = await api.register('ext:u', 'renewed', { new_token: true })
     expect([first.status, second.status]).toEqual([201, 200])
     expect(second.body.token).toMatch(TOKEN)
-    expect(second.body.device).toEqual(first.body.device)
+    const { token_prefix } = second.body.device
+    expect(token_prefix).not.toBe(first.body.device.token_prefix)
+    expect(second.body.device).toEqual({ ...first.body.device, token_prefix })
     const reasons = [await api.verify(first.body.token), await api.verify(second.body.token)].map(
       ({ body }) => body.reason,
     )
@@ -243,6 +251,7 @@ describe('verifying a token', () => {
         valid: true,
         features: null,
         reason: null,
+        missing_scopes: [],
         device: body.device,
         consumer: { id: consumer, external_id: 'u', external_ids: ['u'], state: 'active' },
       },
@@ -254,7 +263,8 @@ describe('verifying a token', () => {
   it('knows no token of another project, and none that is malformed', async () => {
     const { body } = await api.register('ext:u', 'verified')
     const { project: other, secret } = await freshKey()
-    const unknown = { valid: false, reason: 'unknown', device: null, consumer: null, features: null }
+    const nobody = { device: null, consumer: null, features: null }
+    const unknown = { valid: false, reason: 'unknown', missing_scopes: [], ...nobody }
     expect((await as(other, secret).verify(body.token)).body).toEqual(unknown)
     const hash = await sha256Hex(body.token)
     for (const token of [

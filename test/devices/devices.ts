@@ -17,14 +17,19 @@ export function as(project: string, token: string, always: RequestOptions = {}) 
       ask('PUT', `/${consumer}/devices/${installation}`, { json: { platform: 'ios', ...fields }, ...options }),
     list: (consumer: string, query = '', options?: RequestOptions) =>
       ask('GET', `/${consumer}/devices${query}`, options),
+    one: (consumer: string, id: string, options?: RequestOptions) => ask('GET', `/${consumer}/devices/${id}`, options),
+    update: (consumer: string, id: string, json: object, options?: RequestOptions) =>
+      ask('PATCH', `/${consumer}/devices/${id}`, { json, ...options }),
+    rotate: (consumer: string, id: string, json?: object, options?: RequestOptions) =>
+      ask('POST', `/${consumer}/devices/${id}/rotate`, { ...(json && { json }), ...options }),
     revoke: (consumer: string, id: string, options?: RequestOptions) =>
       ask('DELETE', `/${consumer}/devices/${id}`, options),
-    verify: (deviceToken: string, options?: RequestOptions) =>
+    verify: (deviceToken: string, options?: RequestOptions, more: object = {}) =>
       call('/platform/v1/devices/verify', {
         method: 'POST',
         project,
         token,
-        json: { token: deviceToken },
+        json: { token: deviceToken, ...more },
         ...always,
         ...options,
       }),

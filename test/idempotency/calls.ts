@@ -1,6 +1,7 @@
 import { newId } from '../../src/lib/ids'
 import { insertFeatures } from '../catalog/rows'
 import { insertConsumer } from '../consumers/rows'
+import { insertDevice } from '../devices/rows'
 import { insertEndpoint } from '../endpoints/rows'
 import {
   type Answer,
@@ -66,6 +67,15 @@ export const STATED: Record<string, Stated> = {
     request: async ({ project, owner }) => {
       const { key } = await mint(owner.token, project, { scopes: ['billing:read'] })
       return { path: `${API}/api-keys/${key.id}/rotate` }
+    },
+  },
+  rotateDevice: {
+    action: 'device.rotated',
+    status: 200,
+    repeat: 'refused',
+    request: async ({ project }) => {
+      const consumer = await insertConsumer(project)
+      return { path: `${API}/consumers/${consumer}/devices/${await insertDevice(project, consumer)}/rotate` }
     },
   },
   createWebhookEndpoint: {

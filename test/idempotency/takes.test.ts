@@ -18,7 +18,7 @@ const refusing = POSTS.filter((route) => !IDEMPOTENT_CALLS[idOf(route)] && !rout
 
 const REPEATS = {
   object: 'the object',
-  new_secret: 'the API key with a [new secret](#repeating-a-call-that-returns-a-secret)',
+  new_secret: 'the object with a [new secret](#repeating-a-call-that-returns-a-secret)',
   refusal: '409 `secret_not_replayable`',
 }
 

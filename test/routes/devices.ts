@@ -1,5 +1,6 @@
 import { insertConsumer } from '../consumers/rows'
 import { insertDevice, insertDevices } from '../devices/rows'
+import { STORE } from '../harness'
 import { asks, byKey, may, type Rows, read, times } from './row'
 
 const PAGES = '/console/p/:project/platform/consumers/:consumer/devices'
@@ -25,6 +26,9 @@ export const DEVICES: Rows = {
       model: 'sample',
       os_version: '1',
       app_version: '1',
+      scopes: ['sample'],
+      metadata: { team: 'sample' },
+      expires_at: '2035-01-01T00:00:00.000Z',
       new_token: true,
       when_full: 'replace_oldest',
     },
@@ -48,6 +52,25 @@ export const DEVICES: Rows = {
       },
     },
   },
+  'GET /platform/v1/consumers/:consumer/devices/:device': { who: read('consumers:read') },
+  'PATCH /platform/v1/consumers/:consumer/devices/:device': {
+    who: WRITE,
+    json: { name: 'sample', scopes: ['a'] },
+    audit: { action: 'device.updated', object: ({ device }) => device },
+  },
+  'POST /platform/v1/consumers/:consumer/devices/:device/rotate': {
+    who: WRITE,
+    json: { when: 'now' },
+    audit: { action: 'device.rotated', object: ({ device }) => device },
+    faults: {
+      device_expired: async () => {
+        const { project, send } = await byKey()
+        const id = await insertDevice(project, await insertConsumer(project, 'one'))
+        await STORE.prepare('UPDATE devices SET expires_at = 1 WHERE id = ?').bind(id).run()
+        return send('POST', `${OF_ONE}/${id}/rotate`)
+      },
+    },
+  },
   'DELETE /platform/v1/consumers/:consumer/devices/:device': {
     who: WRITE,
     audit: { action: 'device.revoked', object: ({ device }) => device },
@@ -55,7 +78,7 @@ export const DEVICES: Rows = {
   },
   'POST /platform/v1/devices/verify': {
     who: read('entitlements:read'),
-    json: { token: `svc_dv_${'0'.repeat(64)}`, features: ['sso'] },
+    json: { token: `svc_dv_${'0'.repeat(64)}`, features: ['sso'], require: ['a'] },
     audit: null,
   },
 }

@@ -97,6 +97,23 @@ export const ACTIONS: Record<string, Action> = {
       `${vendorTitle(String(vendor))}, ${consumer === null ? 'no consumer' : words(consumer)}`,
   },
   'customer.unpinned': { did: 'Let events set the consumer of a customer' },
+  'device.registered': {
+    did: 'Registered a key of a consumer',
+    more: ({ token_prefix, scopes }) => [words(token_prefix), scopesIn(scopes)].filter(Boolean).join(', '),
+  },
+  'device.updated': { did: 'Changed a device', more: ({ fields }) => words(fields) },
+  'device.rotated': {
+    did: 'Rotated the token of a device',
+    more: ({ token_prefix }) => `new token ${token_prefix ?? ''}`,
+  },
+  'device.rotation_pending': {
+    did: 'Began to rotate the token of a device',
+    more: ({ token_prefix }) => `new token ${token_prefix ?? ''}, from its first use on`,
+  },
+  'device.rotation_completed': {
+    did: 'Verified the new token of a device for the first time',
+    more: ({ token_prefix }) => `the rotation to ${token_prefix ?? ''} is complete`,
+  },
   'device.revoked': {
     did: 'Revoked a device',
     more: ({ replaced_by }) => (replaced_by ? `to make room for ${words(replaced_by)}` : ''),

@@ -92,7 +92,7 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   const found = await readFacts(c, (extent) => ({
     rows: findConsumer(db, project, ref),
     customers: customersOf(db, project, ref),
-    counts: countDevices(db, project, ref),
+    counts: countDevices(db, { project_id: project, ref }, rt.now),
     active: listDevices(db, project, ref, { state: 'active', before: null, take: ACTIVE }),
     revoked: listDevices(db, project, ref, { state: 'revoked', before: null, take: REVOKED + 1 }),
     erasure: findErasure(db, project, ref),
@@ -193,10 +193,10 @@ export type Moving = { customers: number; more: boolean; merged: number; devices
 
 /** Reads what a merge of the consumer would move. */
 export async function readMoving(c: Visit, { id }: Consumer): Promise<Moving> {
-  const { db } = c.get('rt')
+  const { db, now } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const { customers, merged, devices } = await batch(db, {
-    devices: countDevices(db, project, { id }),
+    devices: countDevices(db, { project_id: project, ref: { id } }, now),
     customers: customersOf(db, project, { id }),
     merged: countMerged(db, project, [{ id }]),
   })

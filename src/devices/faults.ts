@@ -1,0 +1,12 @@
+import { Fault } from '../lib/fault'
+
+/* Faults of this room that several files throw. A new code begins with its line in lib/faults.ts. */
+
+/** The consumer has no such device. */
+export const deviceNotFound = () =>
+  new Fault('not_found', 'The consumer has no such device. Name it by its id (dev_…), not by its installation id.')
+/** The device to change was revoked. */
+export const deviceRevoked = (id: string) => new Fault('device_revoked', `The device ${id} was revoked for good.`)
+/** The consumer may not get a device or a token. */
+export const consumerBlocked = (id: string) =>
+  new Fault('consumer_blocked', `The consumer ${id} is blocked. Unblock it first.`)
