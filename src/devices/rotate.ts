@@ -22,6 +22,8 @@ const entryOf = entriesOf('device')
 export type TokenRotation = NamedConsumer & {
   id: string
   how: z.infer<typeof RotateDeviceBody>
+  /** The tokens that the caller has seen, as {@link tokensSeen} names them; any if it is not given. */
+  known?: string | undefined
   /** The `token_prefix` of the token that waits for its first use, which must be replaced by one that waits too. */
   pending?: string
 }
@@ -42,6 +44,7 @@ export async function rotateDevice(db: Db, of: TokenRotation, token: NewToken, c
   const consumer = changeable(found.consumer)
   const device = rotatableDevice(found.device[0], change.now)
   if (consumer.state === 'blocked') throw consumerBlocked(consumer.id)
+  if (of.known !== undefined && of.known !== tokensSeen(device)) throw tokenConflict()
   if (of.pending !== undefined && of.pending !== device.pending?.token_prefix) throw tokenConflict()
   const { set, action, more, isDone } = swapOf(device, of, token, change)
   const details = { consumer: consumer.id, token_prefix: token.token_prefix, ...more }
@@ -60,6 +63,11 @@ export async function rotateDevice(db: Db, of: TokenRotation, token: NewToken, c
   )
   if (rotated[0]) return rotated[0]
   throw tokenConflict()
+}
+
+/** Names the tokens of a device, so that a rotation replaces those that its caller has seen. */
+export function tokensSeen({ token_prefix, pending }: Pick<DeviceTokens, 'token_prefix' | 'pending'>): string {
+  return `${token_prefix ?? ''} ${pending?.token_prefix ?? ''}`
 }
 
 /** The update of a device that still has the tokens that were read. */

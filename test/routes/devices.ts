@@ -57,11 +57,13 @@ export const DEVICES: Rows = {
     who: WRITE,
     json: { name: 'sample', scopes: ['a'] },
     audit: { action: 'device.updated', object: ({ device }) => device },
+    console: asks(`${PAGES}/:device/edit`, { fields: { name: 'sample', scopes: 'a', expires: 'keep' } }),
   },
   'POST /platform/v1/consumers/:consumer/devices/:device/rotate': {
     who: WRITE,
     json: { when: 'now' },
     audit: { action: 'device.rotated', object: ({ device }) => device },
+    console: asks(`${PAGES}/:device/rotate`, { status: 200 }),
     faults: {
       device_expired: async () => {
         const { project, send } = await byKey()

@@ -47,6 +47,8 @@ const NOTICES = {
   consumer_merged: 'The consumers were merged. This is the one that stays.',
   consumer_erased: 'The consumer was erased. What vendors have sent about its customers is being deleted.',
   device_revoked: 'The device was revoked. Its token is no longer valid.',
+  device_changed: 'The key was changed.',
+  device_rotated_before: 'The key was rotated before. Its new token was shown only then.',
   identity_removed: 'The identity was removed. The person’s next sign-in is treated as their first.',
   domain_added: 'The domain was added. Set its record. The first check is in a minute.',
   domain_checked: 'The domain was checked.',

@@ -34,7 +34,7 @@ export const rotate = action({
       <>
         {/* Names the secrets that are there, so that the form rotates the key once. */}
         <input type="hidden" name="known" value={secretsSeen(row)} autocomplete="off" />
-        <When />
+        <When who="your servers use" />
         {row.pending !== null && (
           <p class="hint">A rotation has already begun. Its new secret ends, whichever you choose.</p>
         )}
@@ -44,7 +44,7 @@ export const rotate = action({
   run: async (c) => {
     const { db, store } = c.get('rt')
     const form = c.get('form')
-    const how = howOf(form)
+    const how = rotationIn(form)
     const secret = await newSecret(store)
     const known = form.get('known') ?? undefined
     try {
@@ -59,8 +59,8 @@ export const rotate = action({
   done: (_, response) => response,
 })
 
-/** @throws {Fault} `validation_failed` */
-function howOf(form: URLSearchParams) {
+/** How a form asks to rotate something. @throws {Fault} `validation_failed` */
+export function rotationIn(form: URLSearchParams) {
   const grace = form.get('grace_s')
   const read = RotateBody.safeParse({
     when: form.get('when') ?? undefined,
@@ -77,7 +77,8 @@ const GRACES = [
   [String(MAX_GRACE_S), '24 hours'],
 ] as const
 
-function When() {
+/** When the new secret takes the place of the old one. @param who continues “When …” */
+export function When({ who }: { who: string }) {
   return (
     <>
       <fieldset>
@@ -85,7 +86,7 @@ function When() {
         <Choice
           value="first_use"
           checked
-          label="When your servers use it"
+          label={`When ${who} it`}
           hint={`The old secret works until a request uses the new one. If that does not happen within ${PENDING_FOR / DAY} days, the new secret ends.`}
         />
         <Choice

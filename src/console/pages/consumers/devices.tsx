@@ -8,24 +8,20 @@ import { Badge } from '../../ui/badge'
 import { brief, capital } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { KEY, Keys, nameOf, PLATFORM_NAMES } from './keys'
 import { placeOf } from './parts'
 import { addressedConsumer, readDevice, readLiving, type ShownConsumer } from './read'
 
-const PLATFORMS: Partial<Record<Device['platform'], string>> = { ios: 'iOS' }
-
-/** What a device is called: by its owner or, without a name, by its model. */
-function nameOf({ name, model, platform }: Device): string {
-  return name ?? model ?? `${PLATFORMS[platform] ?? capital(platform)} device`
-}
-
-/** The devices of the consumer: the active ones first, then the last that were revoked. */
+/** The keys and devices of the consumer: the active ones first, then the last that were revoked. */
 export function Devices({ c, of: { row, devices } }: { c: Visit; of: ShownConsumer }) {
   const { active, limit, data, more } = devices
+  const others = data.filter(({ platform }) => platform !== KEY)
   return (
     <>
+      <Keys c={c} row={row} keys={data.filter(({ platform }) => platform === KEY)} />
       <h2>Devices</h2>
       <p class="quiet">
-        {active} of {limit} active.
+        {active} of {limit} active, keys included.
         {active > limit &&
           ' That is more than the limit. No device is revoked for it, but no new one can be registered.'}
         {more && (
@@ -35,7 +31,7 @@ export function Devices({ c, of: { row, devices } }: { c: Visit; of: ShownConsum
           </>
         )}
       </p>
-      {data.length > 0 && <Table label="Devices" rows={data} columns={columnsOf(c, row)} class="consumers" />}
+      {others.length > 0 && <Table label="Devices" rows={others} columns={columnsOf(c, row)} class="consumers" />}
     </>
   )
 }
@@ -54,7 +50,8 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
     ],
     [
       'Platform',
-      ({ platform, os_version }) => [PLATFORMS[platform] ?? capital(platform), os_version].filter(Boolean).join(' '),
+      ({ platform, os_version }) =>
+        [PLATFORM_NAMES[platform] ?? capital(platform), os_version].filter(Boolean).join(' '),
     ],
     ['App version', ({ app_version }) => app_version],
     ['State', ({ state }) => <Badge of={state} />],
@@ -82,7 +79,7 @@ export const revokeDevicePages = action({
   },
   ask: (c, { row, device }) => ({
     ...placeOf(c, row).view,
-    title: 'Revoke device',
+    title: device.platform === KEY ? 'Revoke key' : 'Revoke device',
     question: `Revoke ${nameOf(device)}?`,
     says: (
       <>
@@ -90,13 +87,17 @@ export const revokeDevicePages = action({
           <code>{device.installation_id}</code>
         </p>
         <p>
-          Its token stops being valid immediately. This installation can never be registered again for this consumer.{' '}
-          <strong>This cannot be undone.</strong> To sign a device out for a while, let your server register it again
-          with <code>new_token</code> instead.
+          {device.platform === KEY ? 'All of its tokens stop' : 'Its token stops'} being valid immediately. This
+          installation can never be registered again for this consumer. <strong>This cannot be undone.</strong>{' '}
+          {device.platform !== KEY && (
+            <>
+              To sign a device out for a while, let your server register it again with <code>new_token</code> instead.
+            </>
+          )}
         </p>
       </>
     ),
-    verb: 'Revoke device',
+    verb: device.platform === KEY ? 'Revoke key' : 'Revoke device',
     danger: true,
   }),
   run: (c) => revokeDevice(c.get('rt').db, { ...addressedConsumer(c), id: c.req.param('device') ?? '' }, changeOf(c)),

@@ -7,6 +7,7 @@ import { revokeDevicePages } from './devices'
 import { listFound } from './find'
 import { formPages } from './form'
 import { removeIdentityPages } from './identities'
+import { keyPages } from './key-pages'
 import { listPage } from './list'
 import { mergePages } from './merge'
 import { readShownConsumer } from './read'
@@ -22,7 +23,7 @@ export const consumerPages = new Hono<HttpEnv>().get('/', page('consumers:read')
   return one && only ? c.redirect(`${pathsOf(c).consumers}/${one.id}`, 303) : listPage(c, asked, found)
 })
 
-for (const pages of [...formPages, ...statePages, revokeDevicePages, removeIdentityPages, mergePages])
+for (const pages of [...formPages, ...statePages, revokeDevicePages, ...keyPages, removeIdentityPages, mergePages])
   consumerPages.route('/', pages)
 
 // This comes after the page of a new consumer, whose path it would match.
