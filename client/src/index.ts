@@ -7,6 +7,14 @@ export { type Followed, type FollowOptions, follow } from './changes.js'
 export type { PlatformClient, PlatformClientOptions } from './connect.js'
 export { type EntitlementOptions, type EntitlementTokens, entitlementTokens } from './entitlements.js'
 export { type ClientErrorCode, PlatformError, unwrap } from './errors.js'
+export {
+  type KeyCheck,
+  type KeyCheckOptions,
+  type KeyNeeds,
+  type KeyRefusal,
+  keyCheck,
+  type VerifiedKey,
+} from './keys.js'
 export { items, pages } from './lists.js'
 export type { RetryOptions } from './retry.js'
 /** Every schema of the API by its name, for example `ApiKey` and `ErrorCode`. */

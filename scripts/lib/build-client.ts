@@ -22,6 +22,8 @@ const COMPILER_OPTIONS = [
   ],
   ...['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom,dom.iterable', '--skipLibCheck'],
 ]
+/** What a program can import: the package, and its middleware. */
+const ENTRIES = ['index.ts', 'express.ts', 'hono.ts']
 /** Where the package is built. */
 export const CLIENT = join(ROOT, 'dist/client')
 
@@ -47,7 +49,13 @@ async function compile(document: string, folder: string): Promise<void> {
   writeFileSync(join(folder, 'calls.ts'), callSource(document))
   await generateTypes(document, join(folder, 'schema.d.ts'))
   const tsc = join(SOURCE, 'node_modules/typescript/bin/tsc')
-  await command(process.execPath, [tsc, ...COMPILER_OPTIONS, '--typeRoots', folder, join(folder, 'index.ts')])
+  await command(process.execPath, [
+    tsc,
+    ...COMPILER_OPTIONS,
+    '--typeRoots',
+    folder,
+    ...ENTRIES.map((name) => join(folder, name)),
+  ])
   for (const name of readdirSync(folder)) {
     if (name.endsWith('.ts') && !name.endsWith('.d.ts')) rmSync(join(folder, name))
   }

@@ -43,7 +43,7 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   cpSync(join(ROOT, 'client/test'), folder, { recursive: true })
   const tests = readdirSync(join(ROOT, 'client/test'))
   writeFileSync(join(folder, 'readme.ts'), codeOf(readFileSync(join(installed, 'README.md'), 'utf8')))
-  link(folder, 'standardwebhooks')
+  link(folder, 'standardwebhooks', 'express', 'hono')
   const done = await checkAndRun(url, folder, {
     from: 'platform-api-client',
     named: true,
@@ -94,7 +94,7 @@ type Client = { from: string; named: boolean; more: string[] }
 
 async function checkAndRun(url: string, folder: string, { from, named, more }: Client): Promise<string> {
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true }) // npm removes what it did not install
-  link(folder, '@types/node', 'undici-types', 'pg', '@types/pg')
+  link(folder, '@types/node', 'undici-types', 'pg', '@types/pg', '@types/express')
   const strict = ['--strict', '--noEmit', '--target', 'es2024', '--module', 'nodenext', '--types', 'node']
   const program = everyCall(await (await fetch(`${url}/openapi.json`)).text(), from, named)
   writeFileSync(join(folder, 'every-call.ts'), program)
