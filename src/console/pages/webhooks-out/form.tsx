@@ -91,7 +91,7 @@ export function newEndpointPage(c: Visit, once: string, { status, mistakes, ente
     <>
       <Head title="Add endpoint" />
       <p class="quiet">
-        What happens from now on is sent to this address. The next page shows the secret that signs them.
+        What happens from now on is sent to this address. The next page shows the secret that signs each request.
       </p>
       <Post c={c} to={endpoints} class="form once">
         <input type="hidden" name="once" value={once} autocomplete="off" />
