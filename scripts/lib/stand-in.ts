@@ -19,7 +19,7 @@ import { bundle, COMPATIBILITY_DATE, LIMITS, migrate, STAND_IN_SECRETS } from '.
 export type StandIn = Awaited<ReturnType<typeof openStandIn>>
 
 /** The queues, as wrangler.toml has them. */
-const QUEUES = {
+export const QUEUES = {
   EVENTS: 'platform-api-events',
   FETCHES: 'platform-api-fetches',
   DELIVERIES: 'platform-api-deliveries',

@@ -25,6 +25,11 @@ export type StoredChange = {
   cause?: string
   /** Of a rotation of an API key that waits or has waited for a first use: the user or API key that began it. */
   begun_by?: string
+  /**
+   * Of an outcome of a webhook event that had one before: `replay` if a replay led to it, else `outcome`. A relay sends first outcomes, and
+   * those of replays if asked to.
+   */
+  repeat?: 'outcome' | 'replay'
   /** Of `entitlements.changed`: what a consumer is allowed to do now, and what it was before. */
   features?: readonly FeatureChange[]
   /** Of `entitlements.changed`: what may have brought it about. */

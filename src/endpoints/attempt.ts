@@ -1,6 +1,7 @@
 import { type OutsideRefusal, sendOutside } from '../lib/fetch-outside'
 import { SECOND } from '../lib/time'
 import { ANSWER_WITHIN_MS, KEPT_OF_FAILURE, KEPT_OF_SUCCESS, MAX_HELD_MS } from './limits'
+import type { Message } from './message'
 import { signedHeaders } from './sign'
 
 /** The result of one attempt. `error`: why there was no answer. `hold`: how long the endpoint asks us to wait (ms). */
@@ -17,20 +18,22 @@ export type Attempted = {
 export type Target = { url: string; secrets: readonly string[]; ours: readonly string[] }
 
 /**
- * Sends something once. It does not throw: an error is the result of the attempt.
+ * Sends something once, if it is still there. It does not throw: an error is the result of the attempt.
  *
  * @param within how long it may take (ms)
  */
 export async function attempt(
   { url, secrets, ours }: Target,
-  { id, body }: { id: string; body: string },
+  { id, body, headers: more = {} }: Pick<Message, 'id' | 'body' | 'headers'>,
   within: number,
 ): Promise<Attempted> {
   const at = Date.now()
+  if (body === null) return { at, ms: 0, status: null, error: GONE, answer: '', hold: 0 }
   try {
     const headers = {
-      'Content-Type': 'application/json',
-      'User-Agent': 'platform-api-webhooks/1',
+      'content-type': 'application/json',
+      ...more,
+      'user-agent': 'platform-api-webhooks/1',
       ...(await signedHeaders(secrets, id, body, at)),
     }
     const bounds = { within, bodyWithin: ANSWER_WITHIN_MS, most: KEPT_OF_FAILURE }
@@ -43,6 +46,14 @@ export async function attempt(
     const { rule = 'unreachable' } = error as Partial<OutsideRefusal>
     return { at, ms: Date.now() - at, status: null, error: rule, answer: '', hold: 0 }
   }
+}
+
+/** Why nothing was sent: the payload of an event is no longer kept. */
+const GONE = 'payload_gone'
+
+/** Whether there was nothing to send any more. This says nothing about the endpoint, and trying again does not help. */
+export function isGone({ error }: Attempted): boolean {
+  return error === GONE
 }
 
 /** Whether the endpoint has taken what was sent. */

@@ -6,7 +6,7 @@ import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import type { Runtime } from '../env'
 import { MOST_AT_ONCE } from '../followers/limits'
-import { webhookEndpoints } from '../followers/schema'
+import { type Relay, webhookEndpoints } from '../followers/schema'
 import { ourHosts } from '../http/our-hosts'
 import { invalidField } from '../http/validate'
 import { keptWith } from '../idempotency/claim'
@@ -20,7 +20,13 @@ import { type EndpointOf, isEndpoint } from './work'
 
 const c = alias(changes, 'c')
 
-export type NewEndpoint = { url: string; types: string[]; ordered: boolean; include_object: boolean }
+export type NewEndpoint = {
+  url: string
+  types: string[]
+  relay: Relay | null
+  ordered: boolean
+  include_object: boolean
+}
 export type EndpointChanges = {
   [K in keyof NewEndpoint]?: NewEndpoint[K] | undefined
 } & { state?: 'active' | 'disabled' | undefined }
@@ -63,12 +69,12 @@ export async function createEndpoint(
     position: sql`coalesce((SELECT max(${c.seq}) FROM ${changes} ${c} WHERE ${c.project_id} = ${project_id}), 0)`,
   }
   const count = db.$count(webhookEndpoints, eq(webhookEndpoints.project_id, project_id))
-  const { url, types } = fields
+  const { url, types, relay } = fields
   const { rows } = await batch(db, {
     ...audited(
       db,
       change,
-      endpointEntry(project_id, id, 'webhook_endpoint.created', { url, types }),
+      endpointEntry(project_id, id, 'webhook_endpoint.created', relay ? { url, relay } : { url, types }),
       insertWhere(
         db,
         webhookEndpoints,
@@ -130,11 +136,12 @@ export async function updateEndpoint(
 }
 
 /** Whether an endpoint is not yet what the changes make of it. */
-function differs({ url, types, ordered, include_object, state }: EndpointChanges): SQL | undefined {
+function differs({ url, types, relay, ordered, include_object, state }: EndpointChanges): SQL | undefined {
   const e = webhookEndpoints
   return or(
     url === undefined ? undefined : ne(e.url, url),
     types === undefined ? undefined : ne(e.types, types),
+    relay === undefined || relay === null ? undefined : ne(e.relay, relay),
     ordered === undefined ? undefined : ne(e.ordered, ordered),
     include_object === undefined ? undefined : ne(e.include_object, include_object),
     state === undefined ? undefined : ne(e.state, state),

@@ -33,6 +33,13 @@ export function listRuns(db: Db, { project_id, endpoint_id }: EndpointOf, before
 }
 export type RunRow = ReturnType<typeof listRuns>['_']['result'][number]
 
+/** Reads the newest ranges that were resent to an endpoint, or are being resent. */
+export function listResends(db: Db, { project_id, endpoint_id }: EndpointOf, take: number) {
+  const r = resends
+  const own = and(eq(r.project_id, project_id), eq(r.endpoint_id, endpoint_id))
+  return db.select().from(r).where(own).orderBy(desc(r.id)).limit(take)
+}
+
 /** Reads a range that is resent. */
 export function findResend(db: Db, { project_id, endpoint_id }: EndpointOf, id: string) {
   const r = resends

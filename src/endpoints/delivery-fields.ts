@@ -29,7 +29,7 @@ const Attempt = named(
       .string()
       .nullable()
       .describe(
-        'Why there was no response: `time`, `unreachable`, or a rule that the address breaks. `slow`: it took longer than a second, and is made again with more time.',
+        'Why there was no response: `time`, `unreachable`, or a rule that the address breaks. `slow`: it took longer than a second, and is made again with more time. `payload_gone`: nothing was sent, because the payload of the event is no longer kept.',
       ),
     answer: z.string().describe('The beginning of the response body: 1 KB of a failure, 128 bytes of a success.'),
   }),
@@ -89,6 +89,10 @@ export const ResendBody = named(
     after: z.int().min(0).describe('The number of the change before the first one.'),
     until: z.int().min(1).describe('The number of the last one.'),
     types: typeList.optional().describe('Only these of the endpoint’s types.'),
+    failed_only: z
+      .boolean()
+      .default(false)
+      .describe('Only changes whose attempts have all failed: those that are `failed` in the list of deliveries.'),
   }),
   { after: 4700, until: 4711 },
 )
@@ -100,6 +104,7 @@ export const Resend = named(
     after: z.int().describe('The number of the change before the first one.'),
     until: z.int().describe('The number of the last one.'),
     types: z.array(z.string()).nullable(),
+    failed_only: z.boolean(),
     reached: z.int().describe('The number of the last change that was handled.'),
     created_at: timestamp,
     finished_at: timestamp.nullable().describe('When every change had been sent, or was waiting for a retry.'),
@@ -109,6 +114,7 @@ export const Resend = named(
     after: 4700,
     until: 4711,
     types: null,
+    failed_only: false,
     reached: 4700,
     created_at: SAMPLE.time,
     finished_at: null,
@@ -148,9 +154,17 @@ export function presentDelivery(row: DeliveryRow): z.infer<typeof Delivery> {
   }
 }
 
-export function presentResend({ id, after, until, position, types, ...row }: ResendRow): z.infer<typeof Resend> {
+export function presentResend({
+  id,
+  after,
+  until,
+  position,
+  types,
+  failed_only,
+  ...row
+}: ResendRow): z.infer<typeof Resend> {
   return {
-    ...{ id, after, until, types, reached: position },
+    ...{ id, after, until, types, failed_only, reached: position },
     created_at: iso(row.created_at),
     finished_at: isoOrNull(row.finished_at),
   }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { changeId } from '../feed/fields'
 import { MAX_NAMED_TYPE_LENGTH, MAX_NAMED_TYPES } from '../feed/limits'
 import { CHANGE_TYPES, typesNamed } from '../feed/types'
-import { DISABLED_REASONS, ENDPOINT_STATES } from '../followers/schema'
+import { DISABLED_REASONS, ENDPOINT_STATES, type Relay } from '../followers/schema'
 import { count, exampleOf, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import type { Scope } from '../lib/access'
@@ -11,6 +11,7 @@ import { Holder, holderOf } from '../tenancy/holder'
 import type { EndpointRow } from './endpoint'
 import { MAX_ENDPOINT_SECRETS, MAX_URL_LENGTH, SECRET_HINT } from './limits'
 import { SENT_OBJECTS } from './objects'
+import { checkKind, RelayField, RelayShown } from './relay-fields'
 import { SECRET_PREFIX } from './sign'
 
 const url = z
@@ -39,14 +40,21 @@ const include_object = z
     `Whether \`data\` also has \`current\`: the object in its state at the time of sending. These objects have it: ${SENT_OBJECTS.join(', ')}.`,
   )
 
+const relay = RelayField.describe(
+  'Sends the events of vendors byte for byte, instead of changes. Pass either `types` or `relay`. You need the scope `billing:read`.',
+)
+
 export const CreateEndpoint = named(
   'CreateWebhookEndpoint',
-  z.strictObject({
-    url,
-    types: typeList,
-    ordered: ordered.default(false),
-    include_object: include_object.default(false),
-  }),
+  z
+    .strictObject({
+      url,
+      types: typeList.optional(),
+      relay: relay.optional(),
+      ordered: ordered.default(false),
+      include_object: include_object.default(false),
+    })
+    .superRefine(checkKind),
   { url: 'https://api.acme.com/webhooks', types: ['subscription.*', 'entitlements.changed'] },
 )
 
@@ -56,6 +64,7 @@ export const UpdateEndpoint = named(
     .strictObject({
       url: url.optional(),
       types: typeList.optional(),
+      relay: relay.optional(),
       ordered: ordered.optional(),
       include_object: include_object.optional(),
       state: named('SetWebhookEndpointState', z.enum(['active', 'disabled'])).optional(),
@@ -72,7 +81,8 @@ export const EndpointShown = named(
   z.object({
     id: z.string(),
     url: z.string(),
-    types: z.array(z.string()),
+    types: z.array(z.string()).describe('Empty if it has `relay`.'),
+    relay: RelayShown.nullable().describe('Null if changes are sent.'),
     ordered: z.boolean(),
     include_object: z.boolean(),
     state: named('WebhookEndpointState', z.enum(ENDPOINT_STATES)).describe(
@@ -114,6 +124,7 @@ export const EndpointShown = named(
     id: SAMPLE.endpoint,
     url: 'https://api.acme.com/webhooks',
     types: ['subscription.*', 'entitlements.changed'],
+    relay: null,
     ordered: false,
     include_object: false,
     state: 'active',
@@ -144,16 +155,20 @@ export const EndpointWithSecret = named('WebhookEndpointWithSecret', z.object({ 
   secret: 'the new secret, once',
 })
 
-/** The scopes that these types need. `webhooks:read` is left out: callers who may change endpoints see these changes anyway. */
-export function scopesOf(types: readonly string[]): Scope[] {
+/**
+ * The scopes that one needs to read what an endpoint gets. `webhooks:read` is left out: callers who may change endpoints see these
+ * changes anyway.
+ */
+export function scopesOf({ types, relay }: { types: readonly string[]; relay: Relay | null }): Scope[] {
+  if (relay) return ['billing:read']
   const scopes = types.flatMap(typesNamed).map((type) => CHANGE_TYPES[type].scope)
   return [...new Set(scopes)].filter((scope) => scope !== 'webhooks:read')
 }
 
 export function presentEndpoint(row: EndpointRow, now: number): z.infer<typeof EndpointShown> {
-  const { id, url, types, ordered, include_object, state, disabled_reason, epoch, position } = row
+  const { id, url, types, relay, ordered, include_object, state, disabled_reason, epoch, position } = row
   return {
-    ...{ id, url, types, ordered, include_object, state, disabled_reason },
+    ...{ id, url, types, relay, ordered, include_object, state, disabled_reason },
     secrets: row.secrets.map((one) => ({
       id: one.id,
       hint: one.hint,

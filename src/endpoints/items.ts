@@ -1,8 +1,8 @@
-import { changeId, presentChange } from '../feed/fields'
 import { type FeedPosition, type NumberedChange, numbered } from '../feed/read'
 import { typesNamed } from '../feed/types'
-import { iso } from '../lib/time'
-import { PAGE, PAGE_WITH_OBJECTS } from './limits'
+import { type Gets, getsOf } from './gets'
+import { MAX_RELAYED_BYTES, PAGE, PAGE_WITH_OBJECTS } from './limits'
+import type { Relayed } from './relayed'
 import { type Endpoint, type Found, isLost } from './work'
 
 /**
@@ -28,39 +28,65 @@ export type Work = {
   expired: number[]
 }
 
-/** What is to be sent to an endpoint. One that is failing gets a single attempt. */
-export function workOf(endpoint: Endpoint, found: Found, now: number): Work {
-  const { position, types, state, include_object } = endpoint
-  const named = new Set<string>(types.flatMap(typesNamed))
+/**
+ * What is to be sent to an endpoint. One that is failing gets a single attempt.
+ *
+ * @param relayed of a relay: which of the events it sends, and how large they are
+ */
+export function workOf(endpoint: Endpoint, found: Found, now: number, relayed: Relayed | null = null): Work {
+  const { position, state, include_object } = endpoint
+  const gets = relayed?.gets ?? getsOf(endpoint)
   const most = include_object ? PAGE_WITH_OBJECTS : PAGE
-  const [resend] = found.resend
-  const resentFrom = resend?.position ?? 0
+  const resentFrom = found.resend[0]?.position ?? 0
   const nothing = { end: position, resentTo: resentFrom, resentFrom, waits: false, expired: [] }
   if (isLost(endpoint, found)) return { ...nothing, items: [gapOf(endpoint, found, now)] }
   const isFull = found.full.length > 0
-  const next = chosen(isFull ? [] : found.page, { position, types: named, most })
-  const ofResend = new Set(resend?.types ? resend.types.flatMap(typesNamed).filter((type) => named.has(type)) : named)
-  const until = resend?.until ?? 0
-  const rows = isFull ? [] : found.again.filter(({ seq, items }) => seq - items.length < until)
-  const again = chosen(rows, { position: resentFrom, types: ofResend, most, until })
+  const next = chosen(isFull ? [] : found.page, { position, gets, most })
+  const again = isFull ? { changes: [], end: resentFrom } : resentOf(found, { position: resentFrom, gets, most })
   const due = found.due.flatMap(({ seq, tries, change }): Item[] =>
     change ? [{ kind: 'due', tries, change: { ...change.item, number: seq, at: change.at } }] : [],
   )
   const expired = found.due.filter(({ change }) => !change).map(({ seq }) => seq)
-  const resentTo = again.rest && !isFull ? until : again.end
   const nexts = next.changes.map((change): Item => ({ kind: 'next', change, tries: 0 }))
   const agains = again.changes.map((change): Item => ({ kind: 'again', change, tries: 0 }))
   // A probe takes the next change first: one that cannot be taken, sent again and again, would say nothing of the endpoint.
-  const items = state === 'failing' ? [...nexts, ...due, ...agains].slice(0, 1) : [...due, ...nexts, ...agains]
-  const left = (kind: Item['kind'], all: Item[]) => all.length > items.filter((item) => item.kind === kind).length
+  const all = state === 'failing' ? [...nexts, ...due, ...agains].slice(0, 1) : [...due, ...nexts, ...agains]
+  const items = relayed ? fitting(all, relayed) : all
+  const left = (kind: Item['kind'], ofKind: Item[]) => ofKind.length > items.filter((item) => item.kind === kind).length
   return {
     items,
     end: left('next', nexts) ? lastOf(items, 'next', position) : next.end,
-    resentTo: left('again', agains) ? lastOf(items, 'again', resentFrom) : resentTo,
+    resentTo: left('again', agains) ? lastOf(items, 'again', resentFrom) : again.end,
     resentFrom,
     waits: isFull && items.length === 0,
     expired,
   }
+}
+
+/** The first items, as far as the bytes of their events fit into memory together; at least one. */
+function fitting(items: readonly Item[], { bytes }: Relayed): Item[] {
+  let sum = 0
+  const over = items.findIndex((item, i) => {
+    sum += item.kind === 'gap' ? 0 : (bytes(item.change.id) ?? 0)
+    return i > 0 && sum > MAX_RELAYED_BYTES
+  })
+  return over < 0 ? [...items] : items.slice(0, over)
+}
+
+/** The changes of the open resend, and the number up to which they are all. */
+function resentOf({ resend: [resend], again, failed }: Found, { position, gets, most }: Chosen) {
+  if (!resend) return { changes: [], end: position }
+  const { until, types, failed_only } = resend
+  const named = types && new Set<string>(types.flatMap(typesNamed))
+  const isAsked: Gets = (change) => gets(change) && (named?.has(change.type) ?? true)
+  if (failed_only) {
+    const rows = failed.slice(0, most)
+    const changes = rows.flatMap(({ seq, change }) => (change ? [{ ...change.item, number: seq, at: change.at }] : []))
+    return { changes: changes.filter(isAsked), end: rows.length < most ? until : (rows.at(-1)?.seq ?? until) }
+  }
+  const rows = again.filter(({ seq, items }) => seq - items.length < until)
+  const { changes, end, rest } = chosen(rows, { position, gets: isAsked, most, until })
+  return { changes, end: rest ? until : end }
 }
 
 function lastOf(items: readonly Item[], kind: Item['kind'], otherwise: number): number {
@@ -68,16 +94,16 @@ function lastOf(items: readonly Item[], kind: Item['kind'], otherwise: number): 
   return last && last.kind !== 'gap' ? last.change.number : otherwise
 }
 
-type Chosen = { position: number; types: ReadonlySet<string>; most: number; until?: number }
+type Chosen = { position: number; gets: Gets; most: number; until?: number }
 
 /**
- * The changes of these rows behind a position that have one of the types.
+ * The changes of these rows behind a position that somebody gets.
  *
  * @returns `end`: the number of the last one that was looked at; `rest`: whether the rows end before `until`
  */
-function chosen(rows: Found['page'], { position, types, most, until = Number.MAX_SAFE_INTEGER }: Chosen) {
+function chosen(rows: Found['page'], { position, gets, most, until = Number.MAX_SAFE_INTEGER }: Chosen) {
   const unread = rows.flatMap(numbered).filter(({ number }) => number > position && number <= until)
-  const shown = unread.filter(({ type }) => types.has(type))
+  const shown = unread.filter(gets)
   const changes = shown.slice(0, most)
   const end = (shown.length > most ? changes : unread).at(-1)?.number ?? position
   return { changes, end, rest: unread.length === 0 }
@@ -90,22 +116,4 @@ function gapOf({ epoch }: Endpoint, { epoch: [own], head: [head], oldest: [oldes
   const newest = head?.seq ?? 0
   const until = { epoch: own?.epoch ?? '', number: epoch === own?.epoch ? (oldest?.first ?? newest + 1) - 1 : newest }
   return { kind: 'gap', until, at, tries: 0 }
-}
-
-/** The id, type and body of what is sent. @param current the object of the change as it is now, if it is to be sent */
-export function messageOf(
-  { epoch, position }: Pick<Endpoint, 'epoch' | 'position'>,
-  item: Item,
-  current: unknown,
-): { id: string; number: number; type: string; body: string } {
-  if (item.kind === 'gap') {
-    const [after, until] = [changeId({ epoch, number: position }), changeId(item.until)]
-    const type = 'feed.gap'
-    const body = JSON.stringify({ type, timestamp: iso(item.at), data: { after, until } })
-    return { id: `gap_${after.slice(4)}_${until.slice(4)}`, number: 0, type, body }
-  }
-  const data = presentChange(item.change, epoch)
-  const whole = current === undefined ? data : { ...data, current }
-  const body = JSON.stringify({ type: data.type, timestamp: data.at, data: whole })
-  return { id: data.id, number: data.number, type: data.type, body }
 }

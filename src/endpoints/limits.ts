@@ -40,6 +40,10 @@ export const FAST = { attempts: 5, ms: 300 }
 export const PAGE = 100
 export const PAGE_WITH_OBJECTS = 20
 export const RETRIES = 20
+/** Bytes of the events that one read of a relay takes. The largest delivery has half of this. */
+export const MAX_RELAYED_BYTES = 2 * 1024 * 1024
+/** Connections, and types of events, that a relay names. */
+export const MAX_RELAY_NAMES = 50
 /** Changes of an endpoint that wait for a retry. With so many, no new one is sent. */
 export const MAX_PENDING = 1000
 /** How long such an endpoint waits if none of them is due (ms). */

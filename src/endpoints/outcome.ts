@@ -1,7 +1,7 @@
 import { MOST_AT_ONCE } from '../followers/limits'
 import type { KeptAttempt } from '../followers/schema'
 import { utf8 } from '../lib/crypto'
-import { isTaken } from './attempt'
+import { isGone, isTaken } from './attempt'
 import type { Work } from './items'
 import { DISABLED_AFTER_MS, FAILURES_TO_OPEN, FAST, FULL_WAIT_MS, KEPT_OF_SUCCESS, MAX_LOGGED } from './limits'
 import { probeWait, retryWait } from './schedule'
@@ -76,7 +76,7 @@ export function outcomeOf(endpoint: Endpoint, work: Work, sent: readonly Sent[],
 /** Whether the endpoint goes on behind this. An ordered one waits at what it does not take, through all its retries; so does a gap. */
 function isPassed({ ordered, failures }: Endpoint, { item, made, isGivenUp }: Sent): boolean {
   const isHeld = item.kind === 'gap' || (ordered && item.kind === 'next')
-  if (!isHeld || isTaken(made.status)) return true
+  if (!isHeld || isTaken(made.status) || isGone(made)) return true
   return item.kind !== 'gap' && !isGivenUp && made.status !== 410 && retryWait(failures + 1) === null
 }
 
@@ -93,18 +93,23 @@ function reached(work: Work, passed: readonly Sent[], kind: 'next' | 'again', fr
 /** What is kept of something that was not taken; null if it was, or if the endpoint waits at it. */
 function parkedOf({ item, made, isGivenUp, type }: Sent, endpoint: Endpoint, now: number): Parked | null {
   if (item.kind === 'gap' || isTaken(made.status)) return null
+  const { status, error } = made
+  const of = { seq: item.change.number, type, attempted_at: made.at, status, error }
+  if (isGone(made)) return { ...of, tries: item.tries, due_at: null }
   const isSpent = endpoint.ordered && item.kind === 'next'
   const tries = isSpent ? endpoint.failures + 1 : item.tries + (isGivenUp ? 0 : 1)
   const wait = isGivenUp || made.status === 410 ? 0 : isSpent ? null : retryWait(tries)
   const due_at = wait === null ? null : now + Math.max(wait, made.hold)
-  return { seq: item.change.number, type, tries, due_at, attempted_at: made.at, status: made.status, error: made.error }
+  return { ...of, tries, due_at }
 }
 
 function progressOf(endpoint: Endpoint, sent: readonly Sent[], now: number): Omit<Progress, 'epoch' | 'position'> {
   const { ordered } = endpoint
   let { state, failures, failing_since, last_success_at, last_failure_at, disabled_reason } = endpoint
   for (const { item, made, isGivenUp } of sent) {
-    if (isGivenUp) continue
+    // It is passed, and so are the attempts at it.
+    if (isGone(made) && ordered && item.kind === 'next') failures = 0
+    if (isGivenUp || isGone(made)) continue
     if (isTaken(made.status)) {
       state = 'active'
       failures = 0
@@ -128,7 +133,8 @@ function progressOf(endpoint: Endpoint, sent: readonly Sent[], now: number): Omi
   else if (isDead) [state, disabled_reason] = ['disabled', 'failing']
   const hold = Math.max(0, ...sent.map(({ made }) => made.hold))
   const held = sent.some(({ item, made }) => item.kind === 'gap' && !isTaken(made.status))
-  const wait = waitOf({ ordered: ordered || held, state, failures, spent })
+  // Where nothing was sent, nothing has failed either: a failing endpoint goes on to what it gets.
+  const wait = sent.every(({ made }) => isGone(made)) ? 0 : waitOf({ ordered: ordered || held, state, failures, spent })
   const not_before = Math.max(hold, wait) > 0 ? now + Math.max(hold, wait) : 0
   if (spent) failures = 0
   return {

@@ -4,7 +4,6 @@ import { changes } from '../changes/schema'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { changesAfter, numbered } from '../feed/read'
-import { typesNamed } from '../feed/types'
 import { resends } from '../followers/schema'
 import { invalidField } from '../http/validate'
 import { keptWith } from '../idempotency/claim'
@@ -12,7 +11,9 @@ import { Fault, notFound, requireFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { findResend, type ResendRow } from './deliveries'
 import { endpointEntry, findEndpoint } from './endpoint'
+import { getsOf } from './gets'
 import { MAX_OPEN_RESENDS } from './limits'
+import { readRelayed } from './relayed'
 import type { EndpointOf } from './work'
 
 /**
@@ -29,17 +30,17 @@ export async function resendOne(db: Db, of: EndpointOf, number: number, change: 
   })
   const endpoint = requireFound(read.rows, 'Webhook endpoint')
   const told = read.page.flatMap(numbered).find((one) => one.number === number)
-  if (!told || !endpoint.types.flatMap(typesNamed).some((type) => type === told.type)) {
-    throw notFound('Change', 'of a type that the endpoint gets')
-  }
-  return resendRange(db, of, { after: number - 1, until: number, types: null }, change)
+  const none = { again: [], due: [], failed: [] }
+  const gets = endpoint.relay ? (await readRelayed(db, endpoint, { ...read, ...none })).gets : getsOf(endpoint)
+  if (!told || !gets(told)) throw notFound('Change', 'of a type that the endpoint gets')
+  return resendRange(db, of, { after: number - 1, until: number, types: null, failed_only: false }, change)
 }
 
 /** A range of changes by their numbers: the first excluded, the last included. */
-export type ResendRange = { after: number; until: number; types: string[] | null }
+export type ResendRange = { after: number; until: number; types: string[] | null; failed_only: boolean }
 
 /**
- * Sends a range of changes to an endpoint once more. It costs one row, however many there are.
+ * Sends a range of changes to an endpoint once more, or those of it whose attempts have all failed. It costs one row, however many there are.
  *
  * @throws {Fault} `not_found`, `validation_failed`, `resend_limit_reached`
  */

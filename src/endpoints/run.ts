@@ -1,4 +1,4 @@
-import { batch, run } from '../db/client'
+import { batch, type Db, run } from '../db/client'
 import type { Runtime } from '../env'
 import { sendToEndpoints } from '../followers/wake'
 import { ourHosts } from '../http/our-hosts'
@@ -6,8 +6,10 @@ import { newId } from '../lib/ids'
 import { SECOND } from '../lib/time'
 import { type Item, workOf } from './items'
 import { RUN_MS, RUN_READS, RUN_STATEMENTS, SOON_MS } from './limits'
+import { type Message, messageOf, relayedMessage } from './message'
 import { readObjects } from './objects'
 import { type Outcome, outcomeOf } from './outcome'
+import { readPayloads, readRelayed } from './relayed'
 import { secretsOf } from './secrets'
 import { sendAll } from './send'
 import { type Endpoint, type EndpointOf, type Found, letGo, selectWork, taken } from './work'
@@ -49,13 +51,25 @@ async function sendSome(
   found: Found,
   { secrets, until }: { secrets: readonly string[]; until: number },
 ): Promise<Outcome> {
-  const work = workOf(endpoint, found, Date.now())
-  const currentOf = endpoint.include_object
-    ? await readObjects(rt.db, endpoint.project_id, work.items)
-    : (_: Item) => undefined
+  const relayed = endpoint.relay && (await readRelayed(rt.db, endpoint, found))
+  const work = workOf(endpoint, found, Date.now(), relayed)
+  const messageFor = await messagesOf(rt.db, endpoint, work.items)
   const target = { url: endpoint.url, secrets, ours: ourHosts(rt.settings) }
-  const sent = await sendAll(endpoint, target, work.items, { until, currentOf })
+  const sent = await sendAll(endpoint, target, work.items, { until, messageFor })
   return outcomeOf(endpoint, work, sent, Date.now())
+}
+
+/** Reads what these items need besides the feed. @returns each as it is sent */
+async function messagesOf(db: Db, endpoint: Endpoint, items: readonly Item[]): Promise<(item: Item) => Message> {
+  const { project_id, relay, include_object } = endpoint
+  if (relay) {
+    const ids = items.flatMap((item) => (item.kind === 'gap' ? [] : [item.change.id]))
+    const payloads = await readPayloads(db, project_id, ids)
+    return (item) =>
+      item.kind === 'gap' ? messageOf(endpoint, item, undefined) : relayedMessage(item, payloads.get(item.change.id))
+  }
+  const currentOf = include_object ? await readObjects(db, project_id, items) : (_: Item) => undefined
+  return (item) => messageOf(endpoint, item, currentOf(item))
 }
 
 /** Sends a message for what is due within the next minute: the cron comes only once in it. */

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
+import { hasItem, withItem, withoutItem } from '../db/list-column'
 import type { Runtime } from '../env'
 import { type EndpointSecret, webhookEndpoints } from '../followers/schema'
 import { keptWith } from '../idempotency/claim'
@@ -48,7 +49,7 @@ export async function addEndpointSecret(
   const room = sql`json_array_length(${webhookEndpoints.secrets}) < ${MAX_ENDPOINT_SECRETS}`
   const added = db
     .update(webhookEndpoints)
-    .set({ secrets: sql`json_insert(${webhookEndpoints.secrets}, '$[#]', json(${JSON.stringify(stored)}))` })
+    .set({ secrets: withItem(webhookEndpoints.secrets, stored) })
     .where(and(isEndpoint(of), room))
   const { project_id, endpoint_id } = of
   const { rows } = await batch(db, {
@@ -70,13 +71,10 @@ export async function addEndpointSecret(
 export async function removeEndpointSecret(db: Db, of: EndpointOf, secretId: string, change: Change): Promise<void> {
   const { project_id, endpoint_id } = of
   const { secrets } = webhookEndpoints
-  const each = sql`json_each(${secrets})`
-  const others = sql`(SELECT json_group_array(json(value)) FROM ${each} WHERE value->>'id' <> ${secretId})`
-  const has = sql`EXISTS (SELECT 1 FROM ${each} WHERE value->>'id' = ${secretId})`
   const removed = db
     .update(webhookEndpoints)
-    .set({ secrets: others })
-    .where(and(isEndpoint(of), has, sql`json_array_length(${secrets}) > 1`))
+    .set({ secrets: withoutItem(secrets, secretId) })
+    .where(and(isEndpoint(of), hasItem(secrets, secretId), sql`json_array_length(${secrets}) > 1`))
     .returning({ id: webhookEndpoints.id })
   const about = endpointEntry(project_id, endpoint_id, 'webhook_endpoint.secret_removed', { secret_id: secretId })
   const { changed, rows } = await batch(db, {

@@ -1,6 +1,7 @@
-import { type Attempted, attempt, isTaken, type Target } from './attempt'
-import { type Item, messageOf } from './items'
+import { type Attempted, attempt, isGone, isTaken, type Target } from './attempt'
+import type { Item } from './items'
 import { ATTEMPT_WITHIN_MS, FAILURES_TO_OPEN, RUN_MS } from './limits'
+import type { Message } from './message'
 import type { Endpoint } from './work'
 
 /** Something that was sent, or that was begun and given up because the endpoint is too slow for its queue. */
@@ -10,14 +11,14 @@ export type Sent = { item: Item; id: string; type: string; made: Attempted; isGi
  * Sends items in their order, some at once, until the time is up or the endpoint is not to get more: it fails one after the other, has gone,
  * or asks us to wait. If it is ordered, one at a time, up to the first that fails.
  *
- * @param currentOf the object of an item, if it is to be sent
+ * @param messageFor an item as it is sent
  * @returns what was begun: the items from the first on, in no order
  */
 export async function sendAll(
   endpoint: Endpoint,
   target: Target,
   items: readonly Item[],
-  { until, currentOf }: { until: number; currentOf: (item: Item) => unknown },
+  { until, messageFor }: { until: number; messageFor: (item: Item) => Message },
 ): Promise<Sent[]> {
   const { ordered, slow, at_once, failures, state } = endpoint
   const sent: Sent[] = []
@@ -31,12 +32,14 @@ export async function sendAll(
   const work = async () => {
     while (next < items.length && mayBegin() && (next === 0 || Date.now() < until)) {
       const item = items[next++] as Item
-      const { id, type, body } = messageOf(endpoint, item, currentOf(item))
+      const message = messageFor(item)
+      const { id, type } = message
       running += 1
-      const made = await attempt(target, { id, body }, within)
+      const made = await attempt(target, message, within)
       running -= 1
       const isGivenUp = !slow && made.error === 'time'
       sent.push({ item, id, type, made, isGivenUp })
+      if (isGone(made)) continue
       if (isTaken(made.status)) streak = 0
       else {
         if (item.kind !== 'due') streak += 1

@@ -15,7 +15,7 @@ export function newEndpointSecret(): string {
  * @param id the same for each attempt
  * @param now milliseconds
  */
-export async function signedHeaders(secrets: readonly string[], id: string, body: string, now: number) {
+export async function signedHeaders(secrets: readonly string[], id: string, body: string | Uint8Array, now: number) {
   const at = String(Math.floor(now / SECOND))
   const signatures = secrets.map(async (secret) => {
     const key = Uint8Array.fromBase64(secret.slice(SECRET_PREFIX.length))

@@ -42,7 +42,7 @@ export function selectWork(db: Db, of: EndpointOf, { token, now }: { token: stri
     eq(resends.endpoint_id, endpoint_id),
     isNull(resends.finished_at),
   )
-  const resent = sql`(SELECT ${r.position} FROM ${resends} ${r} INDEXED BY resends_open
+  const resent = (value: SQL) => sql`(SELECT ${value} FROM ${resends} ${r} INDEXED BY resends_open
     WHERE ${r.project_id} = ${project_id} AND ${r.endpoint_id} = ${endpoint_id} AND ${r.finished_at} IS NULL
       AND ${own(sql`1`)} = 1 ORDER BY ${r.id} LIMIT 1)`
   return {
@@ -62,7 +62,11 @@ export function selectWork(db: Db, of: EndpointOf, { token, now }: { token: stri
     due: dueRetries(db, of, { isTaken: sql`${own(sql`1`)} = 1`, isFailing: own(sql`${e.state} = 'failing'`), now }),
     full: fullOfRetries(db, of),
     resend: db.select().from(resends).where(isOpen).orderBy(asc(resends.id)).limit(1),
-    again: changesAfter(db, project_id, resent, PAGE),
+    again: changesAfter(db, project_id, resent(sql`iif(${r.failed_only}, NULL, ${r.position})`), PAGE),
+    failed: failedAfter(db, of, {
+      after: resent(sql`iif(${r.failed_only}, ${r.position}, NULL)`),
+      until: resent(sql`${r.until}`),
+    }),
   } satisfies Queries
 }
 export type Found = Results<ReturnType<typeof selectWork>>
@@ -76,15 +80,30 @@ function dueRetries(
   { project_id, endpoint_id }: EndpointOf,
   { isTaken, isFailing, now }: { isTaken: SQL; isFailing: SQL; now: number },
 ) {
-  const place = sql`(${d.seq} - ${c.seq} + json_array_length(${c.items}) - 1)`
-  const change = sql`(SELECT iif(${place} >= 0, json_object('at', ${c.at}, 'item', json_extract(${c.items}, '$[' || ${place} || ']')), NULL)
-    FROM ${changes} ${c} WHERE ${c.project_id} = ${d.project_id} AND ${c.seq} >= ${d.seq} ORDER BY ${c.seq} LIMIT 1)`
   return raw(
     db,
-    { seq: d.seq, type: d.type, tries: d.tries, change: json<{ at: number; item: StoredChange } | null>(change) },
+    { seq: d.seq, type: d.type, tries: d.tries, change: changeOfDelivery },
     (fields) => sql`SELECT ${fields} FROM ${deliveries} ${d} INDEXED BY deliveries_due
       WHERE ${d.project_id} = ${project_id} AND ${d.endpoint_id} = ${endpoint_id} AND ${d.due_at} IS NOT NULL AND ${isTaken}
         AND (${d.due_at} <= ${now} OR ${isFailing}) ORDER BY ${d.due_at} LIMIT ${RETRIES}`,
+  )
+}
+
+/** What the feed keeps of the change of a delivery; null if it no longer has it. */
+const place = sql`(${d.seq} - ${c.seq} + json_array_length(${c.items}) - 1)`
+const changeOfDelivery = json<{ at: number; item: StoredChange } | null>(
+  sql`(SELECT iif(${place} >= 0, json_object('at', ${c.at}, 'item', json_extract(${c.items}, '$[' || ${place} || ']')), NULL)
+    FROM ${changes} ${c} WHERE ${c.project_id} = ${d.project_id} AND ${c.seq} >= ${d.seq} ORDER BY ${c.seq} LIMIT 1)`,
+)
+
+/** Reads the changes of a range whose attempts have all failed, in order. */
+function failedAfter(db: Db, { project_id, endpoint_id }: EndpointOf, { after, until }: { after: SQL; until: SQL }) {
+  return raw(
+    db,
+    { seq: d.seq, change: changeOfDelivery },
+    (fields) => sql`SELECT ${fields} FROM ${deliveries} ${d}
+      WHERE ${d.project_id} = ${project_id} AND ${d.endpoint_id} = ${endpoint_id} AND ${d.seq} > ${after} AND ${d.seq} <= ${until}
+        AND ${d.state} = 'failed' ORDER BY ${d.seq} LIMIT ${PAGE}`,
   )
 }
 

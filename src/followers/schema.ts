@@ -12,8 +12,8 @@ export const DELIVERY_STATES = ['pending', 'failed'] as const
 
 /** A secret that signs what an endpoint gets: sealed, with its last characters for people to recognize it by. */
 export type EndpointSecret = Sealed & { id: string; hint: string; created_at: number; added_by: string }
-/** Which webhook events an endpoint gets as the vendor sent them. */
-export type Relay = { connection_ids: string[]; event_types: string[]; replays: boolean }
+/** Which webhook events an endpoint gets as the vendor sent them: of which connections and types (null: all), and whether after replays too. */
+export type Relay = { connection_ids: string[] | null; event_types: string[] | null; replays: boolean }
 
 /**
  * Where the changes of a project are sent. It is a cursor: `position` is the number of the last change that was sent, or that
@@ -29,6 +29,7 @@ export const webhookEndpoints = sqliteTable(
     types: text({ mode: 'json' }).$type<string[]>().notNull(),
     ordered: integer({ mode: 'boolean' }).notNull().default(false),
     include_object: integer({ mode: 'boolean' }).notNull().default(false),
+    /** Instead of changes, which `types` then does not name. */
     relay: text({ mode: 'json' }).$type<Relay>(),
     state: text({ enum: ENDPOINT_STATES }).notNull().default('active'),
     disabled_reason: text({ enum: DISABLED_REASONS }),
@@ -126,6 +127,8 @@ export const resends = sqliteTable(
     until: integer().notNull(),
     position: integer().notNull(),
     types: text({ mode: 'json' }).$type<string[]>(),
+    /** Whether only changes are sent whose attempts have all failed. */
+    failed_only: integer({ mode: 'boolean' }).notNull().default(false),
     created_at: integer().notNull(),
     created_by: text().notNull(),
     /** When it was done (ms); null while it is not. */

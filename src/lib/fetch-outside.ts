@@ -98,7 +98,7 @@ export type OutsideDelivery = {
   /** Our own host names, as for {@link fetchOutside}. */
   ours: readonly string[]
   headers: HeadersInit
-  body: string
+  body: string | Uint8Array<ArrayBuffer>
   /** See {@link boundedSend}. */
   within: number
   bodyWithin: number

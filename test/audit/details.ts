@@ -63,6 +63,7 @@ export const DETAILS: Record<string, unknown> = {
     after: expect.any(Number),
     until: expect.any(Number),
     types: null,
+    failed_only: false,
   },
   'import.started': { connection_id: 'con_…', kinds: ['customers'] },
   'import.canceled': { connection_id: 'con_…' },

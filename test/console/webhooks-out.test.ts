@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, call, freshProject, newHost, STORE, setHost } from '../harness'
+import { addMember, call, freshProject, newHost, STORE, setHost, stripeConnection } from '../harness'
 import { submit, visit } from './visit'
 
 const pathIn = (project: string) => `/console/p/${project}/platform/webhook-endpoints`
@@ -96,7 +96,7 @@ describe('webhooks out in the console', () => {
     await submit(`${at}/edit`, owner.token, { url: URL_OF_HOOK, types: 'plan.created', ordered: 'true' })
     const changed = (await visit(at, owner.token)).text
     expect(changed).toContain('plan.created')
-    expect(changed).toContain('One change at a time')
+    expect(changed).toContain('One at a time')
     expect((await submit(`${at}/delete`, owner.token)).headers.get('Location')).toContain('endpoint_deleted')
     expect(await endpointsOf(project)).toBe(0)
   })
@@ -143,6 +143,76 @@ describe('webhooks out in the console', () => {
     const open = await STORE.prepare('SELECT until FROM resends WHERE project_id = ?').bind(project).first('until')
     expect(open).toBe(number)
     expect((await submit(`${at}/deliveries/${number + 1000}/resend`, owner.token)).status).toBe(404)
+  })
+
+  it('resends a range, refuses one that is not there, and shows how far it has come', async () => {
+    const { project, owner } = await freshProject()
+    const { at } = await added(owner.token, project)
+    for (let i = 0; i < 3; i++) {
+      await call('/platform/v1/consumers', { method: 'POST', project, token: owner.token, json: {} })
+    }
+    const asked = (await visit(`${at}/resend`, owner.token)).text
+    const until = Number(/name="until"[^>]*value="(\d+)"/.exec(asked)?.[1])
+    expect(until).toBeGreaterThan(2)
+    expect(asked).toContain('Only failed changes')
+    const beyond = await submit(`${at}/resend`, owner.token, { after: '0', until: String(until + 9) })
+    expect([beyond.status, beyond.text.includes(`Must be at most ${until}`)]).toEqual([422, true])
+    for (const fields of [
+      { after: '2', until: '1' },
+      { after: '', until: '1' },
+      { after: '-1', until: '1' },
+    ]) {
+      expect((await submit(`${at}/resend`, owner.token, fields)).status).toBe(422)
+    }
+    const fields = { after: '1', until: String(until), failed_only: 'true' }
+    const sent = await submit(`${at}/resend`, owner.token, fields)
+    expect([sent.status, sent.headers.get('Location')]).toEqual([303, `${at}?done=changes_resent`])
+    expect(
+      await STORE.prepare('SELECT after, until, failed_only FROM resends WHERE project_id = ?').bind(project).all(),
+    ).toMatchObject({
+      results: [{ after: 1, until, failed_only: 1 }],
+    })
+    const shown = (await visit(at, owner.token)).text
+    expect(shown).toContain(`2 to ${until}`)
+    expect(shown).toContain('Only failed')
+    expect(shown).toContain('0 %')
+    await STORE.prepare('UPDATE resends SET position = until, finished_at = ?2 WHERE project_id = ?1')
+      .bind(project, Date.now())
+      .run()
+    const { token } = await addMember(project, 'viewer')
+    const theirs = (await visit(at, token)).text
+    expect(theirs).toContain('100 %')
+    expect(theirs).not.toContain(`${at}/resend"`)
+    expect((await submit(`${at}/resend`, token, fields)).status).toBe(403)
+  })
+
+  it('adds and changes a relay, and shows which events it sends', async () => {
+    const { project, owner } = await freshProject()
+    const { id } = await stripeConnection(owner.token, project)
+    const form = (await visit(`${pathIn(project)}/new`, owner.token)).text
+    const once = /name="once" value="([^"]+)"/.exec(form)?.[1] ?? ''
+    const fields = { once, url: URL_OF_HOOK, sends: 'events', types: 'consumer.*', include_object: 'false' }
+    const wrong = await submit(pathIn(project), owner.token, { ...fields, 'relay.connection_ids': 'con_other' })
+    expect([wrong.status, wrong.text.includes('con_other is not')]).toEqual([422, true])
+    const names = {
+      'relay.connection_ids': id,
+      'relay.event_types': 'invoice.*\r\ncharge.failed',
+      'relay.replays': 'true',
+    }
+    expect((await submit(pathIn(project), owner.token, { ...fields, ...names })).status).toBe(201)
+    expect((await visit(pathIn(project), owner.token)).text).toContain('Events of vendors')
+    const at = `${pathIn(project)}/${once.split('.')[0]}`
+    const shown = (await visit(at, owner.token)).text
+    for (const text of ['>Stripe</a>', 'invoice.*, charge.failed', 'Sent too']) expect(shown).toContain(text)
+    const edit = (await visit(`${at}/edit`, owner.token)).text
+    expect(edit).toContain('invoice.*\ncharge.failed</textarea>')
+    expect(edit).not.toContain('name="types"')
+    const changed = { url: URL_OF_HOOK, sends: 'events', 'relay.connection_ids': '', 'relay.event_types': '' }
+    await submit(`${at}/edit`, owner.token, changed)
+    const { results } = await STORE.prepare('SELECT types, relay FROM webhook_endpoints WHERE project_id = ?')
+      .bind(project)
+      .all()
+    expect(results).toEqual([{ types: '[]', relay: '{"connection_ids":null,"event_types":null,"replays":false}' }])
   })
 })
 

@@ -97,6 +97,87 @@ describe('an endpoint', () => {
     expect((await world.ask('POST', `${endpoint.path}/deliveries/999/resend`)).status).toBe(404)
   })
 
+  it('gets of a range only the changes whose attempts have all failed, if somebody asks for these', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({ status: 500 })
+    const ids = await world.change(3)
+    await world.pump()
+    const [third, second, first] = await endpoint.deliveries()
+    if (!first || !second || !third) throw new Error('these changes must have failed')
+    // Given up are the first and the third; the second waits for a retry.
+    const given = JSON.stringify([first.number, third.number])
+    await STORE.prepare(
+      "UPDATE deliveries SET state = 'failed', due_at = NULL WHERE endpoint_id = ?1 AND seq IN (SELECT value FROM json_each(?2))",
+    )
+      .bind(endpoint.id, given)
+      .run()
+    await STORE.prepare('UPDATE deliveries SET due_at = 4000000000000 WHERE endpoint_id = ?1 AND seq = ?2')
+      .bind(endpoint.id, second.number)
+      .run()
+    await endpoint.answers({})
+    const range = { after: first.number - 1, until: second.number, failed_only: true }
+    const resend = await world.must('POST', `${endpoint.path}/resend`, range)
+    expect(resend).toMatchObject({ ...range, types: null, reached: range.after, finished_at: null })
+    await world.pump()
+    expect((await endpoint.got()).map(({ data }) => data.object.id)).toEqual([ids[0]])
+    expect((await endpoint.deliveries()).map(({ number, state }) => [number, state])).toEqual([
+      [third.number, 'failed'],
+      [second.number, 'pending'],
+    ])
+    await world.must('POST', `${endpoint.path}/resend`, {
+      after: 0,
+      until: third.number,
+      failed_only: true,
+      types: ['consumer.updated'],
+    })
+    await world.pump()
+    expect(await endpoint.seen()).toHaveLength(1)
+    await endpoint.answers({ status: 500 })
+    await world.must('POST', `${endpoint.path}/resend`, { after: 0, until: third.number, failed_only: true })
+    await world.pump()
+    expect((await endpoint.got()).map(({ data }) => data.object.id)).toEqual([ids[2]])
+    expect((await endpoint.deliveries())[0]).toMatchObject({ number: third.number, state: 'pending', tries: 1 })
+    const open = await rows('SELECT 1 FROM resends WHERE endpoint_id = ? AND finished_at IS NULL', endpoint.id)
+    expect(open).toEqual([])
+  })
+
+  it('gets the failed changes of a long range in pages, and reads only those', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint()
+    await world.change(1)
+    await world.pump()
+    const [{ data: first } = { data: { number: 0 } }] = await endpoint.got()
+    // As many changes as five pages have, of which every second one was given up.
+    const n = 500
+    await STORE.prepare(`INSERT INTO changes SELECT project_id, ?2 + value, at, items FROM changes, json_each(?3)
+      WHERE project_id = ?1 AND seq = ?2`)
+      .bind(world.project, first.number, JSON.stringify(Array.from({ length: n }, (_, i) => i + 1)))
+      .run()
+    await STORE.prepare(`INSERT INTO deliveries SELECT ?1, ?2, seq, 'consumer.created', 'failed', 10, NULL, 0, 500, NULL FROM changes
+      WHERE project_id = ?1 AND seq > ?3 AND seq % 2 = 0`)
+      .bind(world.project, endpoint.id, first.number)
+      .run()
+    await STORE.prepare('UPDATE webhook_endpoints SET position = ?2 WHERE id = ?1')
+      .bind(endpoint.id, first.number + n)
+      .run()
+    await endpoint.answers({})
+    const counted: number[] = []
+    const DB = hookedD1(async ({ run }) => {
+      const results = await run()
+      counted.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0))
+      return results
+    })
+    await world.must('POST', `${endpoint.path}/resend`, {
+      after: first.number,
+      until: first.number + n,
+      failed_only: true,
+    })
+    await world.pump({ DB })
+    expect(await endpoint.seen()).toHaveLength(n / 2)
+    expect(await endpoint.deliveries()).toEqual([])
+    expect(Math.max(...counted)).toBeLessThan(1500)
+  })
+
   it('is tested at once, also if it is disabled, and that changes nothing about it', async () => {
     const world = await hooksWorld()
     const endpoint = await world.endpoint({ status: 503, body: 'down' })

@@ -117,7 +117,7 @@ export const STATED: Record<string, Stated> = {
     request: async (place) => {
       const { id } = await insertEndpoint(place.project, place.owner.user)
       const json = { after: 0, until: 1 }
-      return { path: `${API}/webhook-endpoints/${id}/resend`, json, other: { ...json, types: ['consumer.*'] } }
+      return { path: `${API}/webhook-endpoints/${id}/resend`, json, other: { ...json, failed_only: true } }
     },
   },
   createProject: {

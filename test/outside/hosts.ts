@@ -6,7 +6,8 @@
 
 /** What tests have set for a host, the requests that it has received, and the codes and tokens that it has issued. */
 export type Host = { name: string; settings: Record<string, unknown>; seen: Seen[]; issued: string[] }
-export type Seen = { method: string; url: string; headers: Record<string, string>; body: string }
+/** `base64`: the bytes of the body. */
+export type Seen = { method: string; url: string; headers: Record<string, string>; body: string; base64?: string }
 
 /** Answers for a host. An error of its own reaches the Worker as a response 500. */
 export type Handler = (request: Request, host: Host) => Response | Promise<Response>

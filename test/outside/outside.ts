@@ -29,8 +29,10 @@ export async function outside(request: Request): Promise<Response> {
   const handler = HANDLERS[hostname.split('.').slice(-2).join('.')]
   if (!handler) throw new Error(`no host of the tests is called ${hostname}`)
   const host = hostOf(hostname)
-  const body = await request.clone().text()
-  host.seen.push({ method: request.method, url: request.url, headers: Object.fromEntries(request.headers), body })
+  const { method, url, headers } = request
+  const bytes = Buffer.from(await request.clone().arrayBuffer())
+  const body = bytes.toString()
+  host.seen.push({ method, url, headers: Object.fromEntries(headers), body, base64: bytes.toString('base64') })
   return handler(request, host)
 }
 

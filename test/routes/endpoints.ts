@@ -150,5 +150,6 @@ export const ENDPOINT_ROWS: Rows = {
     json: { after: 0, until: 1 },
     status: 202,
     audit: onEndpoint('resent'),
+    console: asks(`${PAGES}/:id/resend`, { fields: { after: '0', until: '1' } }),
   },
 }

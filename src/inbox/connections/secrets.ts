@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
+import { hasItem, withItem, withoutItem } from '../../db/list-column'
 import { json } from '../../db/sql'
 import { keptWith } from '../../idempotency/claim'
 import { Fault, notFound, requireFound } from '../../lib/fault'
@@ -29,10 +30,9 @@ export async function addSecret(
 ): Promise<ConnectionRow | null> {
   const asRead = eq(connections.version, version)
   const room = sql`json_array_length(${connections.secrets}) < ${MAX_SECRETS}`
-  const secrets = sql`json_insert(${connections.secrets}, '$[#]', json(${JSON.stringify(secret)}))`
   const added = db
     .update(connections)
-    .set({ secrets, version: nextVersion })
+    .set({ secrets: withItem(connections.secrets, secret), version: nextVersion })
     .where(and(liveConnections(project_id, id), asRead, room))
   const { rows } = await batch(db, {
     ...audited(
@@ -58,13 +58,10 @@ export async function removeSecret(
   change: Change,
 ): Promise<void> {
   const { project_id, id } = connection
-  const each = sql`json_each(${connections.secrets})`
-  const others = sql`(SELECT json_group_array(json(value)) FROM ${each} WHERE value->>'id' <> ${secretId})`
-  const has = sql`EXISTS (SELECT 1 FROM ${each} WHERE value->>'id' = ${secretId})`
   const removed = db
     .update(connections)
-    .set({ secrets: others, version: nextVersion })
-    .where(and(liveConnections(project_id, id), has))
+    .set({ secrets: withoutItem(connections.secrets, secretId), version: nextVersion })
+    .where(and(liveConnections(project_id, id), hasItem(connections.secrets, secretId)))
     .returning({ id: connections.id })
   const about = inboxConnectionEntry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
   const { changed } = await batch(db, audited(db, change, about, removed))

@@ -133,9 +133,13 @@ function changesOfEvents(held: SQL): SQL {
   const failedBefore = sql`${e.last_error} IS NOT NULL`
   const type = sql`CASE WHEN ${field('status')} = 'retrying' THEN iif(${failedBefore}, NULL, 'retrying')
     WHEN ${failedBefore} AND ${field('status')} <> 'failed' THEN 'recovered' ELSE ${field('status')} END`
-  return sql`SELECT w.project_id, w.place, json_object('type', 'webhook_event.' || w.type, 'id', w.id) AS item
-    FROM (SELECT ${e.project_id} AS project_id, ${sql.raw(String(AFTER_OBJECTS))} + j.key AS place, ${e.id} AS id, ${type} AS type
-      ${held} WHERE ${isDelivered(e.id)}) w WHERE w.type IS NOT NULL`
+  // Most outcomes are first ones, and have no mark.
+  const repeat = sql`CASE WHEN NOT ${failedBefore} AND ${e.processed_at} IS NULL THEN NULL
+    WHEN ${e.replay_id} IS NOT NULL AND ${field('status')} <> 'retrying' THEN 'replay' ELSE 'outcome' END`
+  const item = sql`json_object('type', 'webhook_event.' || w.type, 'id', w.id)`
+  return sql`SELECT w.project_id, w.place, iif(w.repeat IS NULL, ${item}, json_set(${item}, '$.repeat', w.repeat)) AS item
+    FROM (SELECT ${e.project_id} AS project_id, ${sql.raw(String(AFTER_OBJECTS))} + j.key AS place, ${e.id} AS id, ${type} AS type,
+      ${repeat} AS repeat ${held} WHERE ${isDelivered(e.id)}) w WHERE w.type IS NOT NULL`
 }
 
 /** Adds completions to the replays that asked for them. */

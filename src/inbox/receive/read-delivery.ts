@@ -23,7 +23,7 @@ export async function readDelivery(vendor: Vendor, { headers, bytes, now }: Vend
   return {
     payload_id: newId('pay', now),
     body: text ?? bytes,
-    headers: kept,
+    headers: { ...kept, ...keptContentType(headers) },
     events: envelopes.length > 0 ? await eventsOf(envelopes, bytes, now) : [await unknownEvent(bytes, now)],
     received_at: now,
   }
@@ -75,6 +75,12 @@ export function keptHeaders(vendor: Vendor, headers: Headers): Record<string, st
     return value === null ? [] : [[name, value.slice(0, MAX_KEPT_HEADER)]]
   })
   return { ...Object.fromEntries(kept), ...vendor.keptBeside }
+}
+
+/** The content type, which a relay sends on, if it is not the usual one. */
+function keptContentType(headers: Headers): Record<string, string> {
+  const type = headers.get('Content-Type') ?? ''
+  return type === '' || /^application\/json\b/i.test(type) ? {} : { 'content-type': type.slice(0, MAX_KEPT_HEADER) }
 }
 
 /**

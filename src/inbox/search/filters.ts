@@ -21,7 +21,8 @@ function several<T extends z.ZodType<string>>(one: T) {
 }
 const when = z.iso.datetime({ offset: true })
 const vendorId = z.string().min(1).max(MAX_VENDOR_ID_LENGTH)
-const eventType = z
+/** A vendor's type of event, or how several begin: `customer.*`. */
+export const eventType = z
   .string()
   .min(1)
   .max(MAX_TYPE_LENGTH)
@@ -115,7 +116,7 @@ export function toFilters(fields: SearchFields): Filters {
 }
 
 /** A prefix such as `customer.*` also finds the thin events about the same objects, whose names begin with the version of the API. */
-function withThin(type: string): string[] {
+export function withThin(type: string): string[] {
   return type.endsWith('.*') && !/^v\d/.test(type) ? [type, `v1.${type}`] : [type]
 }
 

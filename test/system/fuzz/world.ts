@@ -43,6 +43,7 @@ export async function newTenant(url: string, name: string): Promise<Tenant> {
   await must(`${api}/billing/features/seats`, { ...as, method: 'PUT', json: { name: mark, type: 'quantity' } })
   await must(`${api}/billing/plans`, { ...as, json: { key: mark, name: mark, features: { seats: { value: 5 } } } })
   await must(`${api}/billing/grants`, { ...as, json: { consumer: `ext:${mark}`, plan: mark, reason: mark } })
+  await newEndpoints(api, as, mark)
   const inboxes: Inbox[] = []
   for (const vendor of GENERATED_VENDORS) {
     inboxes.push(await connect({ url, vendor, token, project }, `${mark} ${vendor}`, newSigningSecret(vendor)))
@@ -52,6 +53,17 @@ export async function newTenant(url: string, name: string): Promise<Tenant> {
   await sendStory(tenant)
   await learn(url, tenant)
   return tenant
+}
+
+/** Creates an endpoint for changes and a relay, which nothing is sent to, and a resend. */
+async function newEndpoints(api: string, as: { token: string; project: string }, mark: string): Promise<void> {
+  for (const kind of [{ types: ['consumer.*'], include_object: true }, { relay: { replays: true } }]) {
+    const json = { url: `https://${mark.slice(-20)}.plain.dev/${mark}`, ...kind }
+    const { endpoint } = await must<{ endpoint: { id: string } }>(`${api}/webhook-endpoints`, { ...as, json })
+    const at = `${api}/webhook-endpoints/${endpoint.id}`
+    await must(at, { ...as, method: 'PATCH', json: { state: 'disabled' } })
+    await must(`${at}/resend`, { ...as, json: { after: 0, until: 1, failed_only: true } })
+  }
 }
 
 /** Sessions that requests may end, so that the main session stays alive. */
@@ -106,6 +118,8 @@ const READS = [
   '/platform/v1/billing/plans',
   '/platform/v1/billing/grants',
   '/platform/v1/billing/connections?limit=100',
+  '/platform/v1/webhook-endpoints',
+  '/platform/v1/changes?after=latest',
   '/platform/v1/billing/webhooks?limit=3',
   '/auth/sessions',
 ]
@@ -140,6 +154,7 @@ export async function stateOf(url: string, { mark, token, project, inboxes }: Te
     '/billing/plans?limit=100',
     '/billing/grants?limit=100',
     '/billing/connections?limit=100',
+    '/webhook-endpoints?limit=100',
     '/billing/webhooks?limit=100',
     '/billing/subscriptions?limit=100',
     '/billing/invoices?limit=100',

@@ -52,7 +52,8 @@ async function rowsIn(database: Database, table: Table): Promise<Rows> {
 
 const keyOf = ({ vendor, id, consumer_id }: Json) => [vendor, id ?? consumer_id].filter(Boolean).join(' ')
 
-const listed = async (world: World, path: string): Promise<Rows> =>
+/** The rows of a list of the API, by their keys. */
+export const listed = async (world: World, path: string): Promise<Rows> =>
   new Map((await all(world, path)).map((row) => [keyOf(row), row]))
 
 const EXPECTED: Record<Table, (world: World) => Promise<Rows>> = {

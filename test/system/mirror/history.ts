@@ -87,7 +87,8 @@ function eventsOf({ chance, int }: Random, happens: (type: string, object: objec
       const invoice_settings = { default_payment_method: chance(0.6) ? `pm_${n}_${int(2)}` : null }
       const metadata = chance(0.5) ? { consumer_external_id: `u${int(PEOPLE)}` } : {}
       const said = { name: `N ${int(99)}`, invoice_settings, metadata }
-      const type = chance(0.05) ? 'customer.deleted' : 'customer.updated'
+      // A deleted customer never comes back: most must stay, however long the history is.
+      const type = n < PEOPLE / 4 && chance(0.2) ? 'customer.deleted' : 'customer.updated'
       return happens(type, { id: `cus_life${n}`, object: 'customer', ...said })
     },
     () => {

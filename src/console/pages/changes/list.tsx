@@ -84,7 +84,11 @@ function columnsOf(c: Visit): Column<Change>[] {
       'Consumer',
       ({ consumer_id }) => consumer_id && <Linked to={`${pathsOf(c).consumers}/${consumer_id}`} id={consumer_id} />,
     ],
-    ['Because of', (change) => <Because c={c} change={change} />, 'spare'],
+    [
+      'Because of',
+      (change) => (change.cause !== null || (change.causes ?? []).length > 0) && <Because c={c} change={change} />,
+      'spare',
+    ],
   ]
 }
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { deleteEndpoint } from '../../../endpoints/change'
 import type { EndpointRow } from '../../../endpoints/endpoint'
 import { changeEndpoint } from '../../../endpoints/permitted'
-import { resendOne } from '../../../endpoints/resend'
+import { resendOne, resendRange } from '../../../endpoints/resend'
 import { addEndpointSecret, removeEndpointSecret } from '../../../endpoints/secrets'
 import { sendTest } from '../../../endpoints/test-send'
 import { changeOf } from '../../../http/auth'
@@ -15,6 +15,7 @@ import { endpointPage } from './endpoint'
 import { CHANGED_ENDPOINT, editEndpointPage } from './form'
 import { endpointPath } from './parts'
 import { addressedEndpoint, readEndpoint, readShownEndpoint } from './read'
+import { askRange, RESEND } from './resends'
 import { secretPage } from './secret'
 import { secretsKnown } from './secrets'
 
@@ -123,7 +124,19 @@ const resend = action({
   again: shown,
 })
 
-export const endpointActions = [edit, enable, disable, remove, addSecret, dropSecret, test, resend].reduce(
+const range = action({
+  at: '/:id/resend',
+  needs,
+  read: readEndpoint,
+  ask: askRange,
+  run: (c) => {
+    const { types = null, ...asked } = RESEND.body(c.get('form'))
+    return resendRange(c.get('rt').db, addressedEndpoint(c), { ...asked, types }, changeOf(c))
+  },
+  done: (c) => [pathOf(c), 'changes_resent'],
+})
+
+export const endpointActions = [edit, enable, disable, remove, addSecret, dropSecret, test, resend, range].reduce(
   (pages, one) => pages.route('/', one),
   new Hono<HttpEnv>(),
 )

@@ -1,3 +1,4 @@
+import type { Relay } from '../../../followers/schema'
 import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
@@ -5,8 +6,9 @@ import { duration } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
 import { Answer, Attempts, Deliveries } from './log'
-import { behindOf, EndpointState, endpointPath, Outcome } from './parts'
+import { behindOf, EndpointState, endpointPath, getsOf, Outcome } from './parts'
 import type { ShownEndpoint } from './read'
+import { Resends } from './resends'
 import { Secrets } from './secrets'
 
 /** An endpoint: how it does, its secrets, what was sent to it and what it has not taken. */
@@ -36,6 +38,7 @@ export function endpointPage(c: Visit, of: ShownEndpoint, { status, mistakes, en
       <Facts c={c} of={of} />
       <Secrets c={c} of={of} refused={ofSecret ? mistakes.form : undefined} />
       <Deliveries c={c} of={of} />
+      <Resends c={c} of={of} />
       <Attempts c={c} of={of} />
     </>,
   )
@@ -70,7 +73,7 @@ function Actions({ c, of: { row } }: { c: Visit; of: ShownEndpoint }) {
   )
 }
 
-function Facts({ c, of: { row, names } }: { c: Visit; of: ShownEndpoint }) {
+function Facts({ c, of: { row, names, connections } }: { c: Visit; of: ShownEndpoint }) {
   const { now } = c.get('rt')
   const next = row.state !== 'disabled' && row.not_before > now ? row.not_before : null
   return (
@@ -79,9 +82,10 @@ function Facts({ c, of: { row, names } }: { c: Visit; of: ShownEndpoint }) {
         <EndpointState row={row} />
       </Fact>
       <Fact name="Changes behind">{behindOf(row).toLocaleString('en')}</Fact>
-      <Fact name="Types">{row.types.join(', ')}</Fact>
-      <Fact name="Order">{row.ordered ? 'One change at a time' : 'Up to five changes at once'}</Fact>
-      <Fact name="Object">{row.include_object ? 'Included' : 'Not included'}</Fact>
+      <Fact name="Gets">{getsOf(row)}</Fact>
+      {row.relay ? <OfRelay c={c} relay={row.relay} connections={connections} /> : null}
+      <Fact name="Order">{row.ordered ? 'One at a time' : 'Up to five at once'}</Fact>
+      {!row.relay && <Fact name="Object">{row.include_object ? 'Included' : 'Not included'}</Fact>}
       <Fact name="Last success">
         <ExactTime at={row.last_success_at} now={now} />
       </Fact>
@@ -106,5 +110,28 @@ function Facts({ c, of: { row, names } }: { c: Visit; of: ShownEndpoint }) {
         <code>{row.id}</code>
       </Fact>
     </dl>
+  )
+}
+
+type OfRelayProps = { c: Visit; relay: Relay; connections: ShownEndpoint['connections'] }
+
+/** Which events a relay sends. A connection that was deleted has no name any more. */
+function OfRelay({ c, relay: { connection_ids, event_types, replays }, connections }: OfRelayProps) {
+  const named = connection_ids?.map((id) => {
+    const name = connections.find((one) => one.id === id)?.name
+    return name === undefined ? (
+      <code class="line">{id}</code>
+    ) : (
+      <a class="line" href={`${pathsOf(c).connections}/${id}`}>
+        {name}
+      </a>
+    )
+  })
+  return (
+    <>
+      <Fact name="Connections">{named ?? 'All'}</Fact>
+      <Fact name="Types of events">{event_types?.join(', ') ?? 'All'}</Fact>
+      <Fact name="Replays">{replays ? 'Sent too' : 'Not sent'}</Fact>
+    </>
   )
 }

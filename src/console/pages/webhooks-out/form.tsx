@@ -2,13 +2,26 @@ import type { EndpointRow } from '../../../endpoints/endpoint'
 import { CreateEndpoint, UpdateEndpoint } from '../../../endpoints/fields'
 import { MAX_URL_LENGTH } from '../../../endpoints/limits'
 import { CHANGE_OBJECTS } from '../../../feed/types'
-import { form, list, text, tick } from '../../form'
+import { choice, form, list, own, text, tick } from '../../form'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { endpointPath } from './parts'
+
+const SENDS = [
+  ['changes', 'Changes of this project'],
+  ['events', 'Events of vendors, byte for byte'],
+] as const
+
+const isRelay = (sent: URLSearchParams) => sent.get('sends') === 'events'
+
+/** The words of a field of a relay; null if there are none. */
+function wordsIn(sent: URLSearchParams, name: string): string[] | null {
+  const words = (sent.get(name) ?? '').split(/\s+/).filter((word) => word !== '')
+  return words.length > 0 ? words : null
+}
 
 const fields = {
   url: text('Address', {
@@ -17,8 +30,11 @@ const fields = {
     maxlength: MAX_URL_LENGTH,
     hint: 'An https address on the public internet, such as https://api.acme.com/webhooks.',
   }),
+  // Shown for a new endpoint. It is not sent to the API, which sees it from what else is there.
+  sends: choice('What is sent', SENDS, { when: () => false }),
   types: list('Types of changes', '\n', {
     rows: 6,
+    when: (sent) => !isRelay(sent),
     hint: (
       <>
         One per line. <code>subscription.*</code> stands for all types that begin with <code>subscription.</code> There
@@ -26,17 +42,45 @@ const fields = {
       </>
     ),
   }),
-  ordered: tick('Send one change at a time, in order', {
-    hint: 'A change that your server does not take then holds up those after it.',
-  }),
   include_object: tick('Include the object', {
+    when: (sent) => !isRelay(sent),
     hint: 'Each change then also has the object as it is when the change is sent.',
+  }),
+  relay: own(
+    (_, sent) => ({
+      connection_ids: wordsIn(sent, 'relay.connection_ids'),
+      event_types: wordsIn(sent, 'relay.event_types'),
+      replays: sent.get('relay.replays') === 'true',
+    }),
+    isRelay,
+  ),
+  'relay.connection_ids': list('Connections', '\n', {
+    rows: 2,
+    when: () => false,
+    hint: 'The ids of the connections whose events are sent, one per line. Empty: all.',
+  }),
+  'relay.event_types': list('Types of events', '\n', {
+    rows: 3,
+    when: () => false,
+    hint: (
+      <>
+        As the vendor names them, one per line. <code>invoice.*</code> stands for all types that begin with{' '}
+        <code>invoice.</code> Empty: all.
+      </>
+    ),
+  }),
+  'relay.replays': tick('Replays too', {
+    when: () => false,
+    hint: 'An event is also sent when a replay of it has ended.',
+  }),
+  ordered: tick('Send one at a time, in order', {
+    hint: 'What your server does not take then holds up what comes after it.',
   }),
 }
 export const NEW_ENDPOINT = form(CreateEndpoint, fields)
 export const CHANGED_ENDPOINT = form(UpdateEndpoint, fields)
 
-const BLANK = new URLSearchParams({ types: 'subscription.*\nconsumer.*' })
+const BLANK = new URLSearchParams({ sends: 'changes', types: 'subscription.*\nconsumer.*' })
 
 /** The form for a new endpoint. @param once the id that it will have, signed: see `onceOf` */
 export function newEndpointPage(c: Visit, once: string, { status, mistakes, entered = BLANK }: Sent) {
@@ -46,10 +90,12 @@ export function newEndpointPage(c: Visit, once: string, { status, mistakes, ente
     { title: 'Add endpoint', section: 'webhooks-out', status, above: ['Webhooks out', endpoints] },
     <>
       <Head title="Add endpoint" />
-      <p class="quiet">Changes from now on are sent to this address. The next page shows the secret that signs them.</p>
+      <p class="quiet">
+        What happens from now on is sent to this address. The next page shows the secret that signs each request.
+      </p>
       <Post c={c} to={endpoints} class="form once">
         <input type="hidden" name="once" value={once} autocomplete="off" />
-        <Fields sent={{ status, mistakes, entered }} />
+        <Fields sent={{ status, mistakes, entered }} kinds={['changes', 'events']} />
         <SubmitOrCancel label="Add endpoint" back={endpoints} />
       </Post>
     </>,
@@ -59,28 +105,57 @@ export function newEndpointPage(c: Visit, once: string, { status, mistakes, ente
 /** The form that changes an endpoint. */
 export function editEndpointPage(c: Visit, row: EndpointRow, sent: Sent) {
   const path = endpointPath(c, row.id)
-  const entered = sent.entered ?? CHANGED_ENDPOINT.opened(row)
+  const entered = sent.entered ?? CHANGED_ENDPOINT.opened({ ...row, ...openedRelay(row) })
+  const kind = row.relay ? 'events' : 'changes'
   return show(
     c,
     { title: 'Edit endpoint', section: 'webhooks-out', status: sent.status, above: [row.url, path] },
     <>
       <Head title="Edit endpoint" />
       <Post c={c} to={`${path}/edit`} class="form">
-        <Fields sent={{ ...sent, entered }} />
+        <input type="hidden" name="sends" value={kind} autocomplete="off" />
+        <Fields sent={{ ...sent, entered }} kinds={[kind]} />
         <SubmitOrCancel label="Save" back={path} />
       </Post>
     </>,
   )
 }
 
-function Fields({ sent }: { sent: Sent }) {
+/** The fields of a stored relay. */
+function openedRelay({ relay }: EndpointRow) {
+  if (!relay) return {}
+  return {
+    'relay.connection_ids': relay.connection_ids ?? [],
+    'relay.event_types': relay.event_types ?? [],
+    'relay.replays': relay.replays,
+  }
+}
+
+/** @param kinds what the endpoint can send. With both, the form asks which */
+function Fields({ sent, kinds }: { sent: Sent; kinds: readonly ('changes' | 'events')[] }) {
+  const both = kinds.length > 1
   return (
     <>
       <Wrong>{sent.mistakes.form}</Wrong>
       {NEW_ENDPOINT.field('url', sent)}
-      {NEW_ENDPOINT.field('types', sent)}
+      {both && NEW_ENDPOINT.field('sends', sent)}
+      {kinds.includes('changes') && (
+        <>
+          {both && <h2>Changes</h2>}
+          {NEW_ENDPOINT.field('types', sent)}
+          {NEW_ENDPOINT.field('include_object', sent)}
+        </>
+      )}
+      {kinds.includes('events') && (
+        <>
+          {both && <h2>Events of vendors</h2>}
+          {NEW_ENDPOINT.field('relay.connection_ids', sent)}
+          {NEW_ENDPOINT.field('relay.event_types', sent)}
+          {NEW_ENDPOINT.field('relay.replays', sent)}
+        </>
+      )}
+      {both && <h2>Order</h2>}
       {NEW_ENDPOINT.field('ordered', sent)}
-      {NEW_ENDPOINT.field('include_object', sent)}
     </>
   )
 }

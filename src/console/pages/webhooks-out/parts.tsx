@@ -24,12 +24,16 @@ export function EndpointState({ row: { state, disabled_reason } }: { row: Endpoi
   )
 }
 
+/** What an endpoint gets, in few words. */
+export const getsOf = ({ types, relay }: EndpointRow) => (relay ? 'Events of vendors' : types.join(', '))
+
 /** How many changes of the project come after the endpoint's position. */
 export const behindOf = ({ head, position }: EndpointRow) => Math.max(0, head - position)
 
 const ERRORS: Record<string, string> = {
   time: 'No answer within 15 seconds',
   unreachable: 'The server could not be reached',
+  payload_gone: 'Not sent: the payload is no longer kept',
   slow: 'Took longer than a second, and is made again with more time',
 }
 

@@ -1,14 +1,17 @@
 import { batch } from '../../../db/client'
-import { type DeliveryRow, listDeliveries, listRuns } from '../../../endpoints/deliveries'
+import { type DeliveryRow, listDeliveries, listResends, listRuns, type ResendRow } from '../../../endpoints/deliveries'
 import { type EndpointRow, findEndpoint } from '../../../endpoints/endpoint'
 import { endpointOf } from '../../../endpoints/named'
 import type { KeptAttempt } from '../../../followers/schema'
+import { listConnectionNames } from '../../../inbox/connections/connection'
 import { requireFound } from '../../../lib/fault'
 import type { Visit } from '../../page'
 import { namesOf } from '../events/store'
 
 /** Attempts and deliveries that the page of an endpoint shows. */
 export const SHOWN = 50
+/** Resends that it shows. */
+const RESENDS_SHOWN = 10
 /** Rows of the log that it reads for them: each has up to a hundred attempts and 32 KB of answers. */
 const RUNS_READ = 10
 
@@ -19,8 +22,11 @@ export type ShownEndpoint = {
   /** What came of the test that the address names; null if it names none. */
   test: KeptAttempt | null
   deliveries: DeliveryRow[]
+  resends: ResendRow[]
   /** Of the users and API keys that created it and added its secrets, by id. */
   names: ReadonlyMap<string, string>
+  /** Those that a relay names. */
+  connections: { id: string; name: string }[]
 }
 
 /** The endpoint that the path names. */
@@ -37,10 +43,12 @@ export async function readEndpoint(c: Visit): Promise<EndpointRow> {
 export async function readShownEndpoint(c: Visit): Promise<ShownEndpoint> {
   const { db } = c.get('rt')
   const of = addressedEndpoint(c)
-  const { rows, runs, deliveries } = await batch(db, {
+  const { rows, runs, deliveries, resends, connections } = await batch(db, {
     rows: findEndpoint(db, of.project_id, of.endpoint_id),
     runs: listRuns(db, of, null, RUNS_READ),
     deliveries: listDeliveries(db, of, { before: null, take: SHOWN }),
+    resends: listResends(db, of, RESENDS_SHOWN),
+    connections: listConnectionNames(db, of.project_id),
   })
   const row = requireFound(rows, 'Webhook endpoint')
   const names = await namesOf(c.get('rt'), of.project_id, [
@@ -49,5 +57,6 @@ export async function readShownEndpoint(c: Visit): Promise<ShownEndpoint> {
   ])
   const attempts = runs.flatMap(({ log }) => log.toReversed()).slice(0, SHOWN)
   const test = runs.find(({ id }) => id === c.req.query('test'))?.log[0] ?? null
-  return { row, attempts, test, deliveries, names }
+  const ofRelay = connections.filter(({ id }) => row.relay?.connection_ids?.includes(id))
+  return { row, attempts, test, deliveries, resends, names, connections: ofRelay }
 }

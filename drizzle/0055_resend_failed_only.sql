@@ -1,0 +1,1 @@
+ALTER TABLE `resends` ADD `failed_only` integer DEFAULT false NOT NULL;
