@@ -22,6 +22,7 @@ import { consumerRefreshRoutes } from './entitlements/refresh-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
+import { exposureRoutes, githubRoutes } from './exposures/routes'
 import { changeRoutes } from './feed/routes'
 import { wakeAfterCalls } from './followers/after-calls'
 import { healthRoutes } from './health/healthz'
@@ -84,7 +85,7 @@ base.use(async (c, next) => {
 base.use(wakeAfterCalls)
 base.use(requireHttps)
 base.use(hostRouting)
-for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*']) base.use(plane, noStore)
+for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*', '/exposures/*']) base.use(plane, noStore)
 // What projects publish, for the pages of any site.
 base.use('/p/*', cors({ origin: '*', allowMethods: ['GET', 'HEAD'] }))
 
@@ -150,11 +151,13 @@ const app = base
   .route('/ingest', ingestRoutes)
   // The service itself.
   .route('/healthz', healthRoutes)
+  .route('/exposures', exposureRoutes)
   .get('/openapi.json', (c) => serveOpenApi(c, base, CREDENTIALS))
 
 // For people and for scrapers. They are registered on the same app but left out of its type: no typed client calls them.
 base.get('/', front)
 base.route('/metrics', metricsRoutes)
+base.route('/exposures/github', githubRoutes)
 base.route('/console', consoleRoutes)
 base.route('/errors', errorRoutes)
 base.route('/auth', linkRoutes)

@@ -197,6 +197,8 @@ export const devices = sqliteTable(
     uniqueIndex('devices_installation').on(t.project_id, t.consumer_id, t.installation_id),
     // By state before id, so that counting the active devices reads no revoked one.
     index('devices_consumer').on(t.project_id, t.consumer_id, t.state, t.id),
+    // By the token alone: whoever reports an exposed one does not know its project.
+    index('devices_token').on(t.token_hash),
     check('devices_revoked_at', sql`(${t.state} = 'revoked') = (${t.revoked_at} IS NOT NULL)`),
   ],
 )

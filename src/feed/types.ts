@@ -33,7 +33,7 @@ const OBJECTS = {
       'consumer.erased',
     ],
   },
-  device: { scope: 'consumers:read', types: ['device.revoked'] },
+  device: { scope: 'consumers:read', types: ['device.revoked', 'device.exposed'] },
   feature: { scope: 'catalog:read', types: ['feature.created', 'feature.updated', 'feature.deleted'] },
   plan: { scope: 'catalog:read', types: ['plan.created', 'plan.updated'] },
   grant: { scope: 'entitlements:read', types: ['grant.created', 'grant.revoked'] },
@@ -64,6 +64,7 @@ const OBJECTS = {
       'api_key.pending_secret_ended',
       'api_key.previous_secret_ended',
       'api_key.revoked',
+      'api_key.exposed',
     ],
   },
   webhook_endpoint: {

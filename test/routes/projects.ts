@@ -64,6 +64,7 @@ export const PROJECT_ROWS: Rows = {
         ...onProject('settings_changed'),
         fields: { grace_days: '1', renewal_slack_hours: '1' },
       },
+      [`POST ${GENERAL}/exposure`]: { ...onProject('settings_changed'), fields: { on_exposure: 'notify' } },
     },
   },
   'DELETE /platform/v1/projects/:id': {

@@ -1,5 +1,5 @@
 import type { PagePolicy } from '../../src/http/meta'
-import { call, failingD1 } from '../harness'
+import { call, failingD1, setHost } from '../harness'
 import type { Rows } from './row'
 
 export const SERVICE: Rows = {
@@ -9,6 +9,18 @@ export const SERVICE: Rows = {
       public_origin_missing: () => call('/healthz', { bindings: { PUBLIC_ORIGIN: '' } }),
       not_migrated: () =>
         call('/healthz', { bindings: { DB: failingD1('D1_ERROR: no such table: users: SQLITE_ERROR') } }),
+    },
+  },
+  'POST /exposures': { who: 'public', json: { secret: 'sample' }, status: 202 },
+  'POST /exposures/github': {
+    who: 'public',
+    status: 401, // its sample has no signature
+    faults: {
+      vendor_failed: async () => {
+        await setHost('api.github.com', {})
+        const headers = { 'Github-Public-Key-Identifier': 'any', 'Github-Public-Key-Signature': 'MAYCAQECAQE=' }
+        return call('/exposures/github', { method: 'POST', body: '[]', headers })
+      },
     },
   },
   'GET /metrics': { who: 'public', status: 404 }, // without its own token
