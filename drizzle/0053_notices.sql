@@ -14,6 +14,7 @@ CREATE TABLE `notices` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `notices_object` ON `notices` (`project_id`,`kind`,`object_id`);--> statement-breakpoint
 CREATE INDEX `notices_open` ON `notices` (`project_id`,`id`) WHERE closed_at IS NULL;--> statement-breakpoint
+CREATE INDEX `notices_closed` ON `notices` (`closed_at`) WHERE closed_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `notices_due` ON `notices` (`mail_due_at`) WHERE mail_due_at IS NOT NULL;--> statement-breakpoint
 ALTER TABLE `users` ADD `project_mails_day` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `users` ADD `project_mails_sent` integer DEFAULT 0 NOT NULL;--> statement-breakpoint

@@ -52,6 +52,7 @@ import { eraseRoute } from './members/erase-route'
 import { invitationRoutes } from './members/invitation-routes'
 import { ownInvitationRoutes } from './members/own-routes'
 import { memberRoutes } from './members/routes'
+import { noticeRoutes } from './notices/routes'
 import { factorRoutes } from './passkeys/factor-routes'
 import { passkeyRoutes } from './passkeys/routes'
 import { projectRoutes } from './projects/routes'
@@ -97,6 +98,7 @@ const app = base
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/changes', changeRoutes)
+  .route('/platform/v1/notices', noticeRoutes)
   .route('/platform/v1/webhook-endpoints', endpointRoutes)
   .route('/platform/v1/webhook-endpoints', deliveryRoutes)
   .route('/platform/v1/consumers', consumerRoutes)

@@ -192,7 +192,7 @@ export const devices = sqliteTable(
     revoked_at: integer(),
   },
   (t) => [
-    // By the token, which every verification looks up. So a registration writes three rows, and not four.
+    // By the token, which every verification looks up. So a registration writes a row less than with a key of its own.
     primaryKey({ columns: [t.project_id, t.token_hash] }),
     uniqueIndex('devices_installation').on(t.project_id, t.consumer_id, t.installation_id),
     // By state before id, so that counting the active devices reads no revoked one.

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { devices } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
 import { valuesOf } from '../db/sql'
+import { notices } from '../notices/schema'
 import { projects } from '../tenancy/schema'
 
 /* Devices of which the token was found where it should not be. */
@@ -34,6 +35,11 @@ export function hasToken(projectId: SQL, hash: SQL): SQL {
   return sql`EXISTS (SELECT 1 FROM ${devices} ${d} WHERE ${d.project_id} = ${projectId} AND ${d.token_hash} = ${hash}
     AND ${d.state} = 'active')`
 }
+
+/** Whether the device of a notice about an exposed token is no longer active. */
+export const isTokenNoMore = sql`NOT EXISTS (SELECT 1 FROM ${devices} ${d} INDEXED BY devices_consumer
+  WHERE ${d.project_id} = ${notices.project_id} AND ${d.consumer_id} = ${notices.facts} ->> '$.consumer'
+    AND ${d.state} = 'active' AND ${d.id} = ${notices.object_id})`
 
 /** Revokes devices. @param tokens a subquery of their projects and the hashes of their tokens */
 export function exposedDevicesRevoked(db: Db, tokens: SQL, now: number) {

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { addressOf } from '../http/address'
 import { answer } from '../http/answer'
 import type { HttpEnv } from '../http/context'
-import { named } from '../http/fields'
+import { named, opaqueText } from '../http/fields'
 import { limit } from '../http/rate-limit'
 import { route } from '../http/route'
 import { body } from '../http/validate'
@@ -14,7 +14,7 @@ import { report } from './report'
 const tag = 'Service'
 const ReportBody = named(
   'ReportExposure',
-  z.strictObject({ secret: z.string().min(1).max(MAX_REPORTED).describe('What was found, exactly.') }),
+  z.strictObject({ secret: opaqueText(MAX_REPORTED).describe('What was found, exactly.') }),
   { secret: 'svc_v1_… and 96 hexadecimal characters' },
 )
 const Accepted = named('ExposureReport', z.object({ accepted: z.literal(true) }), { accepted: true })
@@ -72,7 +72,7 @@ export const githubRoutes = new Hono<HttpEnv>().post(
     description: `For GitHub’s secret scanning: its partner program sends what it finds here, at most ${MAX_TOKENS} tokens at once. Needs no credentials: GitHub’s signature over the body proves where it comes from. The response says for each token whether it is, or was, a secret of this deployment.`,
     tag,
     policy: null,
-    rawBody: 'application/json',
+    rawBody: '*/*',
     headers: {
       [KEY_HEADER]: 'The id of the key that signed the body.',
       [SIGNATURE_HEADER]: 'An ECDSA signature (P-256, SHA-256) of the body: DER, in base64.',

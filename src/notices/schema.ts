@@ -42,6 +42,7 @@ export const notices = sqliteTable(
     primaryKey({ columns: [t.project_id, t.id] }),
     uniqueIndex('notices_object').on(t.project_id, t.kind, t.object_id),
     index('notices_open').on(t.project_id, t.id).where(sql`closed_at IS NULL`),
+    index('notices_closed').on(t.closed_at).where(sql`closed_at IS NOT NULL`),
     index('notices_due').on(t.mail_due_at).where(sql`mail_due_at IS NOT NULL`),
   ],
 )

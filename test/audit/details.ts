@@ -16,6 +16,7 @@ export const DETAILS: Record<string, unknown> = {
   'project.deleted': { name: 'Test' },
   'project.restored': { name: 'Test' },
   'member.role_changed': { from: 'developer', to: 'viewer' },
+  'member.mail_chosen': { mail: 'security' },
   'member.removed': { role: 'developer' },
   'member.invited': { role: 'viewer' },
   'invitation.resent': { role: 'viewer' },

@@ -88,6 +88,7 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Changed the role of a member',
     more: ({ from, to }) => `from ${words(from)} to ${words(to)}`,
   },
+  'member.mail_chosen': { did: 'Chose which emails about the project they get', more: ({ mail }) => words(mail) },
   'member.removed': { did: 'Removed a member', more: offered },
   'member.left': { did: 'Left the project', more: offered },
   'consumer.blocked': { did: 'Blocked a consumer', more: reasoned },
