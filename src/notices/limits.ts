@@ -22,7 +22,7 @@ export const MAX_READERS = 50
 /** Notices that one email describes. It says how many more there are. */
 export const MAX_IN_MAIL = 20
 /** Projects whose emails one run of the cron sends from a store, and due notices that it looks at for that. */
-export const PROJECTS_A_RUN = 10
+export const PROJECTS_A_RUN = 3
 export const DUE_LOOKED_AT = 500
 /** How long after each failed attempt an email is tried again (ms). After the last of these, it is given up. */
 export const MAIL_WAITS = [5 * MINUTE, 20 * MINUTE, HOUR, 4 * HOUR]

@@ -17,11 +17,12 @@ export async function resendDue(rt: Runtime): Promise<void> {
     waiting: takeWaiting(db, now),
     due: takeDueEndpoints(db, now),
   })
+  // Nothing waits for the email service.
+  rt.waitUntil(mailNotices(rt, mails))
   await Promise.all([
     resendImports(fetches, imports),
     resendDoubts(fetches, doubtful),
     sendToWaiting(rt, waiting),
     sendToDue(rt, due),
-    mailNotices(rt, mails),
   ])
 }
