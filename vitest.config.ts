@@ -47,6 +47,7 @@ const OF_ONE_DATABASE = [
 const ONCE = [...OF_NO_STORE, ...OF_ONE_DATABASE]
 // Tests of what an isolate keeps in memory for all requests: they need one that is new, or leave one behind that is not.
 const ALONE = [
+  'test/exposures/github.test.ts',
   'test/openapi-once.test.ts',
   'test/http/{answering,arriving}.test.ts',
   'test/inbox/receive/{group-commit,refusal-counts,together}.test.ts',

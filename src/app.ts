@@ -23,6 +23,7 @@ import { consumerRefreshRoutes } from './entitlements/refresh-routes'
 import { checkRoutes, consumerEntitlementRoutes } from './entitlements/routes'
 import { tokenRoutes } from './entitlements/token-routes'
 import { type Env, openRuntime } from './env'
+import { exposureRoutes, githubRoutes } from './exposures/routes'
 import { changeRoutes } from './feed/routes'
 import { wakeAfterCalls } from './followers/after-calls'
 import { healthRoutes } from './health/healthz'
@@ -52,6 +53,7 @@ import { eraseRoute } from './members/erase-route'
 import { invitationRoutes } from './members/invitation-routes'
 import { ownInvitationRoutes } from './members/own-routes'
 import { memberRoutes } from './members/routes'
+import { noticeRoutes } from './notices/routes'
 import { factorRoutes } from './passkeys/factor-routes'
 import { passkeyRoutes } from './passkeys/routes'
 import { projectRoutes } from './projects/routes'
@@ -85,7 +87,7 @@ base.use(async (c, next) => {
 base.use(wakeAfterCalls)
 base.use(requireHttps)
 base.use(hostRouting)
-for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*']) base.use(plane, noStore)
+for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*', '/exposures/*']) base.use(plane, noStore)
 // What projects publish, for the pages of any site.
 base.use('/p/*', cors({ origin: '*', allowMethods: ['GET', 'HEAD'] }))
 
@@ -97,6 +99,7 @@ const app = base
   .route('/platform/v1/invitations', invitationRoutes)
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/changes', changeRoutes)
+  .route('/platform/v1/notices', noticeRoutes)
   .route('/platform/v1/webhook-endpoints', endpointRoutes)
   .route('/platform/v1/webhook-endpoints', deliveryRoutes)
   .route('/platform/v1/consumers', consumerRoutes)
@@ -151,11 +154,13 @@ const app = base
   .route('/ingest', ingestRoutes)
   // The service itself.
   .route('/healthz', healthRoutes)
+  .route('/exposures', exposureRoutes)
   .get('/openapi.json', (c) => serveOpenApi(c, base, CREDENTIALS))
 
 // For people and for scrapers. They are registered on the same app but left out of its type: no typed client calls them.
 base.get('/', front)
 base.route('/metrics', metricsRoutes)
+base.route('/exposures/github', githubRoutes)
 base.route('/console', consoleRoutes)
 base.route('/errors', errorRoutes)
 base.route('/auth', linkRoutes)

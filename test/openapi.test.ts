@@ -86,7 +86,8 @@ describe('/openapi.json', () => {
     const served = new Set(
       app.routes
         .filter(
-          ({ method, path }) => method !== 'ALL' && /^\/(platform\/v1|auth|ingest|healthz|metrics|p)(\/|$)/.test(path),
+          ({ method, path }) =>
+            method !== 'ALL' && /^\/(platform\/v1|auth|ingest|exposures|healthz|metrics|p)(\/|$)/.test(path),
         )
         .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
         .filter((name) => !PAGES.includes(name)),

@@ -35,6 +35,22 @@ export function sessionEvent(db: Directory, { type, client, now }: Happened, whi
 }
 
 /**
+ * Logs that sessions end because their tokens were exposed, for the batch of their end. No client of the user's did it.
+ *
+ * @param ids the ids of the events, of which there are enough
+ */
+export function exposedEvents(db: Directory, which: SQL | undefined, ids: readonly string[], now: number): Query<void> {
+  const row = {
+    user_id: sessions.user_id,
+    id: sql`${JSON.stringify(ids)} ->> (row_number() OVER (ORDER BY ${sessions.id}) - 1)`,
+    type: sql`'session_exposed'`,
+    at: sql`CAST(${now} AS INTEGER)`,
+    session_id: sessions.id,
+  }
+  return insertFrom(db, accountEvents, row, sql`FROM ${sessions} WHERE ${which}`)
+}
+
+/**
  * Counts a wrong code, for the batch that tries it. An address that is no user's leaves nothing.
  *
  * @param which the sign-in code that was tried, if the attempt is wrong

@@ -54,6 +54,17 @@ export function factorNotice({ email, origin, at }: Notice, change: FactorChange
   }
 }
 
+/** The email about a session that ended because its token was reported. */
+export function exposedSessionNotice({ email, origin, at }: Notice): Mail {
+  const subject = 'A session of your account was exposed'
+  return {
+    to: email,
+    subject,
+    text: `Somebody reported the token of a console session of your account, ${email}: it was found where others can read it. We ended the session (${timeOf(at)}).\n\nWhoever found the token before that could act as you. Check ${origin === null ? 'the page “Sessions” of the console' : `${origin}/console/sessions`} for what has happened to your account, and the audit logs of your projects. If you see something that you did not do, ${signOut(origin)}.\n\n${turnOff}\n`,
+    printed: `Notice for ${email}: ${subject}`,
+  }
+}
+
 /** An API key that was created in the name of a user. */
 type Created = { id: string; name: string; project_id: string; project: string }
 

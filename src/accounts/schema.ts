@@ -8,6 +8,7 @@ export const EVENT_TYPES = [
   'sign_in_failed',
   'sign_out',
   'session_ended',
+  'session_exposed',
   'signed_out_everywhere',
   'confirmed',
   'passkey_used',
@@ -67,6 +68,9 @@ export const users = sqliteTable(
     /** The day (since the epoch, UTC) of the last notice, and how many were sent on it. */
     notices_day: integer().notNull().default(0),
     notices_sent: integer().notNull().default(0),
+    /** The same of emails about projects. */
+    project_mails_day: integer().notNull().default(0),
+    project_mails_sent: integer().notNull().default(0),
   },
   (t) => [uniqueIndex('users_email').on(t.email)],
 )

@@ -55,7 +55,11 @@ export function bySecret(db: Db, hash: string) {
 }
 
 /** What the secret with this hash is to its key. `unused`: it waited too long. `replaced`: it works no more. */
-export function roleOf(key: Keyring, hash: string, now: number) {
+export function roleOf(
+  key: Pick<Keyring, 'hash' | 'pending_hash' | 'pending' | 'previous_hash' | 'previous'>,
+  hash: string,
+  now: number,
+) {
   if (key.hash === hash) return 'current'
   if (key.pending_hash === hash) return pendingOf(key, now) ? 'pending' : 'unused'
   return key.previous_hash === hash && previousOf(key, now) ? 'previous' : 'replaced'

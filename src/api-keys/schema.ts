@@ -67,6 +67,7 @@ export const apiKeys = sqliteTable(
     index('api_keys_live').on(t.project_id, t.id).where(sql`revoked_at IS NULL`),
     // Two partial indexes of projects, so that no list of live keys is read through revoked ones.
     index('api_keys_revoked').on(t.project_id, t.id).where(sql`revoked_at IS NOT NULL`),
+    index('api_keys_expiring').on(t.expires_at).where(sql`expires_at IS NOT NULL AND revoked_at IS NULL`),
     index('api_keys_minter').on(t.created_by).where(sql`minter_email IS NOT NULL`),
   ],
 )

@@ -125,7 +125,7 @@ export function auditedEach(
  * mutation, and `from` must have the mutation's own condition.
  *
  * @param taken the fields that are read from that row; `details` as a JSON object
- * @param from FROM and WHERE, which select at most one row
+ * @param from FROM and WHERE, which select at most one row, unless `taken` has the `id` of each
  */
 export function auditedFrom(
   db: Database,
@@ -135,7 +135,9 @@ export function auditedFrom(
     taken,
     from,
   }: {
-    taken: Partial<Record<'project_id' | 'actor_id' | 'object_id' | 'details', SQL | Column>> & {
+    taken: Partial<
+      Record<'id' | 'project_id' | 'actor_id' | 'action' | 'object_type' | 'object_id' | 'details', SQL | Column>
+    > & {
       project_id: SQL | Column
     }
     from: SQL

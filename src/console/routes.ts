@@ -21,6 +21,7 @@ import { generalPages } from './pages/general/routes'
 import { healthPages } from './pages/health/routes'
 import { invitationPages } from './pages/invitations/routes'
 import { memberPages } from './pages/members/routes'
+import { noticePages } from './pages/notices/routes'
 import { overviewPages } from './pages/overview/routes'
 import { passkeyPages } from './pages/passkeys/routes'
 import { planPages } from './pages/plans/routes'
@@ -59,6 +60,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/p/:project/platform/settings/sso', ssoTestPages)
   .route('/p/:project/platform/settings/audit-log', auditPages)
   .route('/p/:project/platform/changes', changePages)
+  .route('/p/:project/platform/notices', noticePages)
   .route('/p/:project/platform/webhook-endpoints', endpointPages)
   .route('/p/:project/platform/billing/connections', connectionPages)
   // These come before the page of an event, whose path `/:event` would match them.

@@ -226,14 +226,16 @@ export const devices = sqliteTable(
     previous: text({ mode: 'json' }).$type<PreviousToken>(),
   },
   (t) => [
-    // By the token, which every verification looks up. So a registration writes three rows, and not four.
+    // By the token, which every verification looks up. So a registration writes a row less than with a key of its own.
     primaryKey({ columns: [t.project_id, t.token_hash] }),
     uniqueIndex('devices_installation').on(t.project_id, t.consumer_id, t.installation_id),
     // By state before id, so that counting the active devices reads no revoked one.
     index('devices_consumer').on(t.project_id, t.consumer_id, t.state, t.id),
+    // By the token alone: whoever reports an exposed one does not know its project.
+    index('devices_token').on(t.token_hash),
     // These have only the few devices that are being rotated, or that can expire: most registrations do not write them.
-    uniqueIndex('devices_pending').on(t.project_id, t.pending_hash).where(sql`pending_hash IS NOT NULL`),
-    uniqueIndex('devices_previous').on(t.project_id, t.previous_hash).where(sql`previous_hash IS NOT NULL`),
+    uniqueIndex('devices_pending').on(t.pending_hash).where(sql`pending_hash IS NOT NULL`),
+    uniqueIndex('devices_previous').on(t.previous_hash).where(sql`previous_hash IS NOT NULL`),
     index('devices_expiring')
       .on(t.project_id, t.consumer_id, t.expires_at)
       .where(sql`expires_at IS NOT NULL AND state = 'active'`),

@@ -16,6 +16,8 @@ export type InvalidReason = (typeof INVALID_REASONS)[number]
 /** A device with the hashes of its tokens. */
 export type DeviceTokens = ReturnType<typeof byToken>['devices']['_']['result'][number]
 
+type Tokens = Pick<DeviceTokens, 'token_hash' | 'pending_hash' | 'pending' | 'previous_hash' | 'previous'>
+
 /** Why the token of a device that was found is not valid, whatever it is needed for; null if it is. */
 export function reasonOf(
   device: Pick<Device, 'state' | 'expires_at'>,
@@ -44,7 +46,7 @@ export function previousToken(
  * What the token with this hash is to its device; null if it is nothing any more. The tokens of a revoked device stay what they
  * were, so that whoever holds one learns that the device was revoked.
  */
-export function roleOf(device: DeviceTokens, hash: string, now: number): 'current' | 'pending' | 'previous' | null {
+export function roleOf(device: Tokens, hash: string, now: number): 'current' | 'pending' | 'previous' | null {
   const { pending, previous } = device
   if (device.token_hash === hash) return 'current'
   if (device.pending_hash === hash) return pending !== null && pending.expires_at > now ? 'pending' : null

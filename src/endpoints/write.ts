@@ -9,6 +9,7 @@ import { newId } from '../lib/ids'
 import { endpointEntry } from './endpoint'
 import { LEASE_MS } from './limits'
 import type { Outcome, Parked } from './outcome'
+import { unwellTold } from './tell'
 import { type EndpointOf, hasWork, isEndpoint, selectWork } from './work'
 
 const held = alias(webhookEndpoints, 'held')
@@ -47,12 +48,14 @@ export async function writeRun(
     })
     .where(and(isEndpoint(lease), eq(webhookEndpoints.lease_token, lease.token)))
     .returning({ lease_until: webhookEndpoints.lease_until, woken_at: webhookEndpoints.woken_at, state: column })
+  const unwell = unwellTold(db, lease, outcome, now)
   const { changed, ...found } = await batch(db, {
     ...keptOf(db, lease, outcome, now),
     ...(resend && { resent: resendMoved(db, lease, resend, { position: outcome.resentTo, now }) }),
     ...(progress.state === 'disabled'
       ? audited(db, systemChange(now), disabledEntry(lease, outcome), moved)
       : { changed: moved }),
+    ...(unwell && { unwell }),
     ...selectWork(db, lease, { token: lease.token, now }),
   } as { changed: typeof moved } & ReturnType<typeof selectWork>)
   const [row] = changed

@@ -42,6 +42,7 @@ const OBJECTS = {
       'device.rotation_pending',
       'device.rotation_completed',
       'device.revoked',
+      'device.exposed',
     ],
   },
   feature: { scope: 'catalog:read', types: ['feature.created', 'feature.updated', 'feature.deleted'] },
@@ -74,6 +75,7 @@ const OBJECTS = {
       'api_key.pending_secret_ended',
       'api_key.previous_secret_ended',
       'api_key.revoked',
+      'api_key.exposed',
     ],
   },
   webhook_endpoint: {

@@ -66,9 +66,14 @@ export async function readDirectory<Q extends Queries>(c: Context<HttpEnv>, quer
 }
 
 /** Asks a database for something that a response can do without. @returns null if it does not answer */
-export async function ifAnswered<T>(db: Database, query: Query<T>): Promise<T | null> {
+export function ifAnswered<T>(db: Database, query: Query<T>): Promise<T | null> {
+  return besides(run(db, query))
+}
+
+/** What a response can do without, as it is being read. @returns null if the database does not answer */
+export async function besides<T>(reading: Promise<T>): Promise<T | null> {
   try {
-    return await within(BESIDE_WITHIN_MS, run(db, query))
+    return await within(BESIDE_WITHIN_MS, reading)
   } catch (error) {
     writeLog('warn', 'beside_not_read', { error: String(error) })
     return null

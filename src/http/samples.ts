@@ -30,6 +30,7 @@ export const SAMPLE = {
   endpoint: 'whe_01kc5z1a3c5e7g9j1k3m5n7p9r',
   run: 'whr_01kc5z2b4d6f8h0j1k3m5n7p9r',
   resend: 'rsd_01kc5z3c5e7g9j1k3m5n7p9r1t',
+  notice: 'ntc_01kc5z4d6f8h0k2n4p6q8s0v2x',
   request: 'req_01kc5v8x0y2z4a6b8c1d3e5f7g',
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',
   invoice: 'in_1QZ4kMJ2eZvKYlo2',

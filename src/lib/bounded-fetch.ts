@@ -114,8 +114,9 @@ async function beginningOf({ body }: Response, within: number, most: number): Pr
   return new Uint8Array(await new Blob(kept).arrayBuffer())
 }
 
+/** 304 is no redirect: it answers a conditional request. */
 function redirectOf({ status }: Response, host: string): OutOfBounds | null {
-  if (status < 300 || status >= 400) return null
+  if (status < 300 || status >= 400 || status === 304) return null
   return new OutOfBounds('redirect', `${host} answered with a redirect (${status}). Redirects are not followed.`)
 }
 

@@ -33,6 +33,7 @@ const PREFIXES = [
   'whr',
   'rsd',
   'tst',
+  'ntc',
 ] as const
 export type IdPrefix = (typeof PREFIXES)[number]
 

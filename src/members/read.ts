@@ -49,6 +49,7 @@ function withAddress(directory: Directory, found: ReturnType<typeof allMembers>)
       invited_by: found.invited_by,
       created_at: found.created_at,
       break_glass: found.break_glass,
+      mail: found.mail,
     })
     .from(found)
     .innerJoin(users, eq(users.id, found.user_id))

@@ -12,14 +12,17 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import { iso } from '../lib/time'
+import { MAIL_CHOICES } from '../tenancy/schema'
 import { authorityOf } from './authority'
 import { setBreakGlass } from './break-glass'
 import { changeRole } from './change-role'
 import { RoleName } from './fields'
+import { chooseMail } from './mail-choice'
 import { findMember, listMembers, type Member as MemberRow, memberKey } from './read'
 import { removeMember, removeWithKeys } from './remove'
 
 const tag = 'Members'
+const MailName = named('MailChoice', z.enum(MAIL_CHOICES))
 const Member = named(
   'Member',
   z.object({
@@ -35,6 +38,9 @@ const Member = named(
     break_glass: z
       .boolean()
       .describe('Whether the member, an owner, may sign in without the single sign-on that the project enforces.'),
+    mail: MailName.describe(
+      'Which emails about the project the member gets, as an owner or an admin. `security`: only those about exposed secrets, which owners always get.',
+    ),
   }),
   {
     user_id: SAMPLE.user,
@@ -44,10 +50,20 @@ const Member = named(
     invited_by: SAMPLE.inviter,
     created_at: SAMPLE.time,
     break_glass: false,
+    mail: 'all',
   },
 )
 const ListQuery = z.strictObject({ ...pageFields, role: RoleName.optional() })
-const RoleBody = named('ChangeMember', z.strictObject({ role: RoleName }), { role: 'admin' })
+const RoleBody = named(
+  'ChangeMember',
+  z
+    .strictObject({
+      role: RoleName.optional(),
+      mail: MailName.optional().describe('For the member alone, as an owner or an admin.'),
+    })
+    .refine(({ role, mail }) => (role === undefined) !== (mail === undefined), 'must have either `role` or `mail`'),
+  { role: 'admin' },
+)
 const RemoveQuery = z.strictObject({
   revoke_keys: flagOrFalse.describe(
     'Whether to first revoke the API keys of the project that the member minted, or whose current secret the member was handed by rotating them. This requires the scope `api_keys:write`.',
@@ -100,9 +116,9 @@ export const memberRoutes = new Hono<HttpEnv>()
     '/:user_id',
     route({
       id: 'updateMember',
-      summary: 'Change the role of a member',
+      summary: 'Change the role of a member, or your emails',
       description:
-        'The role takes effect with the next request of the member. You can give and change roles up to your own. An API key acts as the highest role, up to admin, of which it has all scopes. Setting the same role again changes nothing. A session must be confirmed to make someone an owner, or to change the role of an owner. Pending invitations that the member sent are revoked if they offer admin or owner and the new role may not.',
+        'The role takes effect with the next request of the member. You can give and change roles up to your own. An API key acts as the highest role, up to admin, of which it has all scopes. Setting the same role again changes nothing. A session must be confirmed to make someone an owner, or to change the role of an owner. Pending invitations that the member sent are revoked if they offer admin or owner and the new role may not. An owner or an admin chooses with `mail` which emails about the project they get themselves.',
       tag,
       policy: { actors, scope: 'members:write', project: true },
       responses: { 200: { description: 'The member.', schema: Member } },
@@ -113,6 +129,7 @@ export const memberRoutes = new Hono<HttpEnv>()
         'confirmation_required',
         'last_owner',
         'break_glass_missing',
+        'console_session_required',
       ],
     }),
     body(RoleBody),
@@ -123,7 +140,11 @@ export const memberRoutes = new Hono<HttpEnv>()
         user_id: c.req.param('user_id'),
         authority: authorityOf(actor),
       }
-      const row = await changeRole(c.get('rt').directory, member, c.req.valid('json'), changeOf(c))
+      const { directory } = c.get('rt')
+      const { role, mail } = c.req.valid('json')
+      const row = role
+        ? await changeRole(directory, member, { role }, changeOf(c))
+        : await chooseMail(directory, actor, { ...member, mail: mail ?? 'all' }, changeOf(c))
       return answer(c, present(row), 200)
     },
   )
@@ -202,5 +223,6 @@ function present(row: MemberRow): z.infer<typeof Member> {
     invited_by: row.invited_by,
     created_at: iso(row.created_at),
     break_glass: row.break_glass,
+    mail: row.mail,
   }
 }

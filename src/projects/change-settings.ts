@@ -30,6 +30,7 @@ export async function changeSettingsEverywhere(
   { project_id, settings }: { project_id: string; settings: SettingsChange },
   change: Change,
 ): Promise<Project | null> {
+  if (settings.on_exposure !== undefined && actor.type !== 'session') throw peopleOnly()
   const owned = ofDirectory(settings)
   const others = ofStore(settings)
   const changed =
@@ -70,6 +71,11 @@ async function changeOthers(
   const project = await changeInStore(db, id, settings, change)
   if (project && store !== 0) await copySettings(directory, id, settings)
   return project
+}
+
+/** A key that was stolen must not keep a report from ending it. */
+function peopleOnly(): Fault {
+  return new Fault('console_session_required', 'An API key cannot change `on_exposure`. Use a console session.')
 }
 
 function ownersOnly(): Fault {

@@ -161,7 +161,7 @@ export const projectRoutes = new Hono<HttpEnv>()
       id: 'updateProject',
       summary: 'Change a project',
       description:
-        'Its name, which need not be unique, or its settings. Only the session of an owner changes `require_passkey` and `trusted_connections`. Switching `require_passkey` on requires that this session has its second factor. Switching it off, and changing `trusted_connections`, requires a confirmed session.',
+        'Its name, which need not be unique, or its settings. Only the session of an owner changes `require_passkey` and `trusted_connections`, and no API key changes `on_exposure`. Switching `require_passkey` on requires that this session has its second factor. Switching it off, and changing `trusted_connections`, requires a confirmed session.',
       tag,
       policy: { actors, scope: 'projects:write', project: 'path' },
       responses: { 200: { description: 'The project.', schema: Project } },

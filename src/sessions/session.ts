@@ -1,12 +1,13 @@
-import { and, desc, eq, exists, getTableColumns, gt, lt, ne, not, sql } from 'drizzle-orm'
+import { and, desc, eq, exists, getTableColumns, gt, inArray, lt, ne, not, sql } from 'drizzle-orm'
 import type { ByClient } from '../accounts/by'
-import { purgeAccountEvents, sessionEvent } from '../accounts/events'
-import { forgetBrowsers, purgeBrowsers } from '../accounts/notices'
+import { exposedEvents, purgeAccountEvents, sessionEvent } from '../accounts/events'
+import { countNotices, forgetBrowsers, purgeBrowsers } from '../accounts/notices'
 import { sessions, signInCodes, users } from '../accounts/schema'
 import { batch, type Directory, run } from '../db/client'
 import { deleteSome } from '../db/delete-some'
+import { valuesOf } from '../db/sql'
 import { ssoConnections } from '../identities/schema'
-import { idFloor } from '../lib/ids'
+import { idFloor, newId } from '../lib/ids'
 import { DAY } from '../lib/time'
 import { isDeleted } from '../tenancy/project'
 import { reachesSession, type SsoSession, type Viewer } from '../tenancy/reach'
@@ -136,6 +137,31 @@ export async function deleteSessions(
     ...(sso === null && { forgotten: forgetBrowsers(db, user_id) }),
   })
   return ended.length
+}
+
+/**
+ * Ends the live sessions whose tokens have these hashes, because they were exposed, and logs it.
+ *
+ * @returns `found`: the hashes of sessions that there are, live or not. `users`: those whose sessions were ended. `counted`: those of them who
+ *   may be sent an email
+ */
+export async function endExposed(db: Directory, hashes: readonly string[], now: number) {
+  const isOne = inArray(sessions.hash, valuesOf(hashes))
+  const live = and(isOne, gt(sessions.expires_at, now))
+  const owners = db.select({ id: sessions.user_id }).from(sessions).where(live)
+  const ids = hashes.map(() => newId('aev', now))
+  const {
+    found,
+    users: ended,
+    counted,
+  } = await batch(db, {
+    found: db.select({ hash: sessions.hash }).from(sessions).where(isOne),
+    users: db.select().from(users).where(inArray(users.id, owners)),
+    counted: countNotices(db, now, inArray(users.id, owners)),
+    logged: exposedEvents(db, live, ids, now),
+    ended: db.delete(sessions).where(live),
+  })
+  return { found, users: ended, counted }
 }
 
 /**

@@ -41,6 +41,9 @@ export const projects = sqliteTable(
   ],
 )
 
+/** Which emails about a project its owners and admins want: all, those about security, or none. */
+export const MAIL_CHOICES = ['all', 'security', 'none'] as const
+
 /**
  * Who may work in a project. Two triggers in a migration protect the last owner of a project: they refuse an UPDATE
  * or DELETE with `last_owner`. Others keep a member with `break_glass` while the project enforces single sign-on: they refuse
@@ -61,6 +64,8 @@ export const members = sqliteTable(
     invited_by: text(),
     /** Whether an owner may sign in without the single sign-on that the project enforces. Only owners may have it. */
     break_glass: integer({ mode: 'boolean' }).notNull().default(false),
+    /** Which emails about the project the user wants, as an owner or an admin. */
+    mail: text({ enum: MAIL_CHOICES }).notNull().default('all'),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.user_id] }),

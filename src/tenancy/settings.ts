@@ -154,6 +154,13 @@ export const SETTINGS = {
     default: false,
     said: (watch) => `changes of entitlements are ${watch ? 'in the feed' : 'not in the feed'}`,
   }),
+  on_exposure: inStore({
+    schema: named('OnExposure', z.enum(['revoke', 'notify'])).describe(
+      'What happens to an API key, or the token of a device, that is reported as exposed. `revoke`: it is revoked. `notify`: your team only gets a notice. An API key cannot change this setting.',
+    ),
+    default: 'revoke',
+    said: (action) => `an exposed secret is ${action === 'revoke' ? 'revoked' : 'only reported'}`,
+  }),
 }
 
 type Declared = typeof SETTINGS

@@ -3,17 +3,22 @@ import { sendToDue, takeDueEndpoints } from '../endpoints/due'
 import type { Runtime } from '../env'
 import { findDoubtful, resendDoubts } from '../inbox/doubts/due'
 import { resendImports, takeOverdue } from '../inbox/imports/due'
+import { findDueMails } from '../notices/send'
 import { sendToWaiting, takeWaiting } from '../watch/due'
+import { mailNotices } from './notices'
 
-/** Sends to the queues of fetches, of watchers and of endpoints what is due, and what they have lost. The sweep sends its events. */
+/** Sends to the queues of fetches, of watchers and of endpoints what is due, and what they have lost, and the emails about notices. The sweep sends its events. */
 export async function resendDue(rt: Runtime): Promise<void> {
   const { db, fetches, now } = rt
-  const { imports, doubtful, waiting, due } = await batch(db, {
+  const { imports, doubtful, waiting, due, mails } = await batch(db, {
+    mails: findDueMails(db, now),
     imports: takeOverdue(db, now),
     doubtful: findDoubtful(db, now),
     waiting: takeWaiting(db, now),
     due: takeDueEndpoints(db, now),
   })
+  // Nothing waits for the email service.
+  rt.waitUntil(mailNotices(rt, mails))
   await Promise.all([
     resendImports(fetches, imports),
     resendDoubts(fetches, doubtful),

@@ -20,6 +20,7 @@ import { purgeAsks } from '../inbox/refresh/flight'
 import { purgeEvents, purgeMinutes, purgePacked, purgePayloads, purgeReplays } from '../inbox/retention'
 import { bodies, payloads } from '../inbox/schema'
 import { DAY, HOUR } from '../lib/time'
+import { purgeNotices } from '../notices/close'
 import { purgeSpent } from '../passkeys/passkey'
 import { removeHalfMade } from '../projects/half-made'
 import { mendMarks } from '../projects/marks'
@@ -34,6 +35,7 @@ import { renewKeys } from '../token-keys/renew'
 import { type Budget, hasRoom } from './budget'
 import { eraseSome } from './erasures'
 import { LANES } from './limits'
+import { lookAtNotices } from './notices'
 import { type Progress, readProgress, writeProgress } from './progress'
 import { purgeProjects } from './purge'
 
@@ -74,6 +76,11 @@ const TASKS: Record<string, Task> = {
   idempotency: async ({ db, now }) => {
     const done = await purgeKept(db, now, CHUNK_ROWS)
     return { done, after: done === CHUNK_ROWS ? 'more' : null }
+  },
+  notices: (rt, { after }) => lookAtNotices(rt, after),
+  closed_notices: async ({ db, now }) => {
+    const { length } = await run(db, purgeNotices(db, now, CHUNK_ROWS))
+    return { done: length, after: length === CHUNK_ROWS ? 'more' : null }
   },
   rollups: (rt, progress) => purgeMinutes(rt.db, startOf(rt, progress), recordsBefore(rt)),
   minutes: (rt, progress) => foldMinutes(rt.db, startOf(rt, progress), { now: rt.now, folded: progress.hour * HOUR }),

@@ -14,6 +14,7 @@ import { writeLog } from '../http/log'
 import { IDEMPOTENCY_PARTS } from '../idempotency/schema'
 import { IDENTITY_PARTS } from '../identities/schema'
 import { INBOX_PARTS } from '../inbox/schema'
+import { NOTICE_PARTS } from '../notices/schema'
 import { beginPurge, deleteLast, handOver, nextToPurge } from '../projects/purge'
 import type { PassStep } from '../tenancy/pass'
 import type { Project } from '../tenancy/project'
@@ -36,6 +37,7 @@ const PARTS: Parts = {
   ...FOLLOWER_PARTS,
   ...WATCH_PARTS,
   ...CHANGES_PARTS,
+  ...NOTICE_PARTS,
   ...IDEMPOTENCY_PARTS,
 }
 

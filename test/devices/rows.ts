@@ -2,7 +2,13 @@ import { sha256Hex } from '../../src/lib/crypto'
 import { newId } from '../../src/lib/ids'
 import { STORE } from '../harness'
 
-type Fields = { id?: string; installation_id?: string; state?: 'active' | 'revoked'; last_seen_at?: number }
+type Fields = {
+  id?: string
+  token_hash?: string
+  installation_id?: string
+  state?: 'active' | 'revoked'
+  last_seen_at?: number
+}
 
 /** A device of a consumer, written to the database. @returns its id, which is also its installation id by default */
 export async function insertDevice(project: string, consumer: string, fields: Fields = {}): Promise<string> {
@@ -13,7 +19,16 @@ export async function insertDevice(project: string, consumer: string, fields: Fi
     `INSERT INTO devices (project_id, token_hash, id, consumer_id, installation_id, platform, state, last_seen_at, created_at, revoked_at)
      VALUES (?1, ?2, ?3, ?4, ?5, 'ios', ?6, ?7, ?8, CASE WHEN ?6 = 'revoked' THEN ?8 END)`,
   )
-    .bind(project, await sha256Hex(row.id), row.id, consumer, row.installation_id, row.state, row.last_seen_at, now)
+    .bind(
+      project,
+      row.token_hash ?? (await sha256Hex(row.id)),
+      row.id,
+      consumer,
+      row.installation_id,
+      row.state,
+      row.last_seen_at,
+      now,
+    )
     .run()
   return row.id
 }

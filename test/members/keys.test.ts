@@ -184,7 +184,7 @@ describe('revoke_keys', () => {
     const { project, owner, secret } = await freshKey()
     const admin = await addMember(project, 'admin')
     const other = await freshProject()
-    await DIRECTORY.prepare("INSERT INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL, 0)")
+    await DIRECTORY.prepare("INSERT INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL, 0, 'all')")
       .bind(other.project, admin.user)
       .run()
     const minted = [await mint(admin.token, project), await mint(admin.token, project)]

@@ -33,6 +33,7 @@ describe('a member', () => {
         invited_by: null,
         created_at: expect.any(String),
         break_glass: false,
+        mail: 'all',
       },
       expect.objectContaining({ user_id: owner.user, role: 'owner', source: 'creator' }),
     ])
@@ -227,7 +228,7 @@ describe('a manager who lost the role between authentication and write', () => {
       (o: object) => revoke(id, o),
       (o: object) => invite(project, admin.token, {}, o),
     ]) {
-      await DIRECTORY.prepare("INSERT OR IGNORE INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL, 0)")
+      await DIRECTORY.prepare("INSERT OR IGNORE INTO members VALUES (?, ?, 'admin', 0, 'invitation', NULL, 0, 'all')")
         .bind(project, admin.user)
         .run()
       await as(project, owner.token).give(admin.user, 'admin')

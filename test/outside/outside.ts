@@ -17,6 +17,7 @@ const HANDLERS: Record<string, Handler> = {
   'mock.dev': mock,
   'cloudflare-dns.com': dns,
   'dns.google': dns,
+  'github.com': plain,
   'plain.dev': plain,
   'stripe.com': stripe,
   'paddle.com': paddle,

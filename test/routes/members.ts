@@ -33,7 +33,22 @@ export const MEMBER_ROWS: Rows = {
     who: MANAGE,
     json: { role: 'viewer' },
     audit: onMember('role_changed'),
-    console: { [`POST ${PAGES}/:user/role`]: { fields: { role: 'admin', from: 'developer' } } },
+    faults: {
+      console_session_required: async () => {
+        const { project, owner } = await byOwner()
+        const { user } = await addMember(project, 'admin')
+        return call(`${MEMBERS}/${user}`, { method: 'PATCH', project, token: owner.token, json: { mail: 'none' } })
+      },
+    },
+    console: {
+      [`POST ${PAGES}/:user/role`]: { fields: { role: 'admin', from: 'developer' } },
+      'POST /console/p/:project/platform/notices/emails': {
+        policy: 'members:write',
+        action: 'member.mail_chosen',
+        object: ({ owner }) => owner.user,
+        fields: { mail: 'security' },
+      },
+    },
   },
   'DELETE /platform/v1/members/:user_id': {
     who: MANAGE,

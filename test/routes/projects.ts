@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { call, freshProject, mint, owning, STORE, signedIn } from '../harness'
+import { insertNotice } from '../notices/world'
 import { may, people, type Rows, read, times } from './row'
 import type { World } from './world'
 
@@ -64,6 +65,7 @@ export const PROJECT_ROWS: Rows = {
         ...onProject('settings_changed'),
         fields: { grace_days: '1', renewal_slack_hours: '1' },
       },
+      [`POST ${GENERAL}/exposure`]: { ...onProject('settings_changed'), fields: { on_exposure: 'notify' } },
     },
   },
   'DELETE /platform/v1/projects/:id': {
@@ -101,6 +103,14 @@ export const PROJECT_ROWS: Rows = {
       ],
     },
     console: { 'GET /console/p/:project/platform/settings/audit-log': {} },
+  },
+  'GET /platform/v1/notices': {
+    who: { key: true, session: 'viewer', scope: null },
+    list: {
+      add: ({ project }, n) => times(n, () => insertNotice(project)),
+      filters: ['open=true', 'open=false', 'kind=key_exposed', ''],
+    },
+    console: { 'GET /console/p/:project/platform/notices': { policy: 'projects:read' } },
   },
   'GET /platform/v1/changes': {
     // Each change needs the scope of its object, so that no scope opens or closes the feed.

@@ -11,6 +11,23 @@ export const SERVICE: Rows = {
         call('/healthz', { bindings: { DB: failingD1('D1_ERROR: no such table: users: SQLITE_ERROR') } }),
     },
   },
+  'POST /exposures': { who: 'public', json: { secret: 'sample' }, status: 202 },
+  'POST /exposures/github': {
+    who: 'public',
+    status: 401, // its sample has no signature
+    faults: {
+      vendor_failed: async () => {
+        const headers = { 'Github-Public-Key-Identifier': 'any', 'Github-Public-Key-Signature': 'MAYCAQECAQE=' }
+        // It is one of our own hosts here, which we do not ask.
+        return call('/exposures/github', {
+          method: 'POST',
+          body: '[]',
+          headers,
+          bindings: { OTHER_HOSTS: 'api.github.com' },
+        })
+      },
+    },
+  },
   'GET /metrics': { who: 'public', status: 404 }, // without its own token
 }
 

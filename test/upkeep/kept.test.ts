@@ -27,6 +27,7 @@ const ELSEWHERE = {
   purgeDeliveryRuns: '../endpoints/calls.test.ts',
   purgeDeliveries: '../endpoints/calls.test.ts',
   purgeResends: '../endpoints/calls.test.ts',
+  purgeNotices: '../notices/notices.test.ts',
   purgeIdentities: '../sso/connections.test.ts',
 }
 

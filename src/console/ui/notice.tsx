@@ -3,6 +3,7 @@ const NOTICES = {
   signed_out: 'You are signed out.',
   session_ended: 'The session has ended.',
   sessions_ended: 'All your other sessions have ended.',
+  project_emails_saved: 'Your choice of emails about this project was saved.',
   notices_saved: 'Your choice of security emails was saved.',
   account_deleted: 'Your account was deleted.',
   signed_out_everywhere: 'You are signed out everywhere.',

@@ -21,6 +21,7 @@ import { binOf } from '../histogram'
 import { FINAL_STATUSES, leftBy } from '../lifecycle'
 import { attempts, events, minutes, refs, replays, totals } from '../schema'
 import { isDelivered } from '../sources'
+import { failingTold } from '../tell'
 import { MAX_ERROR_LENGTH } from './limits'
 import type { Verdict } from './verdict'
 
@@ -79,6 +80,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
   const holdsOneOf = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) b
     CROSS JOIN ${events} ${e} ON ${e.project_id} = ${projectId} AND ${e.id} = b.value AND ${isHeld(e)})`
   const doubtful = projections.filter(isInDoubt)
+  const failing = verdicts.filter(({ status }) => status === 'failed').map(({ event }) => event.connection_id)
   return {
     ...writeObjects(db, projections, holdsOneOf, isErased),
     ...(doubtful.length > 0 && { doubts: noteDoubts(db, doubtful, holdsOneOf, now) }),
@@ -92,6 +94,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`)),
     attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE NOT ${follows(now)} ON CONFLICT DO NOTHING`),
     minutes: addToMinutes(db, held, isFinal),
+    ...(failing.length > 0 && { failing: failingTold(db, failing, now) }),
     totals: insertFrom(
       db,
       totals,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Db, run } from '../../db/client'
+import { batch, type Db } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { addUpCounts } from '../../db/upsert'
 import type { Runtime } from '../../env'
@@ -7,6 +7,7 @@ import { writeLog } from '../../http/log'
 import { MINUTE } from '../../lib/time'
 import { projects } from '../../tenancy/schema'
 import { minutes } from '../schema'
+import { degradedTold } from '../tell'
 import { FLUSH_DIED_AFTER_MS, MAX_REFUSAL_COUNTS } from './limits'
 
 /**
@@ -44,7 +45,7 @@ async function flush(rt: Runtime, pending: Pending): Promise<void> {
   pending.counts = new Map()
   pending.flushingSince = null
   try {
-    await addRefusals(rt.db, counts)
+    await addRefusals(rt.db, counts, Date.now())
   } catch (error) {
     // Counts of junk are not worth keeping while the database is out.
     const refused = counts.reduce((sum, { n }) => sum + n, 0)
@@ -55,8 +56,8 @@ async function flush(rt: Runtime, pending: Pending): Promise<void> {
 /** Deliveries of a connection that were refused in a minute (since the epoch), for one cause. */
 export type CountedRefusals = { project_id: string; connection_id: string; minute: number; cause: string; n: number }
 
-/** Adds counts of refused deliveries to their minutes, except those of connections whose project is deleted. */
-export async function addRefusals(db: Db, counts: readonly CountedRefusals[]): Promise<void> {
+/** Adds counts of refused deliveries to their minutes, except those of connections whose project is deleted, and tells of those that accept nothing. */
+export async function addRefusals(db: Db, counts: readonly CountedRefusals[], now: number): Promise<void> {
   const row = {
     project_id: sql`j.value->>'project_id'`,
     minute: sql`j.value->>'minute'`,
@@ -65,5 +66,10 @@ export async function addRefusals(db: Db, counts: readonly CountedRefusals[]): P
   }
   const known = sql`EXISTS (SELECT 1 FROM ${projects} WHERE ${projects.id} = ${row.project_id} AND ${projects.deleted_at} IS NULL)`
   const each = sql`FROM json_each(${JSON.stringify(counts)}) j WHERE ${known} GROUP BY 1, 2, 3`
-  await run(db, insertFrom(db, minutes, row, sql`${each} ON CONFLICT DO UPDATE SET ${addUpCounts(minutes.refused)}`))
+  // Those that refuse most are looked at.
+  const ids = counts.toSorted((a, b) => b.n - a.n).map(({ connection_id }) => connection_id)
+  await batch(db, {
+    added: insertFrom(db, minutes, row, sql`${each} ON CONFLICT DO UPDATE SET ${addUpCounts(minutes.refused)}`),
+    told: degradedTold(db, ids, now),
+  })
 }

@@ -48,13 +48,16 @@ export const ACTIONS: Record<string, Action> = {
   },
   'api_key.revoked': {
     did: 'Revoked an API key',
-    more: ({ revoked_with, with_member }) =>
+    more: ({ revoked_with, with_member, exposed, key_prefix }) =>
       revoked_with
         ? 'together with the key that received its secret'
         : with_member
           ? 'together with the member who created it'
-          : '',
+          : exposed
+            ? `because its secret ${key_prefix ?? ''} was exposed`
+            : '',
   },
+  'api_key.exposed': { did: 'Noted an exposed API key', more: ({ key_prefix }) => words(key_prefix) },
   'member.invited': { did: 'Invited somebody', more: offered },
   'invitation.resent': { did: 'Sent an invitation again', more: offered },
   'invitation.revoked': {
@@ -85,6 +88,7 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Changed the role of a member',
     more: ({ from, to }) => `from ${words(from)} to ${words(to)}`,
   },
+  'member.mail_chosen': { did: 'Chose which emails about the project they get', more: ({ mail }) => words(mail) },
   'member.removed': { did: 'Removed a member', more: offered },
   'member.left': { did: 'Left the project', more: offered },
   'consumer.blocked': { did: 'Blocked a consumer', more: reasoned },
@@ -116,8 +120,10 @@ export const ACTIONS: Record<string, Action> = {
   },
   'device.revoked': {
     did: 'Revoked a device',
-    more: ({ replaced_by }) => (replaced_by ? `to make room for ${words(replaced_by)}` : ''),
+    more: ({ replaced_by, exposed }) =>
+      replaced_by ? `to make room for ${words(replaced_by)}` : exposed ? 'because its token was exposed' : '',
   },
+  'device.exposed': { did: 'Noted an exposed device token' },
   'feature.created': { did: 'Created a feature', more: ({ type }) => words(type) },
   'feature.updated': { did: 'Changed a feature', more: ({ name }) => named(name) },
   'feature.deleted': { did: 'Deleted a feature' },

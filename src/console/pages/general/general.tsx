@@ -14,7 +14,7 @@ import { capital, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { PROJECT } from '../projects/create'
-import { ConsumerSettings, EntitlementSettings, type FORMS, Security } from './settings'
+import { ConsumerSettings, EntitlementSettings, ExposureSettings, type FORMS, Security } from './settings'
 
 /** How long a deleted project can be restored, in words. */
 export const RESTORABLE = plural(RESTORABLE_FOR / DAY, 'day')
@@ -47,6 +47,7 @@ export function generalPage(c: Visit, project: Project, sent: { [form in 'name' 
       <Security c={c} settings={set} sent={sent.settings} />
       <ConsumerSettings c={c} settings={set} sent={sent.consumers} />
       <EntitlementSettings c={c} settings={set} sent={sent.entitlements} />
+      <ExposureSettings c={c} settings={set} sent={sent.exposure} />
       <h2>Project ID</h2>
       <p class="quiet">
         Calls to the API name the project in the header <code>X-Project-Id</code>.

@@ -100,6 +100,7 @@ export const generalPages = new Hono<HttpEnv>()
   .route('/', change('settings'))
   .route('/', change('consumers'))
   .route('/', change('entitlements'))
+  .route('/', change('exposure'))
   .route('/', remove)
 
 /** The project of the page. */

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { MAX_CONSUMER_KEYS, MAX_DEVICES, MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../tenancy/limits'
 import { ProjectSettings, type Settings } from '../../../tenancy/settings'
-import { form, list, number, text, tick } from '../../form'
+import { choice, form, list, number, text, tick } from '../../form'
 import { can, pathsOf, type Visit } from '../../page'
 import { type Sent, UNSENT } from '../../refusal'
 import { userOf } from '../../session'
@@ -64,8 +64,16 @@ const SECURITY = form(ProjectSettings.pick({ require_passkey: true }).partial(),
   }),
 })
 
+/** What happens to an exposed secret. */
+const ACTIONS = { revoke: 'Revoke it', notify: 'Only tell the team' }
+const EXPOSURE = form(ProjectSettings.pick({ on_exposure: true }).partial(), {
+  on_exposure: choice('When an API key or a device token is reported as exposed', Object.entries(ACTIONS), {
+    hint: 'Anyone who finds a secret can report it.',
+  }),
+})
+
 /** The forms that change settings, by the ends of their paths. */
-export const FORMS = { settings: SECURITY, consumers: CONSUMERS, entitlements: ENTITLEMENTS }
+export const FORMS = { settings: SECURITY, consumers: CONSUMERS, entitlements: ENTITLEMENTS, exposure: EXPOSURE }
 
 type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }
 
@@ -148,6 +156,26 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
           <Fact name="Access after a period">{plural(renewal_slack_hours, 'hour')}</Fact>
           <Fact name="Subscriptions in test mode">{test_mode_counts ? 'give access' : 'give no access'}</Fact>
           <Fact name="Changes of entitlements">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
+        </dl>
+      )}
+    </section>
+  )
+}
+
+export function ExposureSettings({ c, settings, sent = UNSENT }: Props) {
+  const of = { ...sent, entered: sent.entered ?? EXPOSURE.opened(settings) }
+  return (
+    <section id="exposure" aria-labelledby="exposure-title">
+      <h2 id="exposure-title">Exposed secrets</h2>
+      {can(c, 'projects:write') ? (
+        <Form c={c} to="exposure" sent={of}>
+          {EXPOSURE.field('on_exposure', of)}
+        </Form>
+      ) : (
+        <dl class="facts">
+          <Fact name="A secret that is reported as exposed">
+            {settings.on_exposure === 'revoke' ? 'is revoked' : 'is only reported to the team'}
+          </Fact>
         </dl>
       )}
     </section>

@@ -22,6 +22,7 @@ const WORDS: Record<Exclude<EventType, keyof typeof WRONG>, string> = {
   passkey_sign_in: 'Signed in with a passkey',
   sign_out: 'Signed out',
   session_ended: 'Ended a session',
+  session_exposed: 'A session was ended because its token was exposed',
   signed_out_everywhere: 'Signed out everywhere',
   confirmed: 'Confirmed with a code',
   passkey_used: 'Confirmed with a passkey',

@@ -30,6 +30,7 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
           {around.current?.name ?? 'Platform API'}
         </a>
         <Mode modes={around.modes} />
+        {paths && <Bell open={around.openNotices} to={paths.notices} />}
       </header>
       <nav id="side" class="side" aria-label="Main" popover="auto">
         <a class="brand" href="/console">
@@ -38,6 +39,7 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         <div class="where">
           <ProjectsMenu around={around} section={section} />
           <Mode modes={around.modes} />
+          {paths && <Bell open={around.openNotices} to={paths.notices} />}
         </div>
         {paths ? <Sections user={user} paths={paths} section={section} /> : <Outside section={section} />}
         <div class="foot">
@@ -49,6 +51,16 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
       </nav>
       {children}
     </div>
+  )
+}
+
+/** The open notices of the project, on each of its pages; nothing if there are none. */
+function Bell({ open, to }: { open: number; to: string }) {
+  if (open === 0) return null
+  return (
+    <a class="badge warn" href={to} title="Open notices">
+      <span aria-hidden="true">🔔</span> <span class="unseen">Open notices:</span> {open}
+    </a>
   )
 }
 

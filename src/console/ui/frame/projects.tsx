@@ -1,7 +1,8 @@
 import { batch, run } from '../../../db/client'
 import { type InGrace, listInGrace } from '../../../domains/domain'
-import { ifAnswered } from '../../../http/read'
+import { besides } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/connection'
+import { countOpenNotices } from '../../../notices/read'
 import { findMemberProject, listOpenProjects } from '../../../projects/in-directory'
 import type { Visit } from '../../page'
 import type { SignedIn } from '../../session'
@@ -16,7 +17,14 @@ type Known = { id: string; name: string }
  * The current project, the newest others, and the modes of the current project's connections: none if its store does
  * not answer. `inGrace`: domains whose record is gone, for those who may read them.
  */
-export type AroundProjects = { current: Known | null; others: Known[]; modes: boolean[]; inGrace: readonly InGrace[] }
+export type AroundProjects = {
+  current: Known | null
+  others: Known[]
+  modes: boolean[]
+  inGrace: readonly InGrace[]
+  /** Open notices of the current project. */
+  openNotices: number
+}
 
 /** Reads what the frame shows of the user's projects: from the directory and the project's store, side by side. */
 export async function projectsAround(c: Visit, user: SignedIn): Promise<AroundProjects> {
@@ -24,18 +32,22 @@ export async function projectsAround(c: Visit, user: SignedIn): Promise<AroundPr
   const { project_id, user_id } = user
   const newest = listOpenProjects(directory, user, null, SHOWN + 1)
   if (project_id === null) {
-    return { current: null, others: (await run(directory, newest)).slice(0, SHOWN), modes: [], inGrace: [] }
+    const others = (await run(directory, newest)).slice(0, SHOWN)
+    return { current: null, others, modes: [], inGrace: [], openNotices: 0 }
   }
-  const [{ all, here, inGrace }, modes] = await Promise.all([
+  const { db } = c.get('rt')
+  const ofStore = { modes: listModes(db, project_id), open: countOpenNotices(db, project_id) }
+  const [{ all, here, inGrace }, inStore] = await Promise.all([
     batch(directory, {
       all: newest,
       here: findMemberProject(directory, project_id, user_id),
       inGrace: listInGrace(directory, project_id),
     }),
-    ifAnswered(c.get('rt').db, listModes(c.get('rt').db, project_id)),
+    besides(batch(db, ofStore)),
   ])
   const others = all.filter(({ id }) => id !== project_id).slice(0, SHOWN - 1)
-  return { current: here[0] ?? null, others, modes: (modes ?? []).map(({ livemode }) => livemode), inGrace }
+  const modes = (inStore?.modes ?? []).map(({ livemode }) => livemode)
+  return { current: here[0] ?? null, others, modes, inGrace, openNotices: inStore?.open[0]?.n ?? 0 }
 }
 
 /** The project menu. Another project opens at the section of the current page. */

@@ -4,6 +4,7 @@ import type { SignedIn } from '../../session'
 
 export type SectionName =
   | 'overview'
+  | 'notices'
   | 'changes'
   | 'webhooks-out'
   | 'events'
@@ -37,6 +38,7 @@ export const GROUPS: readonly Group[] = [
     label: null,
     sections: [
       { name: 'overview', label: 'Overview', path: ({ start }) => start, needs: 'projects:read' },
+      { name: 'notices', label: 'Notices', path: ({ notices }) => notices, needs: 'projects:read' },
       { name: 'changes', label: 'Changes', path: ({ changes }) => changes, needs: 'projects:read' },
       { name: 'webhooks-out', label: 'Webhooks out', path: ({ endpoints }) => endpoints, needs: 'webhooks:read' },
     ],

@@ -1,0 +1,80 @@
+import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Db, Query } from '../db/client'
+import { valuesOf } from '../db/sql'
+import { idFloor } from '../lib/ids'
+import { MINUTE } from '../lib/time'
+import { DEGRADED, FAILING } from '../notices/limits'
+import { noticesOpened } from '../notices/open'
+import { notices } from '../notices/schema'
+import { connections } from './connections/schema'
+import { events, minutes } from './schema'
+import { isDelivered } from './sources'
+
+/* Connections that the team of a project is told of. */
+
+/** Connections of one statement, at most: each is looked up in every minute of its window. */
+const MOST = 50
+
+/** Opens a notice for each of these connections that has refused much in the last minutes, and accepted nothing. */
+export function degradedTold(db: Db, ids: readonly string[], now: number): Query<void> {
+  const refused = sumOf(connections, DEGRADED.window, now, refusedIn)
+  const which = and(isOne(ids), sql`${refused} >= ${DEGRADED.refused}`, sql`NOT ${hasAccepted(connections, now)}`)
+  return told(db, { kind: 'connection_degraded', counted: sql`'refused', ${refused}`, which }, now)
+}
+
+/** Opens a notice for each of these connections of which many events failed that came in the last hour. */
+export function failingTold(db: Db, ids: readonly string[], now: number): Query<void> {
+  const failed = sumOf(connections, FAILING.window, now, sql`${minutes.failed}`)
+  const which = and(isOne(ids), sql`${failed} >= ${FAILING.events}`)
+  return told(db, { kind: 'events_failing', counted: sql`'failed', ${failed}`, which }, now)
+}
+
+/** Whether a connection that a notice says refuses everything no longer does: it is off, or accepts, or nothing comes. */
+export function isDegradedNoMore(now: number): SQL {
+  return sql`NOT EXISTS (SELECT 1 FROM ${connections} WHERE ${isOfNotice} AND ${connections.status} = 'active'
+    AND NOT ${hasAccepted(connections, now)} AND ${sumOf(connections, 4 * DEGRADED.window, now, refusedIn)} > 0)`
+}
+
+/** Whether none of the events of a connection that came in the last hour has failed. */
+export function isFailingNoMore(now: number): SQL {
+  return sql`NOT EXISTS (SELECT 1 FROM ${connections} WHERE ${isOfNotice}
+    AND ${sumOf(connections, FAILING.window, now, sql`${minutes.failed}`)} > 0)`
+}
+
+const isOfNotice = and(
+  eq(connections.project_id, notices.project_id),
+  eq(connections.id, notices.object_id),
+  isNull(connections.deleted_at),
+)
+
+type Matter = { kind: string; counted: SQL; which: SQL | undefined }
+
+function told(db: Db, { kind, counted, which }: Matter, now: number): Query<void> {
+  const facts = sql`json_object('name', ${connections.name}, ${counted})`
+  const { project_id, id } = connections
+  const from = sql`FROM ${connections} WHERE ${which}`
+  return noticesOpened(db, { project_id, kind: sql`${kind}`, object_id: id, facts }, from, now)
+}
+
+function isOne(ids: readonly string[]) {
+  const some = [...new Set(ids)].slice(0, MOST)
+  return and(inArray(connections.id, valuesOf(some)), eq(connections.status, 'active'), isNull(connections.deleted_at))
+}
+
+/** The sum of something over the minutes of a connection in a window that ends now. Each minute is looked up by its key. */
+function sumOf({ project_id, id }: typeof connections, window: number, now: number, what: SQL): SQL<number> {
+  const last = Math.floor(now / MINUTE)
+  const list = Array.from({ length: window / MINUTE + 1 }, (_, i) => last - i)
+  return sql`(SELECT coalesce(sum(${what}), 0) FROM ${minutes} WHERE ${eq(minutes.project_id, project_id)}
+    AND ${inArray(minutes.minute, valuesOf(list))} AND ${eq(minutes.connection_id, id)})`
+}
+
+const refusedIn = sql`(SELECT sum(value) FROM json_each(${minutes.refused}))`
+
+/** Whether a connection has taken an event, or one that it had before, in the last minutes. */
+function hasAccepted(of: typeof connections, now: number): SQL {
+  const since = idFloor('evt', now - DEGRADED.window)
+  return sql`(EXISTS (SELECT 1 FROM ${events} INDEXED BY events_connection WHERE ${eq(events.connection_id, of.id)}
+      AND ${events.id} >= ${since} AND ${isDelivered(events.id)})
+    OR ${sumOf(of, DEGRADED.window, now, sql`${minutes.duplicates}`)} > 0)`
+}

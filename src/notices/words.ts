@@ -1,0 +1,68 @@
+import type { NoticeFacts, NoticeKind } from './schema'
+
+/** What emails and the console say of a notice. `page`: the page of the project where something can be done about it. */
+export type NoticeWords = { title: string; says: string; page: string }
+
+type Of = { kind: NoticeKind; object_id: string; facts: NoticeFacts; opened_at: number }
+
+const text = (value: unknown) => (value === null || value === undefined ? '' : String(value))
+const keyPage = (id: string) => `platform/settings/api-keys/${id}`
+const connectionPage = (id: string) => `platform/billing/connections/${id}`
+const endpointPage = (id: string) => `platform/webhook-endpoints/${id}`
+
+const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
+  key_exposed: ({ object_id, facts }) => {
+    const isKey = facts.object === 'api_key'
+    const what = isKey ? `The API key ${text(facts.name)} (${text(facts.key_prefix)})` : `The device ${object_id}`
+    const where = facts.url ? ` It was found at ${text(facts.url)}.` : ''
+    const then = facts.ended
+      ? `It was revoked.${isKey ? ' If somebody may have used it, also revoke the keys that were rotated with it.' : ''}`
+      : 'It still works, because of the project’s setting for exposed secrets. Replace it.'
+    return {
+      title: isKey ? 'An API key was exposed' : 'The token of a device was exposed',
+      says: `${what} was reported as exposed: others could read its secret. ${then}${where}`,
+      page: isKey ? keyPage(object_id) : `platform/consumers/${text(facts.consumer)}/devices/${object_id}`,
+    }
+  },
+  key_expiring: ({ object_id, facts }) => ({
+    title: 'An API key is about to expire',
+    says: `The API key ${text(facts.name)} (${text(facts.key_prefix)}) expires at ${text(facts.expires_at)}, and was last used at ${text(facts.last_used_at)}. Mint a new key and give it to your servers before that.`,
+    page: keyPage(object_id),
+  }),
+  connection_degraded: ({ object_id, facts }) => ({
+    title: 'A connection refuses every delivery',
+    says: `The connection ${text(facts.name)} refused ${text(facts.refused)} deliveries in 15 minutes, and accepted none. Check its signing secrets.`,
+    page: connectionPage(object_id),
+  }),
+  events_failing: ({ object_id, facts }) => ({
+    title: 'Events fail',
+    says: `${text(facts.failed)} events of the connection ${text(facts.name)} that came within an hour could not be processed.`,
+    page: connectionPage(object_id),
+  }),
+  endpoint_failing: ({ object_id, facts }) => ({
+    title: 'A webhook endpoint accepts nothing',
+    says: `${endpointSays(facts)} It has accepted nothing since ${text(facts.failing_since)}.`,
+    page: endpointPage(object_id),
+  }),
+  endpoint_disabling: ({ object_id, facts }) => ({
+    title: 'A webhook endpoint will be disabled',
+    says: `${endpointSays(facts)} It has accepted nothing since ${text(facts.failing_since)}. If that goes on, it is disabled within a day, and no more changes are sent to it.`,
+    page: endpointPage(object_id),
+  }),
+  endpoint_disabled: ({ object_id, facts }) => ({
+    title: 'A webhook endpoint was disabled',
+    says: `${endpointSays(facts)} No more changes are sent to it until you enable it.`,
+    page: endpointPage(object_id),
+  }),
+}
+
+function endpointSays({ url, change, status, error, answer }: NoticeFacts): string {
+  const what = status === null ? `there was no response (${text(error)})` : `the response was ${text(status)}`
+  const said = answer ? `: “${text(answer)}”` : ''
+  return `${text(url)}: when change ${text(change)} was sent, ${what}${said}.`
+}
+
+/** What people are told of a notice. */
+export function wordsOf(of: Of): NoticeWords {
+  return WORDS[of.kind](of)
+}

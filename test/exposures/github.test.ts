@@ -1,0 +1,251 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newDeviceToken } from '../../src/devices/token'
+import { sha256Hex } from '../../src/lib/crypto'
+import { rawSignature } from '../../src/lib/der'
+import { HOUR, MINUTE } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
+import { insertConsumer } from '../consumers/rows'
+import { insertDevice } from '../devices/rows'
+import { call, countingD1, freshKey, type RequestOptions, STORE, seenBy, setHost, signedIn } from '../harness'
+import { logged, madeUp, noticesIn } from './world'
+
+const HOST = 'api.github.com'
+const PATH = '/meta/public_keys/secret_scanning'
+/** The sample of GitHub's documentation. The number s of its signature has 31 bytes. */
+const SAMPLE = {
+  id: 'bcb53661c06b4728e59d897fb6165d5c9cda0fd9cdf9d09ead458168deb7518c',
+  key: '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYAGMWO8XgCamYKMJS6jc/qgvSlAd\nAjPuDPRcXU22YxgBrz+zoN19MzuRyW87qEt9/AmtoNP5GrobzUvQSyJFVw==\n-----END PUBLIC KEY-----\n',
+  signature: 'MEQCIQDaMKqrGnE27S0kgMrEK0eYBmyG0LeZismAEz/BgZyt7AIfXt9fErtRS4XaeSt/AO1RtBY66YcAdjxji410VQV4xg==',
+  body: '[{"source":"commit","token":"some_token","type":"some_type","url":"https://example.com/base-repo-url/"}]',
+}
+const URL_OF_FILE = 'https://github.com/octocat/hello/blob/1234567/.env'
+let own: CryptoKeyPair
+
+beforeAll(async () => {
+  stopClock()
+  own = (await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+    'sign',
+    'verify',
+  ])) as CryptoKeyPair
+  await publish()
+})
+
+async function publish(also: { key_identifier: string; key: string; is_current: boolean }[] = []) {
+  const spki = new Uint8Array((await crypto.subtle.exportKey('spki', own.publicKey)) as ArrayBuffer).toBase64()
+  const key = `-----BEGIN PUBLIC KEY-----\n${spki}\n-----END PUBLIC KEY-----\n`
+  const public_keys = [
+    { key_identifier: SAMPLE.id, key: SAMPLE.key, is_current: true },
+    { key_identifier: 'own', key, is_current: true },
+    { key_identifier: 'former', key, is_current: false },
+    ...also,
+  ]
+  const body = JSON.stringify({ public_keys })
+  await setHost(HOST, { [PATH]: { body, headers: { 'Content-Type': 'application/json; charset=utf-8', ETag: '"1"' } } })
+}
+
+const asked = async () => (await seenBy(HOST)).length
+
+function send(body: string, id: string | null, signature: string | null, options: RequestOptions = {}) {
+  const headers = {
+    'Content-Type': 'application/json',
+    ...(id !== null && { 'Github-Public-Key-Identifier': id }),
+    ...(signature !== null && { 'Github-Public-Key-Signature': signature }),
+  }
+  return call<never>('/exposures/github', { method: 'POST', body, headers, ...options })
+}
+
+async function sign(body: string): Promise<string> {
+  const raw = await crypto.subtle.sign(
+    { name: 'ECDSA', hash: 'SHA-256' },
+    own.privateKey,
+    new TextEncoder().encode(body),
+  )
+  return derOf(new Uint8Array(raw)).toBase64()
+}
+
+/** As DER writes it: without leading zeros, and with one before what would look negative. */
+function derOf(raw: Uint8Array): Uint8Array<ArrayBuffer> {
+  const number = (bytes: Uint8Array) => {
+    const digits = [
+      ...bytes.subarray(
+        Math.min(
+          31,
+          bytes.findIndex((byte) => byte !== 0),
+        ),
+      ),
+    ]
+    return (digits[0] ?? 0) > 127 ? [0, ...digits] : digits
+  }
+  const parts = [raw.subarray(0, 32), raw.subarray(32)].map(number).flatMap((digits) => [2, digits.length, ...digits])
+  return new Uint8Array([0x30, parts.length, ...parts])
+}
+
+const reported = (tokens: string[], type = 'platform') =>
+  JSON.stringify(tokens.map((token) => ({ token, type, url: URL_OF_FILE, source: 'commit' })))
+
+async function sendSigned(body: string, options: RequestOptions = {}) {
+  return send(body, 'own', await sign(body), options)
+}
+
+describe('the signature', () => {
+  it('of the sample of GitHub’s documentation is good', async () => {
+    const { status, text } = await send(SAMPLE.body, SAMPLE.id, SAMPLE.signature)
+    expect([status, JSON.parse(text)]).toEqual([
+      200,
+      [{ token_hash: await sha256Hex('some_token'), token_type: 'some_type', label: 'false_positive' }],
+    ])
+    const der = Uint8Array.fromBase64(SAMPLE.signature) as Uint8Array<ArrayBuffer>
+    expect(der[3 + 33 + 2]).toBe(31)
+    expect(rawSignature(der)?.[32]).toBe(0)
+  })
+
+  it('is read in each form that DER has, and in no other', async () => {
+    for (let i = 0; i < 300; i++) {
+      const raw = crypto.getRandomValues(new Uint8Array(64))
+      raw.fill(0, 0, i % 5)
+      raw.fill(0, 32, 32 + (i % 7))
+      const der = derOf(raw)
+      expect(rawSignature(der)).toEqual(raw)
+      expect(rawSignature(der.subarray(0, -1))).toBeNull()
+      expect(rawSignature(new Uint8Array([...der, 0]))).toBeNull()
+    }
+    for (const bad of [[], [0x30], [0x30, 0], [0x30, 2, 2, 0], [0x30, 6, 2, 1, 1, 3, 1, 1], Array(64).fill(1)])
+      expect(rawSignature(new Uint8Array(bad))).toBeNull()
+    expect(rawSignature(new Uint8Array([0x30, 39, 2, 34, ...Array(34).fill(1), 2, 1, 1]))).toBeNull()
+  })
+
+  it('that is made up revokes nothing', async () => {
+    const { project, key, secret } = await freshKey()
+    const body = reported([secret])
+    const good = await sign(body)
+    const tries = [
+      [body, null, good, 'signature_missing'],
+      [body, 'own', null, 'signature_missing'],
+      [body, 'own', 'not base64', 'signature_malformed'],
+      [body, 'own', 'AAAA', 'signature_malformed'],
+      [body, 'own', await sign('[]'), 'signature_mismatch'],
+      [body, SAMPLE.id, good, 'signature_mismatch'],
+      [body, 'unknown', good, 'signature_mismatch'],
+      [body, 'former', good, 'signature_mismatch'],
+      [`${body} `, 'own', good, 'signature_mismatch'],
+    ] as const
+    for (const [sent, id, signature, code] of tries) {
+      const { status, text } = await send(sent, id, signature)
+      expect([status, JSON.parse(text).code]).toEqual([401, code])
+    }
+    expect((await call('/platform/v1/api-keys/self', { token: secret, project })).status).toBe(200)
+    expect(await logged(key.id)).toEqual([])
+  })
+})
+
+describe('GitHub’s keys', () => {
+  it('are asked for again after an hour, with a condition; for an unknown one at most once a minute', async () => {
+    stopClock()
+    advance(2 * HOUR)
+    await publish()
+    await sendSigned('[]')
+    await sendSigned('[]')
+    expect(await asked()).toBe(1)
+    for (let i = 0; i < 5; i++) await send('[]', `unknown-${i}`, SAMPLE.signature)
+    expect(await asked()).toBe(1)
+    advance(MINUTE)
+    for (let i = 0; i < 5; i++) await send('[]', `unknown-${i}`, SAMPLE.signature)
+    expect(await asked()).toBe(2)
+    advance(HOUR)
+    await setHost(HOST, { [PATH]: { status: 304, headers: {} } })
+    expect((await sendSigned('[]')).status).toBe(200)
+    const headers = (await seenBy(HOST))[0]?.headers ?? {}
+    expect([headers['if-none-match'], headers['user-agent']]).toEqual(['"1"', 'platform-api-exposures/1'])
+  })
+
+  it('that cannot be read are a 502, and those known stay', async () => {
+    stopClock()
+    advance(4 * HOUR)
+    for (const answer of [
+      { status: 500 },
+      { body: 'no' },
+      { body: '{"public_keys":[{}]}' },
+      { body: 'x'.repeat(70_000) },
+    ]) {
+      await setHost(HOST, { [PATH]: answer })
+      expect((await sendSigned('[]')).status).toBe(502)
+      advance(MINUTE)
+    }
+    await publish()
+    expect((await sendSigned('[]')).status).toBe(200)
+  })
+})
+
+describe('a report', () => {
+  it('says for each token what it is, and where it was found is on the notice', async () => {
+    const { project, key, secret } = await freshKey()
+    const made = madeUp()
+    const { text } = await sendSigned(reported([secret, made, 'x', secret]))
+    const labels = JSON.parse(text).map((one: { label: string }) => one.label)
+    expect(labels).toEqual(['true_positive', 'false_positive', 'false_positive', 'true_positive'])
+    expect(await logged(key.id)).toHaveLength(1)
+    expect(await noticesIn(project)).toMatchObject([{ facts: { source: 'commit', url: URL_OF_FILE } }])
+    // It no longer works, and is a secret of ours all the same.
+    expect(JSON.parse((await sendSigned(reported([secret]))).text)).toMatchObject([{ label: 'true_positive' }])
+  })
+
+  it('is refused if it is too large or malformed, and what GitHub adds does no harm', async () => {
+    const many = reported(Array(1001).fill('x'))
+    expect((await sendSigned(many)).status).toBe(422)
+    expect((await sendSigned(`[${' '.repeat(1_100_000)}]`)).status).toBe(413)
+    for (const [body, status] of [
+      ['', 400],
+      ['{', 400],
+      ['{}', 422],
+      ['[1]', 422],
+      ['[{"token":1,"type":"t"}]', 422],
+      ['[]', 200],
+      ['[{"token":"t","type":"t","new":1}]', 200],
+    ] as const)
+      expect([body, (await sendSigned(body)).status]).toEqual([body, status])
+  })
+
+  it('with 500 tokens of keys, devices and sessions ends all of them in 30 seconds and a few trips', async () => {
+    const { project } = await freshKey()
+    const consumer = await insertConsumer(project, 'many')
+    const keys = Array.from({ length: 200 }, madeUp)
+    const tokens = await Promise.all(Array.from({ length: 200 }, newDeviceToken))
+    const row = await STORE.prepare('SELECT * FROM api_keys WHERE project_id = ?').bind(project).first()
+    const columns = Object.keys(row ?? {})
+    const insert = STORE.prepare(`INSERT INTO api_keys (${columns.join()}) VALUES (${columns.map(() => '?').join()})`)
+    const hashes = await Promise.all(keys.map((key) => sha256Hex(key)))
+    await STORE.batch(
+      hashes.map((hash, i) =>
+        insert.bind(
+          ...columns.map((name) => (({ id: `key_many${i}`, hash }) as Record<string, string>)[name] ?? row?.[name]),
+        ),
+      ),
+    )
+    for (const { hash } of tokens) await insertDevice(project, consumer, { token_hash: hash })
+    const sessions = await Promise.all(Array.from({ length: 100 }, () => signedIn()))
+    const all = [...keys, ...tokens.map(({ token }) => token), ...sessions.map(({ token }) => token)]
+    const { DB, count } = countingD1()
+    const since = performance.now()
+    const { text } = await sendSigned(reported(all), { bindings: { DB } })
+    const took = performance.now() - since
+    expect(JSON.parse(text).every(({ label }: { label: string }) => label === 'true_positive')).toBe(true)
+    const left = await STORE.prepare(
+      `SELECT (SELECT count(*) FROM api_keys WHERE id LIKE 'key_many%' AND revoked_at IS NULL)
+        + (SELECT count(*) FROM devices WHERE consumer_id = ? AND state = 'active') AS n`,
+    )
+      .bind(consumer)
+      .first('n')
+    expect(left).toBe(0)
+    const entries = await STORE.prepare(
+      "SELECT count(*) AS n FROM audit_log WHERE project_id = ? AND actor_id = 'exposures'",
+    )
+      .bind(project)
+      .first('n')
+    expect(entries).toBe(400)
+    for (const { token } of sessions.slice(0, 3)) expect((await call('/auth/user', { token })).status).toBe(401)
+    expect(took).toBeLessThan(10_000)
+    expect(count.rows_read).toBeLessThan(20_000)
+    expect(count.trips).toBeLessThanOrEqual(8)
+    expect(await noticesIn(project)).toHaveLength(400)
+  })
+})
