@@ -36,6 +36,8 @@ const keyFields = {
   /** Of the current secret, and of those before it that no longer work. */
   current_used_at: sql<number | null>`${apiKeys.last_used_at}`.as('current_used_at'),
   revoked_at: apiKeys.revoked_at,
+  allowed_networks: apiKeys.allowed_networks,
+  rate_limit: apiKeys.rate_limit,
   pending: apiKeys.pending,
   previous: apiKeys.previous,
   minter_email: apiKeys.minter_email,
@@ -137,7 +139,15 @@ export function firstRevoked(db: Db, projectId: string) {
 
 type NewKey = Pick<
   typeof apiKeys.$inferSelect,
-  'id' | 'project_id' | 'name' | 'scopes' | 'expires_at' | 'created_by' | 'minter_email'
+  | 'id'
+  | 'project_id'
+  | 'name'
+  | 'scopes'
+  | 'expires_at'
+  | 'created_by'
+  | 'minter_email'
+  | 'allowed_networks'
+  | 'rate_limit'
 >
 
 /**
@@ -153,6 +163,7 @@ export async function insertKey(
   change: Change,
 ): Promise<KeyRow | null> {
   const { id, project_id, name, scopes } = fields
+  const bounds = boundsOf(fields)
   const live = db.$count(apiKeys, and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at)))
   const row = { ...fields, hash, key_prefix, created_at: change.now, secret_issued_to: change.actor.id }
   const minted = revokedSince(db, project_id, change.now - DAY)
@@ -161,7 +172,7 @@ export async function insertKey(
     ...audited(
       db,
       change,
-      keyEntry(project_id, id, 'api_key.minted', { name, scopes }),
+      keyEntry(project_id, id, 'api_key.minted', { name, scopes, ...bounds }),
       insertWhere(db, apiKeys, row, hasRoom).onConflictDoNothing({ target: apiKeys.id }),
     ),
     ...keptWith(db, change, id, key_prefix),
@@ -203,6 +214,11 @@ export function selectKeys(db: Db, condition: SQL | undefined) {
 /** The key of the project with this id, live or not. */
 export function keysOfProject(projectId: string, id: string) {
   return and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))
+}
+
+/** Where a key may be used and how often, as the audit log has it; nothing where it is not limited. */
+export function boundsOf({ allowed_networks, rate_limit }: Pick<NewKey, 'allowed_networks' | 'rate_limit'>) {
+  return { ...(allowed_networks && { allowed_networks }), ...(rate_limit !== null && { rate_limit }) }
 }
 
 /** An audit entry about a key. */

@@ -7,6 +7,10 @@ export const MAX_LIVE_KEYS = 100
  * Without this limit, one project could make that slow for all in its store.
  */
 export const MAX_MINTED_A_DAY = 1_000
+/** Blocks of addresses that a key can be limited to. */
+export const MAX_NETWORKS = 20
+/** Characters of such a block as it is sent; the longest address of IPv6 with its prefix has 49. */
+export const MAX_NETWORK_TEXT = 64
 /** Length of a key's name, in code points. */
 export const MAX_KEY_NAME = 100
 /** Time between two writes of `last_used_at` of a key (ms). It is also how long KV remembers one: KV's minimum is a minute. */

@@ -6,6 +6,7 @@ import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
 import { DAY, iso, isoOrNull } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
 import { lowestRole, type Roles } from '../tenancy/people'
+import { RateLimit } from './bounds'
 import { type KeyRow, usersOf } from './key'
 import { PENDING_FOR } from './limits'
 import { ScopeName } from './mint'
@@ -40,6 +41,11 @@ export const ApiKey = named(
       .describe(
         `The administrative scopes of the key (${ADMINISTRATIVE_NAMES}) that do not count now, because the user who minted it, or the one who was handed its secret, no longer has the role for them. Null from \`GET /self\`, and while it cannot be determined.`,
       ),
+    allowed_networks: z
+      .array(z.string())
+      .nullable()
+      .describe('The only blocks of addresses that the key may be used from. Null: it may be used from anywhere.'),
+    rate_limit: RateLimit.nullable().describe('The limit of this key alone. Null: it has none of its own.'),
     pending: z
       .object({
         key_prefix: z.string(),
@@ -71,6 +77,8 @@ export const ApiKey = named(
     created_by: { user_id: SAMPLE.user, email: SAMPLE.email, is_member: true },
     secret_issued_to: { type: 'user', id: SAMPLE.user },
     dormant_scopes: [],
+    allowed_networks: ['192.0.2.0/24', '2001:db8::/48'],
+    rate_limit: { per_minute: 60 },
     pending: null,
     previous: null,
   },
@@ -100,6 +108,8 @@ export function presentKey(row: KeyRow, people: Roles | null, now: number): z.in
     },
     secret_issued_to: holderOf(row.issued_to),
     dormant_scopes: people === null ? null : dormantScopes(row.scopes, lowestRole(usersOf(row), people)),
+    allowed_networks: row.allowed_networks,
+    rate_limit: row.rate_limit === null ? null : { per_minute: row.rate_limit },
     pending: pending && {
       key_prefix: pending.key_prefix,
       created_at: iso(pending.created_at),

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { clientAddress } from '../http/address'
 import { answer } from '../http/answer'
 import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
@@ -162,17 +163,18 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     '/:id',
     route({
       id: 'updateApiKey',
-      summary: 'Rename an API key, or let it expire earlier',
+      summary: 'Change an API key',
       description:
-        'Its scopes and its secret stay the same, and its expiry can only become earlier. A key may always change itself.',
+        'Its name, when it expires, the networks that it may be used from, and its own limit. Its scopes and its secret stay the same, and its expiry can only become earlier. A key may always change itself, but an API key can only take away networks and lower the limit. A key that would shut itself out with its new networks must confirm that.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
       responses: { 200: { description: 'The key.', schema: ApiKey } },
-      faults: ['not_found'],
+      faults: ['not_found', 'would_lock_out', 'console_session_required'],
     }),
     body(UpdateKeyBody),
     async (c) => {
-      const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      const actor = c.get('actor')
+      const key = { project_id: projectOf(actor), id: c.req.param('id'), actor, address: clientAddress(c) }
       const rt = c.get('rt')
       const [row, people] = await Promise.all([
         changeKey(rt, key, c.req.valid('json'), changeOf(c)),
@@ -186,7 +188,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
-      description: `Returns a new secret, which is shown only here. Without a body, the old secret stops working before the response is sent. With \`when: first_use\`, it works until the new one is used, and for \`grace_s\` seconds more. A new secret that is not used within ${PENDING_FOR / DAY} days ends. Another rotation ends a secret that waits for its first use. A secret that was replaced cannot rotate keys. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
+      description: `Returns a new secret, which is shown only here. Without a body, the old secret stops working before the response is sent. With \`when: first_use\`, it works until the new one is used, and for \`grace_s\` seconds more. A new secret that is not used within ${PENDING_FOR / DAY} days ends. Another rotation ends a secret that waits for its first use. A secret that was replaced cannot rotate keys. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it, nor be limited to fewer networks or requests. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
@@ -196,6 +198,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         'rotation_of_expired_key',
         'rotation_conflict',
         'key_expires_first',
+        'key_reaches_further',
         'confirmation_required',
         'secret_not_replayable',
       ],

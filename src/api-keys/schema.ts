@@ -43,6 +43,10 @@ export const apiKeys = sqliteTable(
     created_at: integer().notNull(),
     last_used_at: integer(),
     revoked_at: integer(),
+    /** Where the key works: canonical blocks of addresses. Null: anywhere. */
+    allowed_networks: text({ mode: 'json' }).$type<string[]>(),
+    /** How many requests a minute the key may make. Null: as many as any key. */
+    rate_limit: integer(),
     /**
      * The id of the user or API key that the current secret was handed to: whoever minted or last rotated this key. Null
      * in a row of an older version; then it is `created_by`.

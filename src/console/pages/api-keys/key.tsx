@@ -10,6 +10,7 @@ import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
 import type { AuditRow } from '../audit-log/entry'
 import { History } from '../audit-log/history'
+import { BoundFacts } from './bounds'
 import { Actions, Holder, MinterAddress } from './columns'
 import { LifeBadge } from './expiry'
 import { Scopes } from './matrix'
@@ -50,6 +51,7 @@ export function keyPage(c: Visit, row: KeyRow, { people, history, dormant }: Abo
         <Fact name={row.expires_at !== null && row.expires_at <= now ? 'Expired' : 'Expires'}>
           <Time at={row.expires_at} now={now} />
         </Fact>
+        <BoundFacts row={row} />
         <Fact name="Created">
           <Time at={row.created_at} now={now} />
         </Fact>

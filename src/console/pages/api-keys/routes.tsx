@@ -5,6 +5,7 @@ import { noticeKey } from '../../../api-keys/tell'
 import { changeKey } from '../../../api-keys/update'
 import { auditPaging, listAudit } from '../../../audit-log/read'
 import { run } from '../../../db/client'
+import { clientAddress } from '../../../http/address'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { dormantScopes } from '../../../lib/access'
@@ -19,6 +20,7 @@ import { readPeople } from '../audit-log/names'
 import { readOverview } from '../overview/read'
 import { doneOf } from '../overview/steps'
 import { scopesIn } from './access'
+import { boundsChanged } from './bounds'
 import { endPending, endPrevious, revoke } from './ends'
 import { expiryOf } from './expiry'
 import { CHANGED_KEY, createPage, editPage, NEW_KEY } from './form'
@@ -63,8 +65,9 @@ const edit = action({
   run: async (c) => {
     const rt = c.get('rt')
     const form = c.get('form')
-    const changes = CHANGED_KEY.body(form, { expires_at: expiryOf(form, rt.now) ?? undefined })
-    await changeKey(rt, addressedKey(c), changes, changeOf(c))
+    const row = await readKey(c)
+    const changes = boundsChanged(CHANGED_KEY.body(form, { expires_at: expiryOf(form, rt.now) ?? undefined }), row)
+    await changeKey(rt, { ...addressedKey(c), actor: userOf(c), address: clientAddress(c) }, changes, changeOf(c))
   },
   done: (c) => [keyPath(c, addressedKey(c).id), 'key_updated'],
 })
