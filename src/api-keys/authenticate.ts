@@ -11,7 +11,6 @@ import { keyExpired, keyRevoked, keyRotated, networkNotAllowed, neverUsed, proje
 import { makeCurrent } from './first-use'
 import { heldBy, usersOf } from './key'
 import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
-import { recordUse } from './uses'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
 export const apiKeyCredential: CredentialKind = {
@@ -68,7 +67,6 @@ type From = { projectId: string | null; asked: AskedFrom }
 
 function judge(rt: Runtime, key: Credential, from: From): Actor {
   requireUsable(rt, key, from)
-  recordUse(rt, key)
   return actorOf(key)
 }
 
@@ -94,11 +92,10 @@ async function judgeOther(
   if (role === 'pending' && pending && pending_hash !== null) {
     // A call without a project takes no API keys, so it is no use of one.
     const isCurrent = projectId !== null && (await tryFirstUse(rt, { ...key, pending, pending_hash }, asked))
-    return actorOf(heldBy(key, pending), isCurrent)
+    return { ...actorOf(heldBy(key, pending), isCurrent), use: { last_used_at: isCurrent ? rt.now : key.last_used_at } }
   }
   if (!previous) throw keyRotated()
-  recordUse(rt, { id: key.id, last_used_at: previous.last_used_at, previous: hash })
-  return actorOf(heldBy(key, previous), false)
+  return { ...actorOf(heldBy(key, previous), false), use: { last_used_at: previous.last_used_at, previous: hash } }
 }
 
 /**
@@ -128,10 +125,12 @@ function requireUsable(rt: Runtime, key: Credential, { projectId, asked }: From)
   if (projectId !== null && key.project_id !== projectId) throw wrongProject()
   // Before its use is recorded or makes a secret the current one.
   const { allowed_networks: networks } = key
-  if (networks !== null && !isInNetworks(asked.address, networks)) throw networkNotAllowed(asked.address, networks)
+  if (networks !== null && !isInNetworks(asked.address, networks)) {
+    throw networkNotAllowed(asked.address, { id: key.id, project_id: key.project_id, networks })
+  }
 }
 
-function actorOf(key: Credential, isCurrent = true): Actor {
+function actorOf(key: Credential, isCurrent = true): Extract<Actor, { type: 'api_key' }> {
   return {
     type: 'api_key',
     id: key.id,
@@ -139,6 +138,7 @@ function actorOf(key: Credential, isCurrent = true): Actor {
     scopes: key.scopes,
     minted_by: key.created_by,
     users: usersOf(key),
+    use: { last_used_at: key.last_used_at },
     ...(key.allowed_networks && { networks: key.allowed_networks }),
     ...(key.rate_limit !== null && { per_minute: key.rate_limit }),
     ...(!isCurrent && { secret: 'other' }),

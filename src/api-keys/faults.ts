@@ -28,11 +28,14 @@ export const rotatedByOther = () =>
     'This secret was replaced by a rotation. It works for a while, but it cannot rotate API keys. Use the secret that the rotation returned.',
   )
 /** The key works only in other networks than the one the call comes from. @param address null if it is not known */
-export const networkNotAllowed = (address: string | null, networks: readonly string[]) =>
+export const networkNotAllowed = (
+  address: string | null,
+  elsewhere: { id: string; project_id: string; networks: readonly string[] },
+) =>
   new Fault(
     'network_not_allowed',
     `This API key may not be used from ${address ?? 'an address that is not known'}. Add the network to the key's allowed_networks with a console session, or send the request from another one.`,
-    { networks },
+    { elsewhere },
   )
 /** A key that makes the call would shut itself out with it. */
 export const wouldLockOut = (address: string | null) =>

@@ -35,6 +35,7 @@ const keyFields = {
   last_used_at: USED_AT.as('last_used_at'),
   /** Of the current secret, and of those before it that no longer work. */
   current_used_at: sql<number | null>`${apiKeys.last_used_at}`.as('current_used_at'),
+  last_use: apiKeys.last_use,
   revoked_at: apiKeys.revoked_at,
   allowed_networks: apiKeys.allowed_networks,
   rate_limit: apiKeys.rate_limit,
@@ -101,16 +102,18 @@ type KeysHeld = {
   limit: Held<number>
   now: Held<number>
   issuedTo?: Held<string> | undefined
+  unusedSince?: Held<number> | undefined
 }
 
 /**
  * Reads the project's live keys, newest first, starting after the key `before`. `issuedTo`: only those of which this user or API
- * key was handed a secret that works or waits.
+ * key was handed a secret that works or waits. `unusedSince`: only those that were minted and last used before that (ms).
  */
-export const listKeys = prepared((db: Db, { project_id, before, limit, now, issuedTo }: KeysHeld) => {
+export const listKeys = prepared((db: Db, { project_id, before, limit, now, issuedTo, unusedSince }: KeysHeld) => {
   const live = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at))
   const issued = issuedTo && or(eq(ISSUED_TO, issuedTo), handedOther(issuedTo, now), handedThrough(issuedTo, now))
-  return selectKeys(db, and(live, issued, before === null ? undefined : lt(apiKeys.id, before)))
+  const unused = unusedSince && sql`coalesce(${USED_AT}, ${apiKeys.created_at}) <= ${unusedSince}`
+  return selectKeys(db, and(live, issued, unused, before === null ? undefined : lt(apiKeys.id, before)))
     .orderBy(desc(apiKeys.id))
     .limit(limit)
 })

@@ -17,6 +17,27 @@ export const MAX_KEY_NAME = 100
 export const LAST_USED_EVERY = MINUTE
 /** The longest lifetime of a key that expires (ms). */
 export const MAX_LIFETIME = 3650 * DAY
+/** Keys whose use an isolate counts until it is written. A key takes some KB. */
+export const MAX_COUNTED_KEYS = 500
+/** Different numbers of a key and day, such as operations and codes of refusals. */
+export const MAX_DAY_COUNTS = 100
+/** Networks of a key and day that are remembered, and how many the API shows of them. */
+export const MAX_DAY_NETWORKS = 20
+export const SHOWN_NETWORKS = 5
+/** User agents of a key and day, by their family. */
+export const MAX_DAY_AGENTS = 5
+/** Length of such a family. */
+export const MAX_AGENT = 40
+/** Refused calls of a key that are remembered. */
+export const MAX_REFUSED_CALLS = 20
+/** Operations of a day that the API shows. */
+export const SHOWN_OPERATIONS = 10
+/** Days that the use of a key is kept. */
+export const USE_DAYS = 90
+/** The most days for which a list can ask for keys that were not used. */
+export const MAX_UNUSED_DAYS = 3650
+/** Live traffic is counted in steps of so long (ms). */
+export const TRAFFIC_STEP = 10 * MINUTE
 /** Entries in the isolate's map of recorded uses. */
 export const MAX_RECORDED_USES = 10_000
 /** How long a new secret waits for its first use (ms). */

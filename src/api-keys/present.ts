@@ -21,6 +21,18 @@ export const ApiKey = named(
     key_prefix: z.string().describe('`svc_v1_`, the first four characters of the body, `…`, the last four.'),
     created_at: timestamp,
     last_used_at: timestamp.nullable().describe('Updated at most once a minute. Null if the key was never used.'),
+    last_used: z
+      .object({
+        at: timestamp,
+        address: z.object({
+          hash: z.string().describe('A keyed hash: the same address always has the same one in this deployment.'),
+          country: z.string().nullable(),
+        }),
+        user_agent: z.string().nullable().describe('Its family, such as `curl`.'),
+        operation: z.string().describe('The `operationId` of the call.'),
+      })
+      .nullable()
+      .describe('The use that `last_used_at` is about. Null if the key was never used, or not since this is recorded.'),
     scopes: z.array(ScopeName).describe('The permissions of the key in its project.'),
     expires_at: timestamp.nullable(),
     created_by: z
@@ -72,6 +84,7 @@ export const ApiKey = named(
     key_prefix: 'svc_v1_9f3a…c41d',
     created_at: SAMPLE.time,
     last_used_at: null,
+    last_used: null,
     scopes: ['billing:read'],
     expires_at: SAMPLE.end,
     created_by: { user_id: SAMPLE.user, email: SAMPLE.email, is_member: true },
@@ -99,6 +112,7 @@ export function presentKey(row: KeyRow, people: Roles | null, now: number): z.in
     key_prefix: row.key_prefix,
     created_at: iso(row.created_at),
     last_used_at: isoOrNull(row.last_used_at),
+    last_used: lastUsed(row),
     scopes: row.scopes,
     expires_at: isoOrNull(row.expires_at),
     created_by: {
@@ -122,4 +136,10 @@ export function presentKey(row: KeyRow, people: Roles | null, now: number): z.in
       last_used_at: isoOrNull(previous.last_used_at),
     },
   }
+}
+
+function lastUsed({ last_used_at: at, last_use: last }: KeyRow): z.infer<typeof ApiKey>['last_used'] {
+  if (at === null || last === null) return null
+  const { address: hash, country, user_agent, operation } = last
+  return { at: iso(at), address: { hash, country }, user_agent, operation }
 }

@@ -4,7 +4,7 @@ import { clientAddress } from '../http/address'
 import { answer } from '../http/answer'
 import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { exampleOf, flagOrFalse, named } from '../http/fields'
+import { exampleOf, flagOrFalse, named, wholeNumber } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
@@ -14,10 +14,9 @@ import { ADMINISTRATIVE_NAMES, NEEDS_CONFIRMATION_NAMES } from '../lib/access-wo
 import { requireFound } from '../lib/fault'
 import { DAY } from '../lib/time'
 import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
-import { endSecret } from './end-secret'
 import { keyRevoked } from './faults'
 import { findKey, findOwnKey, listKeys } from './key'
-import { MAX_LIVE_KEYS, PENDING_FOR } from './limits'
+import { MAX_LIVE_KEYS, MAX_UNUSED_DAYS, PENDING_FOR } from './limits'
 import { MintBody, type Minted, mintKey } from './mint'
 import { mintAgain, rotateAgain } from './mint-again'
 import { ApiKey, presentKey } from './present'
@@ -47,6 +46,9 @@ const ListQuery = z.strictObject({
     .describe(
       'Only keys with a secret that was handed to this user or API key and that works or waits for its first use. The API key may have been revoked or have expired. For an API key, the list includes secrets that it could obtain from key to key: the same keys that are revoked if you revoke it with `issued=true`.',
     ),
+  unused_days: wholeNumber(z.int().min(1).max(MAX_UNUSED_DAYS))
+    .optional()
+    .describe('Only keys that were minted, and last used if ever, at least so many days ago.'),
 })
 const RevokeQuery = z.strictObject({
   issued: flagOrFalse.describe(
@@ -102,7 +104,14 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const asked = c.req.valid('query')
       const list = paging('api-keys', asked)
       const { now } = c.get('rt')
-      const page = { project_id: project, before: list.before, limit: list.take, now, issuedTo: asked.secret_issued_to }
+      const page = {
+        project_id: project,
+        before: list.before,
+        limit: list.take,
+        now,
+        issuedTo: asked.secret_issued_to,
+        unusedSince: asked.unused_days && now - asked.unused_days * DAY,
+      }
       const { found, beside } = await readBeside(c, { rows: listKeys(c.get('rt').db, page) }, (directory) =>
         membersOf(directory, { project_id: project }),
       )
@@ -223,40 +232,6 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     },
   )
   .delete(
-    '/:id/pending-secret',
-    route({
-      id: 'endPendingSecret',
-      summary: 'End the secret that waits for its first use',
-      description:
-        'The secret that a rotation with `when: first_use` returned never becomes current. The current secret stays. If no secret waits, nothing changes. A key may always end its own.',
-      tag,
-      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
-      responses: { 204: { description: 'No secret waits.' } },
-      faults: ['not_found', 'rotation_conflict'],
-    }),
-    async (c) => {
-      await endOf(c, 'pending')
-      return answer(c, null, 204)
-    },
-  )
-  .delete(
-    '/:id/previous-secret',
-    route({
-      id: 'endPreviousSecret',
-      summary: 'End the previous secret',
-      description:
-        'The secret that a rotation replaced, and that still works, stops working immediately. If there is none, nothing changes. A key may always end its own.',
-      tag,
-      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
-      responses: { 204: { description: 'Only the current secret works, and one that waits for its first use.' } },
-      faults: ['not_found'],
-    }),
-    async (c) => {
-      await endOf(c, 'previous')
-      return answer(c, null, 204)
-    },
-  )
-  .delete(
     '/:id',
     route({
       id: 'revokeApiKey',
@@ -284,11 +259,6 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       )
     },
   )
-
-function endOf(c: Context<HttpEnv>, which: 'pending' | 'previous') {
-  const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '', which }
-  return endSecret(c.get('rt').db, key, changeOf(c))
-}
 
 function presentMinted(c: Context<HttpEnv>, { row, secret }: Minted): z.infer<typeof KeyWithSecret> {
   const { email, role } = sessionOf(c)

@@ -17,6 +17,8 @@ export type Actor =
       networks?: readonly string[]
       /** How many requests a minute the key may make, if it has a limit of its own. */
       per_minute?: number
+      /** When it was last used (ms); `previous`: the hash of the secret before the current one, if this is that. */
+      use?: { last_used_at: number | null; previous?: string }
       /** `other`: the secret is not the current one of the key, but the one before it, or one that waits for its first use. */
       secret?: 'other'
     }

@@ -52,7 +52,9 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   let isCounted = false
   const uphold = async (rows: readonly unknown[]) => {
     try {
-      c.set('actor', await admission.judge(rows))
+      const actor = await admission.judge(rows)
+      c.set('actor', actor)
+      c.set('confirmed', actor)
     } catch (error) {
       throw policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member' ? noProject() : error
     }
@@ -114,7 +116,7 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
       else networks.delete(hash)
       return actor
     } catch (error) {
-      if (error instanceof Fault && error.extra.networks) networks.set(hash, error.extra.networks)
+      if (error instanceof Fault && error.extra.elsewhere) networks.set(hash, error.extra.elsewhere.networks)
       if (error instanceof Fault && ERRORS[error.fault].status === 401) {
         known.delete(hash)
         if (!kind.ended.includes(error.fault)) await failures.count(rt, address)

@@ -28,8 +28,8 @@ export class Fault extends Error {
       missing?: string
       /** The single sign-on connection to sign in with. */
       connection?: string
-      /** Where an API key works that is used from elsewhere. For this isolate alone: callers do not see it. */
-      networks?: readonly string[]
+      /** The API key that was used from elsewhere, and where it works. For this isolate alone: callers do not see it. */
+      elsewhere?: { id: string; project_id: string; networks: readonly string[] }
       cause?: unknown
     } = {},
   ) {

@@ -44,6 +44,7 @@ export const API_KEYS: Rows = {
   },
   'GET /platform/v1/api-keys/self': { who: { key: true, session: false, scope: null } },
   'GET /platform/v1/api-keys/:id': { who: read('api_keys:read'), console: { [`GET ${PAGES}/:id`]: {} } },
+  'GET /platform/v1/api-keys/:id/usage': { who: read('api_keys:read') },
   'PATCH /platform/v1/api-keys/:id': {
     who: WRITE,
     json: { name: 'sample', allowed_networks: ['::/0'], rate_limit: { per_minute: 600 } },
