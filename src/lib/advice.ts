@@ -78,7 +78,6 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   invitation_expired: 'Ask for the invitation to be sent again.',
   rotation_conflict: 'Read the key or the device again. If somebody else rotated it, they have the new secret.',
   would_lock_out: 'Add the network that you call from, or send confirm: true if the key should not be used from it.',
-  rotation_conflict: 'Read the key again. If somebody else rotated it, they have the new secret.',
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
   rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',

@@ -65,7 +65,6 @@ const TABLE = {
   invitation_expired: { status: 409, title: 'The invitation has expired' },
   rotation_conflict: { status: 409, title: 'Another call rotated or revoked it first' },
   would_lock_out: { status: 409, title: 'The API key could no longer be used from where it is' },
-  rotation_conflict: { status: 409, title: 'Another call rotated or revoked this API key first' },
   rotation_of_revoked_key: { status: 409, title: 'This API key was revoked', code: 'key_revoked' },
   rotation_of_expired_key: { status: 409, title: 'This API key has expired', code: 'key_expired' },
   external_id_taken: { status: 409, title: 'Another consumer has this external id' },
