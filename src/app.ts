@@ -2,7 +2,10 @@ import { type Context, Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { accountRoutes } from './accounts/routes'
 import { apiKeyCredential } from './api-keys/authenticate'
+import { countUses } from './api-keys/count-uses'
 import { apiKeyRoutes } from './api-keys/routes'
+import { keySecretRoutes } from './api-keys/secret-routes'
+import { keyUsageRoutes } from './api-keys/usage-routes'
 import { auditRoutes } from './audit-log/routes'
 import { invoiceRoutes, paymentMethodRoutes, subscriptionRoutes } from './billing/routes'
 import { featureRoutes } from './catalog/feature-routes'
@@ -85,6 +88,7 @@ base.use(async (c, next) => {
   if (!c.res.headers.has('Content-Security-Policy')) c.res.headers.set('Content-Security-Policy', NO_PAGE)
 })
 base.use(wakeAfterCalls)
+base.use(countUses)
 base.use(requireHttps)
 base.use(hostRouting)
 for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*', '/exposures/*']) base.use(plane, noStore)
@@ -94,6 +98,8 @@ base.use('/p/*', cors({ origin: '*', allowMethods: ['GET', 'HEAD'] }))
 const app = base
   // The API, server to server: Bearer tokens only.
   .route('/platform/v1/api-keys', apiKeyRoutes)
+  .route('/platform/v1/api-keys', keySecretRoutes)
+  .route('/platform/v1/api-keys', keyUsageRoutes)
   .route('/platform/v1/projects', projectRoutes)
   .route('/platform/v1/members', memberRoutes)
   .route('/platform/v1/invitations', invitationRoutes)

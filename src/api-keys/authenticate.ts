@@ -1,16 +1,16 @@
 import { run } from '../db/client'
 import type { Runtime } from '../env'
-import type { Actor, Asked, CredentialKind } from '../http/actor'
+import type { Actor, AskedFrom, CredentialKind } from '../http/actor'
 import { writeLog } from '../http/log'
 import { Fault } from '../lib/fault'
 import { storeOfProject } from '../lib/ids'
+import { isInNetworks } from '../lib/networks'
 import { isAwake, scopeDormant } from '../tenancy/people'
 import { byHash, bySecret, type Credential, type Keyring, roleOf } from './credential'
-import { keyExpired, keyRevoked, keyRotated, neverUsed, projectDeleted } from './faults'
+import { keyExpired, keyRevoked, keyRotated, networkNotAllowed, neverUsed, projectDeleted } from './faults'
 import { makeCurrent } from './first-use'
 import { heldBy, usersOf } from './key'
 import { isSecret, KEY_PREFIX, storeOfSecret } from './secret'
-import { recordUse } from './uses'
 
 /** An API key as a credential. A live key costs one indexed D1 read; a malformed secret costs none. */
 export const apiKeyCredential: CredentialKind = {
@@ -23,14 +23,14 @@ export const apiKeyCredential: CredentialKind = {
     db: rt.db,
     query: byHash(rt.db, { hash: secret.hash }),
     judge: async ([row]) => {
-      if (row) return judge(rt, row as Credential, projectId)
+      if (row) return judge(rt, row as Credential, { projectId, asked })
       return judgeOther(rt, await missed(rt, secret), { projectId, hash: secret.hash, asked })
     },
   }),
   requireAwake: async ({ directory }, actor, scope) => {
     if (!(await isAwake(directory, actor, scope))) throw scopeDormant(scope)
   },
-  faults: ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
+  faults: ['unknown_key', 'key_rotated', 'key_revoked', 'key_expired', 'wrong_project', 'network_not_allowed'],
   ended: ['key_rotated', 'key_revoked', 'key_expired', 'wrong_project'],
   scheme: { name: 'api_key', description: '`svc_v1_` + 96 lower-case hex characters.' },
 }
@@ -62,9 +62,11 @@ async function missed(rt: Runtime, { token, hash }: { token: string; hash: strin
   throw new Fault('unknown_key', 'API key not found. Check that the secret was minted in this deployment.')
 }
 
-function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
-  requireUsable(rt, key, projectId)
-  recordUse(rt, key)
+/** The project that a request names, and where it comes from. */
+type From = { projectId: string | null; asked: AskedFrom }
+
+function judge(rt: Runtime, key: Credential, from: From): Actor {
+  requireUsable(rt, key, from)
   return actorOf(key)
 }
 
@@ -78,23 +80,22 @@ function judge(rt: Runtime, key: Credential, projectId: string | null): Actor {
 async function judgeOther(
   rt: Runtime,
   key: Keyring,
-  { projectId, hash, asked }: { projectId: string | null; hash: string; asked: Asked },
+  { projectId, hash, asked }: From & { hash: string },
 ): Promise<Actor> {
   requireAlive(rt, key)
   const role = roleOf(key, hash, rt.now)
   if (role === 'replaced') throw keyRotated()
   if (role === 'unused') throw neverUsed()
-  if (role === 'current') return judge(rt, key, projectId)
-  requireUsable(rt, key, projectId)
+  if (role === 'current') return judge(rt, key, { projectId, asked })
+  requireUsable(rt, key, { projectId, asked })
   const { pending, pending_hash, previous } = key
   if (role === 'pending' && pending && pending_hash !== null) {
     // A call without a project takes no API keys, so it is no use of one.
     const isCurrent = projectId !== null && (await tryFirstUse(rt, { ...key, pending, pending_hash }, asked))
-    return actorOf(heldBy(key, pending), isCurrent)
+    return { ...actorOf(heldBy(key, pending), isCurrent), use: { last_used_at: isCurrent ? rt.now : key.last_used_at } }
   }
   if (!previous) throw keyRotated()
-  recordUse(rt, { id: key.id, last_used_at: previous.last_used_at, previous: hash })
-  return actorOf(heldBy(key, previous), false)
+  return { ...actorOf(heldBy(key, previous), false), use: { last_used_at: previous.last_used_at, previous: hash } }
 }
 
 /**
@@ -104,7 +105,7 @@ async function judgeOther(
  * @returns whether the secret is current now
  * @throws {Fault} `key_rotated` or `key_revoked` if that happened meanwhile
  */
-async function tryFirstUse(rt: Runtime, key: Parameters<typeof makeCurrent>[1], asked: Asked): Promise<boolean> {
+async function tryFirstUse(rt: Runtime, key: Parameters<typeof makeCurrent>[1], asked: AskedFrom): Promise<boolean> {
   let after: Awaited<ReturnType<typeof makeCurrent>>
   try {
     after = await makeCurrent(rt, key, asked)
@@ -117,14 +118,19 @@ async function tryFirstUse(rt: Runtime, key: Parameters<typeof makeCurrent>[1], 
   return true
 }
 
-function requireUsable(rt: Runtime, key: Credential, projectId: string | null): void {
+function requireUsable(rt: Runtime, key: Credential, { projectId, asked }: From): void {
   requireAlive(rt, key)
   if (key.project_deleted_at !== null) throw projectDeleted()
   // Without a project, the call takes no API keys at all, and the policy refuses this one.
   if (projectId !== null && key.project_id !== projectId) throw wrongProject()
+  // Before its use is recorded or makes a secret the current one.
+  const { allowed_networks: networks } = key
+  if (networks !== null && !isInNetworks(asked.address, networks)) {
+    throw networkNotAllowed(asked.address, { id: key.id, project_id: key.project_id, networks })
+  }
 }
 
-function actorOf(key: Credential, isCurrent = true): Actor {
+function actorOf(key: Credential, isCurrent = true): Extract<Actor, { type: 'api_key' }> {
   return {
     type: 'api_key',
     id: key.id,
@@ -132,6 +138,9 @@ function actorOf(key: Credential, isCurrent = true): Actor {
     scopes: key.scopes,
     minted_by: key.created_by,
     users: usersOf(key),
+    use: { last_used_at: key.last_used_at },
+    ...(key.allowed_networks && { networks: key.allowed_networks }),
+    ...(key.rate_limit !== null && { per_minute: key.rate_limit }),
     ...(!isCurrent && { secret: 'other' }),
   }
 }

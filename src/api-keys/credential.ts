@@ -20,6 +20,8 @@ const fields = {
   handed_first: HANDED_FIRST.as('handed_first'),
   last_used_at: apiKeys.last_used_at,
   revoked_at: apiKeys.revoked_at,
+  allowed_networks: apiKeys.allowed_networks,
+  rate_limit: apiKeys.rate_limit,
   project_deleted_at: projects.deleted_at,
 }
 

@@ -27,6 +27,28 @@ export const rotatedByOther = () =>
     'key_rotated',
     'This secret was replaced by a rotation. It works for a while, but it cannot rotate API keys. Use the secret that the rotation returned.',
   )
+/** The key works only in other networks than the one the call comes from. @param address null if it is not known */
+export const networkNotAllowed = (
+  address: string | null,
+  elsewhere: { id: string; project_id: string; networks: readonly string[] },
+) =>
+  new Fault(
+    'network_not_allowed',
+    `This API key may not be used from ${address ?? 'an address that is not known'}. Add the network to the key's allowed_networks with a console session, or send the request from another one.`,
+    { elsewhere },
+  )
+/** A key that makes the call would shut itself out with it. */
+export const wouldLockOut = (address: string | null) =>
+  new Fault(
+    'would_lock_out',
+    `You call from ${address ?? 'an address that is not known'}, which is in none of the networks. The API key could then not be used from there, nor changed back. If you mean that, send confirm: true.`,
+  )
+/** The call would let a key do more than the API key that makes it. */
+export const onlyNarrower = () =>
+  new Fault(
+    'console_session_required',
+    'An API key can only allow fewer networks and a lower limit than are set now. Use the Bearer token of a console session.',
+  )
 /** The key to rotate was revoked. */
 export const rotationOfRevoked = () => new Fault('rotation_of_revoked_key', REVOKED)
 /** The key that the call is about has other secrets now than when it was read. */

@@ -35,7 +35,10 @@ const keyFields = {
   last_used_at: USED_AT.as('last_used_at'),
   /** Of the current secret, and of those before it that no longer work. */
   current_used_at: sql<number | null>`${apiKeys.last_used_at}`.as('current_used_at'),
+  last_use: apiKeys.last_use,
   revoked_at: apiKeys.revoked_at,
+  allowed_networks: apiKeys.allowed_networks,
+  rate_limit: apiKeys.rate_limit,
   pending: apiKeys.pending,
   previous: apiKeys.previous,
   minter_email: apiKeys.minter_email,
@@ -99,16 +102,18 @@ type KeysHeld = {
   limit: Held<number>
   now: Held<number>
   issuedTo?: Held<string> | undefined
+  unusedSince?: Held<number> | undefined
 }
 
 /**
  * Reads the project's live keys, newest first, starting after the key `before`. `issuedTo`: only those of which this user or API
- * key was handed a secret that works or waits.
+ * key was handed a secret that works or waits. `unusedSince`: only those that were minted and last used before that (ms).
  */
-export const listKeys = prepared((db: Db, { project_id, before, limit, now, issuedTo }: KeysHeld) => {
+export const listKeys = prepared((db: Db, { project_id, before, limit, now, issuedTo, unusedSince }: KeysHeld) => {
   const live = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at))
   const issued = issuedTo && or(eq(ISSUED_TO, issuedTo), handedOther(issuedTo, now), handedThrough(issuedTo, now))
-  return selectKeys(db, and(live, issued, before === null ? undefined : lt(apiKeys.id, before)))
+  const unused = unusedSince && sql`coalesce(${USED_AT}, ${apiKeys.created_at}) <= ${unusedSince}`
+  return selectKeys(db, and(live, issued, unused, before === null ? undefined : lt(apiKeys.id, before)))
     .orderBy(desc(apiKeys.id))
     .limit(limit)
 })
@@ -137,7 +142,15 @@ export function firstRevoked(db: Db, projectId: string) {
 
 type NewKey = Pick<
   typeof apiKeys.$inferSelect,
-  'id' | 'project_id' | 'name' | 'scopes' | 'expires_at' | 'created_by' | 'minter_email'
+  | 'id'
+  | 'project_id'
+  | 'name'
+  | 'scopes'
+  | 'expires_at'
+  | 'created_by'
+  | 'minter_email'
+  | 'allowed_networks'
+  | 'rate_limit'
 >
 
 /**
@@ -153,6 +166,7 @@ export async function insertKey(
   change: Change,
 ): Promise<KeyRow | null> {
   const { id, project_id, name, scopes } = fields
+  const bounds = boundsOf(fields)
   const live = db.$count(apiKeys, and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at)))
   const row = { ...fields, hash, key_prefix, created_at: change.now, secret_issued_to: change.actor.id }
   const minted = revokedSince(db, project_id, change.now - DAY)
@@ -161,7 +175,7 @@ export async function insertKey(
     ...audited(
       db,
       change,
-      keyEntry(project_id, id, 'api_key.minted', { name, scopes }),
+      keyEntry(project_id, id, 'api_key.minted', { name, scopes, ...bounds }),
       insertWhere(db, apiKeys, row, hasRoom).onConflictDoNothing({ target: apiKeys.id }),
     ),
     ...keptWith(db, change, id, key_prefix),
@@ -203,6 +217,11 @@ export function selectKeys(db: Db, condition: SQL | undefined) {
 /** The key of the project with this id, live or not. */
 export function keysOfProject(projectId: string, id: string) {
   return and(eq(apiKeys.id, id), eq(apiKeys.project_id, projectId))
+}
+
+/** Where a key may be used and how often, as the audit log has it; nothing where it is not limited. */
+export function boundsOf({ allowed_networks, rate_limit }: Pick<NewKey, 'allowed_networks' | 'rate_limit'>) {
+  return { ...(allowed_networks && { allowed_networks }), ...(rate_limit !== null && { rate_limit }) }
 }
 
 /** An audit entry about a key. */

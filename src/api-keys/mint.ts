@@ -9,6 +9,7 @@ import { SAMPLE } from '../http/samples'
 import { invalidField } from '../http/validate'
 import { SCOPES } from '../lib/access'
 import { newId } from '../lib/ids'
+import { allowedNetworks, rateLimit } from './bounds'
 import { insertKey, type KeyRow } from './key'
 import { MAX_KEY_NAME, MAX_LIFETIME } from './limits'
 import { newSecret } from './secret'
@@ -31,6 +32,8 @@ export const MintBody = named(
       .nullable()
       .optional()
       .describe('When the key expires, at most ten years from now. Default: never.'),
+    allowed_networks: allowedNetworks.optional(),
+    rate_limit: rateLimit.optional(),
   }),
   { name: 'billing worker', scopes: ['billing:read'], expires_at: SAMPLE.end },
 )
@@ -74,6 +77,8 @@ export async function mintOnce(
     expires_at: expiryIn(wanted.expires_at, rt.now),
     created_by: change.actor.id,
     minter_email: actor.type === 'session' ? actor.email : null,
+    allowed_networks: wanted.allowed_networks ?? null,
+    rate_limit: wanted.rate_limit?.per_minute ?? null,
   }
   const row = await insertKey(rt.db, fields, secret, change)
   return row && { row, secret: secret.secret }

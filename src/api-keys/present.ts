@@ -6,6 +6,7 @@ import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
 import { DAY, iso, isoOrNull } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
 import { lowestRole, type Roles } from '../tenancy/people'
+import { RateLimit } from './bounds'
 import { type KeyRow, usersOf } from './key'
 import { PENDING_FOR } from './limits'
 import { ScopeName } from './mint'
@@ -20,6 +21,18 @@ export const ApiKey = named(
     key_prefix: z.string().describe('`svc_v1_`, the first four characters of the body, `…`, the last four.'),
     created_at: timestamp,
     last_used_at: timestamp.nullable().describe('Updated at most once a minute. Null if the key was never used.'),
+    last_used: z
+      .object({
+        at: timestamp,
+        address: z.object({
+          hash: z.string().describe('A keyed hash: the same address always has the same one in this deployment.'),
+          country: z.string().nullable(),
+        }),
+        user_agent: z.string().nullable().describe('Its family, such as `curl`.'),
+        operation: z.string().describe('The `operationId` of the call.'),
+      })
+      .nullable()
+      .describe('The use that `last_used_at` is about. Null if the key was never used, or not since this is recorded.'),
     scopes: z.array(ScopeName).describe('The permissions of the key in its project.'),
     expires_at: timestamp.nullable(),
     created_by: z
@@ -40,6 +53,11 @@ export const ApiKey = named(
       .describe(
         `The administrative scopes of the key (${ADMINISTRATIVE_NAMES}) that do not count now, because the user who minted it, or the one who was handed its secret, no longer has the role for them. Null from \`GET /self\`, and while it cannot be determined.`,
       ),
+    allowed_networks: z
+      .array(z.string())
+      .nullable()
+      .describe('The only blocks of addresses that the key may be used from. Null: it may be used from anywhere.'),
+    rate_limit: RateLimit.nullable().describe('The limit of this key alone. Null: it has none of its own.'),
     pending: z
       .object({
         key_prefix: z.string(),
@@ -66,11 +84,14 @@ export const ApiKey = named(
     key_prefix: 'svc_v1_9f3a…c41d',
     created_at: SAMPLE.time,
     last_used_at: null,
+    last_used: null,
     scopes: ['billing:read'],
     expires_at: SAMPLE.end,
     created_by: { user_id: SAMPLE.user, email: SAMPLE.email, is_member: true },
     secret_issued_to: { type: 'user', id: SAMPLE.user },
     dormant_scopes: [],
+    allowed_networks: ['192.0.2.0/24', '2001:db8::/48'],
+    rate_limit: { per_minute: 60 },
     pending: null,
     previous: null,
   },
@@ -91,6 +112,7 @@ export function presentKey(row: KeyRow, people: Roles | null, now: number): z.in
     key_prefix: row.key_prefix,
     created_at: iso(row.created_at),
     last_used_at: isoOrNull(row.last_used_at),
+    last_used: lastUsed(row),
     scopes: row.scopes,
     expires_at: isoOrNull(row.expires_at),
     created_by: {
@@ -100,6 +122,8 @@ export function presentKey(row: KeyRow, people: Roles | null, now: number): z.in
     },
     secret_issued_to: holderOf(row.issued_to),
     dormant_scopes: people === null ? null : dormantScopes(row.scopes, lowestRole(usersOf(row), people)),
+    allowed_networks: row.allowed_networks,
+    rate_limit: row.rate_limit === null ? null : { per_minute: row.rate_limit },
     pending: pending && {
       key_prefix: pending.key_prefix,
       created_at: iso(pending.created_at),
@@ -112,4 +136,10 @@ export function presentKey(row: KeyRow, people: Roles | null, now: number): z.in
       last_used_at: isoOrNull(previous.last_used_at),
     },
   }
+}
+
+function lastUsed({ last_used_at: at, last_use: last }: KeyRow): z.infer<typeof ApiKey>['last_used'] {
+  if (at === null || last === null) return null
+  const { address: hash, country, user_agent, operation } = last
+  return { at: iso(at), address: { hash, country }, user_agent, operation }
 }

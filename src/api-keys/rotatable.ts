@@ -2,9 +2,11 @@ import type { Actor } from '../http/actor'
 import { requireConfirmedFor } from '../http/policy'
 import { ADMINISTRATIVE, missingScopes } from '../lib/access'
 import { Fault, notFound } from '../lib/fault'
+import { isWithinNetworks } from '../lib/networks'
 import { keyRevoked, keyRotated, rotatedByOther, rotationOfExpired, rotationOfRevoked } from './faults'
 import type { apiKeys } from './schema'
 
+type Limited = { rate_limit: number | null }
 type Stored = typeof apiKeys.$inferSelect
 
 /** The key, if the caller may rotate it now. */
@@ -51,6 +53,21 @@ export function requireLasting(rows: Stored[], id: string, { expires_at: end }: 
     'key_expires_first',
     'Your API key expires before the key that it would rotate, so the new secret would outlive yours. Use a console session, or an API key that lasts longer.',
   )
+}
+
+/** @throws {Fault} `key_reaches_further` if the key whose secret the caller would get works in more networks, or more often */
+export function requireNarrower(by: Stored, current: Stored): void {
+  const isMore = !isWithinNetworks(current.allowed_networks, by.allowed_networks) || isHigher(current, by)
+  if (!isMore) return
+  throw new Fault(
+    'key_reaches_further',
+    'Your API key works in fewer networks or has a lower limit than the key that it would rotate, so the new secret could do more than yours. Use a console session, or another API key.',
+  )
+}
+
+/** Whether a key may make more requests than another one. */
+export function isHigher(key: Limited, than: Limited): boolean {
+  return (key.rate_limit ?? Number.POSITIVE_INFINITY) > (than.rate_limit ?? Number.POSITIVE_INFINITY)
 }
 
 /** @throws {Fault} what happened to the caller between its authentication and the write */

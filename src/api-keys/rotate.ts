@@ -13,7 +13,7 @@ import { rotationConflict } from './faults'
 import { asPrevious } from './first-use'
 import { type KeyRow, keyEntry, keysOfProject, selectKeys, USED_AT } from './key'
 import { MAX_GRACE_S, PENDING_FOR } from './limits'
-import { requireLasting, requireOrdinary, requireSame, rotatable } from './rotatable'
+import { requireLasting, requireNarrower, requireOrdinary, requireSame, rotatable } from './rotatable'
 import { apiKeys, type PendingSecret, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
 import { retiredRow, secretsSeen } from './secrets'
@@ -64,7 +64,7 @@ export type Rotation = {
  *
  * @throws {Fault} `not_found`, `rotation_of_revoked_key`, `rotation_of_expired_key`, `rotation_conflict`,
  *   `confirmation_required`, `insufficient_scope`, also where an API key rotates another that has an
- *   administrative scope; `key_expires_first`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile, or if it
+ *   administrative scope; `key_expires_first`, `key_reaches_further`; `key_revoked` or `key_rotated` if that happened to the caller meanwhile, or if it
  *   does not use its current secret
  */
 export async function rotateKey(db: Db, key: Rotation, secret: NewSecret, change: Change): Promise<KeyRow> {
@@ -82,6 +82,7 @@ export async function rotateKey(db: Db, key: Rotation, secret: NewSecret, change
   if (otherKey) requireOrdinary(current)
   requireKnown(current, key)
   const by = otherKey ? requireLasting(rows, actorId, current) : null
+  if (by) requireNarrower(by, current)
   const { hash, key_prefix } = secret
   const { set, ended, action, isDone } = swapOf(current, key, { secret, change, lineage: lineageOf(current, by, type) })
   const swapped = db

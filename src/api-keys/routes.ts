@@ -1,9 +1,10 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { clientAddress } from '../http/address'
 import { answer } from '../http/answer'
 import { changeOf, projectOf, sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { exampleOf, flagOrFalse, named } from '../http/fields'
+import { exampleOf, flagOrFalse, named, wholeNumber } from '../http/fields'
 import { listOf, pageFields, paging } from '../http/page'
 import { read, readBeside } from '../http/read'
 import { route } from '../http/route'
@@ -13,10 +14,9 @@ import { ADMINISTRATIVE_NAMES, NEEDS_CONFIRMATION_NAMES } from '../lib/access-wo
 import { requireFound } from '../lib/fault'
 import { DAY } from '../lib/time'
 import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
-import { endSecret } from './end-secret'
 import { keyRevoked } from './faults'
 import { findKey, findOwnKey, listKeys } from './key'
-import { MAX_LIVE_KEYS, PENDING_FOR } from './limits'
+import { MAX_LIVE_KEYS, MAX_UNUSED_DAYS, PENDING_FOR } from './limits'
 import { MintBody, type Minted, mintKey } from './mint'
 import { mintAgain, rotateAgain } from './mint-again'
 import { ApiKey, presentKey } from './present'
@@ -46,6 +46,9 @@ const ListQuery = z.strictObject({
     .describe(
       'Only keys with a secret that was handed to this user or API key and that works or waits for its first use. The API key may have been revoked or have expired. For an API key, the list includes secrets that it could obtain from key to key: the same keys that are revoked if you revoke it with `issued=true`.',
     ),
+  unused_days: wholeNumber(z.int().min(1).max(MAX_UNUSED_DAYS))
+    .optional()
+    .describe('Only keys that were minted, and last used if ever, at least so many days ago.'),
 })
 const RevokeQuery = z.strictObject({
   issued: flagOrFalse.describe(
@@ -101,7 +104,14 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       const asked = c.req.valid('query')
       const list = paging('api-keys', asked)
       const { now } = c.get('rt')
-      const page = { project_id: project, before: list.before, limit: list.take, now, issuedTo: asked.secret_issued_to }
+      const page = {
+        project_id: project,
+        before: list.before,
+        limit: list.take,
+        now,
+        issuedTo: asked.secret_issued_to,
+        unusedSince: asked.unused_days && now - asked.unused_days * DAY,
+      }
       const { found, beside } = await readBeside(c, { rows: listKeys(c.get('rt').db, page) }, (directory) =>
         membersOf(directory, { project_id: project }),
       )
@@ -162,17 +172,18 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     '/:id',
     route({
       id: 'updateApiKey',
-      summary: 'Rename an API key, or let it expire earlier',
+      summary: 'Change an API key',
       description:
-        'Its scopes and its secret stay the same, and its expiry can only become earlier. A key may always change itself.',
+        'Its name, when it expires, the networks that it may be used from, and its own limit. Its scopes and its secret stay the same, and its expiry can only become earlier. A key may always change itself, but an API key can only take away networks and lower the limit. A key that would shut itself out with its new networks must confirm that.',
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id' },
       responses: { 200: { description: 'The key.', schema: ApiKey } },
-      faults: ['not_found'],
+      faults: ['not_found', 'would_lock_out', 'console_session_required'],
     }),
     body(UpdateKeyBody),
     async (c) => {
-      const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') }
+      const actor = c.get('actor')
+      const key = { project_id: projectOf(actor), id: c.req.param('id'), actor, address: clientAddress(c) }
       const rt = c.get('rt')
       const [row, people] = await Promise.all([
         changeKey(rt, key, c.req.valid('json'), changeOf(c)),
@@ -186,7 +197,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
-      description: `Returns a new secret, which is shown only here. Without a body, the old secret stops working before the response is sent. With \`when: first_use\`, it works until the new one is used, and for \`grace_s\` seconds more. A new secret that is not used within ${PENDING_FOR / DAY} days ends. Another rotation ends a secret that waits for its first use. A secret that was replaced cannot rotate keys. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
+      description: `Returns a new secret, which is shown only here. Without a body, the old secret stops working before the response is sent. With \`when: first_use\`, it works until the new one is used, and for \`grace_s\` seconds more. A new secret that is not used within ${PENDING_FOR / DAY} days ends. Another rotation ends a secret that waits for its first use. A secret that was replaced cannot rotate keys. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it, nor be limited to fewer networks or requests. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },
@@ -196,6 +207,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         'rotation_of_expired_key',
         'rotation_conflict',
         'key_expires_first',
+        'key_reaches_further',
         'confirmation_required',
         'secret_not_replayable',
       ],
@@ -217,40 +229,6 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
         readRoles(rt, key.project_id),
       ])
       return answer(c, { key: presentKey(row, people, rt.now), secret: secret.secret }, 200)
-    },
-  )
-  .delete(
-    '/:id/pending-secret',
-    route({
-      id: 'endPendingSecret',
-      summary: 'End the secret that waits for its first use',
-      description:
-        'The secret that a rotation with `when: first_use` returned never becomes current. The current secret stays. If no secret waits, nothing changes. A key may always end its own.',
-      tag,
-      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
-      responses: { 204: { description: 'No secret waits.' } },
-      faults: ['not_found', 'rotation_conflict'],
-    }),
-    async (c) => {
-      await endOf(c, 'pending')
-      return answer(c, null, 204)
-    },
-  )
-  .delete(
-    '/:id/previous-secret',
-    route({
-      id: 'endPreviousSecret',
-      summary: 'End the previous secret',
-      description:
-        'The secret that a rotation replaced, and that still works, stops working immediately. If there is none, nothing changes. A key may always end its own.',
-      tag,
-      policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
-      responses: { 204: { description: 'Only the current secret works, and one that waits for its first use.' } },
-      faults: ['not_found'],
-    }),
-    async (c) => {
-      await endOf(c, 'previous')
-      return answer(c, null, 204)
     },
   )
   .delete(
@@ -281,11 +259,6 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
       )
     },
   )
-
-function endOf(c: Context<HttpEnv>, which: 'pending' | 'previous') {
-  const key = { project_id: projectOf(c.get('actor')), id: c.req.param('id') ?? '', which }
-  return endSecret(c.get('rt').db, key, changeOf(c))
-}
 
 function presentMinted(c: Context<HttpEnv>, { row, secret }: Minted): z.infer<typeof KeyWithSecret> {
   const { email, role } = sessionOf(c)

@@ -1,7 +1,7 @@
 import { isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { CHUNK_ROWS } from '../db/limits'
-import type { Part, Parts } from '../db/parts'
+import { type Part, type Parts, partOf } from '../db/parts'
 import type { Scope } from '../lib/access'
 
 /** Through whose hands a secret went: see `secret_issued_to` and `secret_lineage` of a key. */
@@ -25,6 +25,9 @@ export type PreviousSecret = Hands & {
   last_used_at: number | null
 }
 
+/** Where a use of a key came from, as a keyed hash and a country, and what it was. */
+export type LastUse = { address: string; country: string | null; user_agent: string | null; operation: string }
+
 export const apiKeys = sqliteTable(
   'api_keys',
   {
@@ -42,7 +45,13 @@ export const apiKeys = sqliteTable(
     minter_email: text(),
     created_at: integer().notNull(),
     last_used_at: integer(),
+    /** What the use at `last_used_at` was. */
+    last_use: text({ mode: 'json' }).$type<LastUse>(),
     revoked_at: integer(),
+    /** Where the key works: canonical blocks of addresses. Null: anywhere. */
+    allowed_networks: text({ mode: 'json' }).$type<string[]>(),
+    /** How many requests a minute the key may make. Null: as many as any key. */
+    rate_limit: integer(),
     /**
      * The id of the user or API key that the current secret was handed to: whoever minted or last rotated this key. Null
      * in a row of an older version; then it is `created_by`.
@@ -86,6 +95,35 @@ export const retiredSecrets = sqliteTable(
   (t) => [index('retired_secrets_key').on(t.key_id)],
 )
 
+/** What a key was used by on a day, the newest first. Times in ms. `hash`: the keyed hash of an address. */
+export type SeenNetwork = { hash: string; network: string | null; country: string | null; at: number }
+export type SeenAgent = { name: string; at: number }
+/** A call that was refused: `route` is the path as the API states it. */
+export type RefusedCall = {
+  at: number
+  method: string
+  route: string
+  status: number
+  code: string
+  request_id: string
+}
+export type Seen = { networks: SeenNetwork[]; agents: SeenAgent[]; calls: RefusedCall[] }
+
+/** The use of a key on a day: at least what is stated. */
+export const apiKeyDays = sqliteTable(
+  'api_key_days',
+  {
+    project_id: text().notNull(),
+    key_id: text().notNull(),
+    /** Days since 1970 (UTC). */
+    day: integer().notNull(),
+    /** `requests`, `refused:<code>`, `op:<operation>`, and `at:<ten minutes since 1970>` of the last hour. */
+    counts: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
+    seen: text({ mode: 'json' }).$type<Seen>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.project_id, t.key_id, t.day] })],
+)
+
 /** Literals, so that the partial indexes can be used. */
 const LIVE = isNull(apiKeys.revoked_at)
 const REVOKED = isNotNull(apiKeys.revoked_at)
@@ -96,6 +134,7 @@ export const API_KEY_PARTS: Parts = {
   retired_secrets_of_revoked: retiredSecretsOf(REVOKED),
   api_keys: keysOf(LIVE),
   revoked_api_keys: keysOf(REVOKED),
+  api_key_days: partOf(apiKeyDays, [apiKeyDays.project_id, apiKeyDays.key_id, apiKeyDays.day], CHUNK_ROWS),
 }
 
 function keysOf(which: SQL): Part {

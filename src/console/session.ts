@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { run } from '../db/client'
 import type { Actor } from '../http/actor'
-import { askedBy, identifyCaller } from '../http/auth'
+import { askedFrom, identifyCaller } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
@@ -46,7 +46,7 @@ export async function visitorOf(c: Context<HttpEnv>): Promise<SignedIn | null> {
   const rt = c.get('rt')
   const token = cookieOf(c)
   if (token === null) return null
-  const { db, query, judge } = sessionCredential.lookup(rt, { token, hash: await sha256Hex(token) }, null, askedBy(c))
+  const { db, query, judge } = sessionCredential.lookup(rt, { token, hash: await sha256Hex(token) }, null, askedFrom(c))
   try {
     return (await judge(await run(db, query))) as SignedIn
   } catch (error) {

@@ -13,6 +13,12 @@ export type Actor =
       minted_by: string
       /** Who minted it, and then the user who was handed its secret, if that is another one. See `ADMINISTRATIVE`. */
       users: readonly string[]
+      /** The only networks that the key may be used from; undefined: anywhere. A use from elsewhere makes no actor. */
+      networks?: readonly string[]
+      /** How many requests a minute the key may make, if it has a limit of its own. */
+      per_minute?: number
+      /** When it was last used (ms); `previous`: the hash of the secret before the current one, if this is that. */
+      use?: { last_used_at: number | null; previous?: string }
       /** `other`: the secret is not the current one of the key, but the one before it, or one that waits for its first use. */
       secret?: 'other'
     }
@@ -42,12 +48,15 @@ export type ActorType = Actor['type']
 export type Lookup = {
   db: Database
   query: Query<unknown[]>
-  /** @throws {Fault} one of the 401 codes of its kind; `not_a_member` for a session */
+  /** @throws {Fault} one of the 401 codes of its kind; `not_a_member` for a session; `network_not_allowed` for an API key */
   judge: (rows: readonly unknown[]) => Promise<Actor>
 }
 
 /** The id of a request, and the one that the caller gave it, if any. */
 export type Asked = { request_id: string; client_request_id: string | null }
+
+/** The same, with the address that the request comes from; null if it is not known. */
+export type AskedFrom = Asked & { address: string | null }
 
 /** One kind of bearer secret. The prefix tells the kinds apart before any I/O. */
 export type CredentialKind = {
@@ -68,7 +77,7 @@ export type CredentialKind = {
    * @param rt what `enter` returned
    * @param asked the request that shows the secret
    */
-  lookup: (rt: Runtime, secret: { token: string; hash: string }, projectId: string | null, asked: Asked) => Lookup
+  lookup: (rt: Runtime, secret: { token: string; hash: string }, projectId: string | null, asked: AskedFrom) => Lookup
   /**
    * Asks what the scope of a route depends on besides the secret.
    *

@@ -4,11 +4,18 @@ import type { Context } from 'hono'
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
+ * The address that a request comes from, as Cloudflare states it; null if it does not. No other header counts: a client can send any.
+ */
+export function clientAddress(c: Context): string | null {
+  return c.req.header('CF-Connecting-IP')?.trim() || null
+}
+
+/**
  * The client's address as the key of a limit. An IPv6 address counts by its first 64 bits, because that is the smallest
  * network a client is given: it can choose the other 64 freely.
  */
 export function addressOf(c: Context): string {
-  const address = c.req.header('CF-Connecting-IP') ?? 'local'
+  const address = clientAddress(c) ?? 'local'
   const mapped = MAPPED.exec(address)?.[1]
   if (mapped) return mapped
   return address.includes(':') ? networkOf(address) : address

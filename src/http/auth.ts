@@ -6,18 +6,26 @@ import { sha256Hex } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { ERRORS } from '../lib/faults'
 import { storeOfProject } from '../lib/ids'
-import type { Actor, Asked, CredentialKind } from './actor'
-import { addressOf } from './address'
+import { isInNetworks } from '../lib/networks'
+import type { Actor, Asked, AskedFrom, CredentialKind } from './actor'
+import { addressOf, clientAddress } from './address'
 import { readBearer } from './bearer'
 import type { HttpEnv } from './context'
 import { failuresBySource } from './failures'
-import { MAX_KNOWN_CREDENTIALS } from './limits'
+import { MAX_KNOWN_CREDENTIALS, MAX_KNOWN_NETWORKS } from './limits'
+import { countOwn } from './own-limit'
 import { authorize, noProject, type Policy } from './policy'
 import { countForProject, limit, refusePaused } from './rate-limit'
 import { settle } from './read'
 
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
 const known = new BoundedMap<string, Actor>(MAX_KNOWN_CREDENTIALS)
+
+/**
+ * Where secrets may be used from, by hash, as this isolate saw it last. A use from elsewhere counts apart, so that whoever has stolen a
+ * secret cannot use up the limits of its owner. A hint too: the database decides who is refused.
+ */
+const networks = new BoundedMap<string, readonly string[]>(MAX_KNOWN_NETWORKS)
 
 const failures = failuresBySource('auth_failure', 'Too many failed authentications from this address.')
 
@@ -36,15 +44,21 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   const projectId = kind.type === 'api_key' ? sent : projectOfSession(c, policy, sent)
   const admission = await admit(c, kind, token, projectId)
   const hint = known.get(admission.hash)
-  const good = hint?.project_id === projectId ? hint : undefined
-  if (good) refusePaused(c, policy, good)
+  const good = hint?.project_id === projectId && !admission.isOutside ? hint : undefined
+  if (good) {
+    refusePaused(c, policy, good)
+    await countOwn(c.get('rt'), good)
+  }
   let isCounted = false
   const uphold = async (rows: readonly unknown[]) => {
     try {
-      c.set('actor', await admission.judge(rows))
+      const actor = await admission.judge(rows)
+      c.set('actor', actor)
+      c.set('confirmed', actor)
     } catch (error) {
       throw policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member' ? noProject() : error
     }
+    if (!good) await countOwn(c.get('rt'), c.get('actor'))
     authorize(c, policy, c.get('actor'))
     if (policy.scope) await kind.requireAwake?.(c.get('rt'), c.get('actor'), policy.scope)
     // After the permissions: who lacks them must not use up what the project has for those who have them.
@@ -88,15 +102,21 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
   const hash = await sha256Hex(token)
   // The failures may come from another client behind the same address, so a known secret is still looked up.
   if (!known.has(hash)) failures.refuseBlocked(address, rt.now)
-  await limit(rt.limits, 'credential', hash.slice(0, 32), 'This session or API key has sent too many requests.')
-  const lookup = kind.lookup(rt, { token, hash }, projectId, askedBy(c))
+  const within = networks.get(hash)
+  const isOutside = within !== undefined && !isInNetworks(clientAddress(c), within)
+  const counted = isOutside ? `${hash.slice(0, 32)}:outside` : hash.slice(0, 32)
+  await limit(rt.limits, 'credential', counted, 'This session or API key has sent too many requests.')
+  const lookup = kind.lookup(rt, { token, hash }, projectId, askedFrom(c))
   const judge = async (rows: readonly unknown[]) => {
     try {
       const actor = await lookup.judge(rows)
       if (actor.type === 'session' && actor.project_id !== null) c.set('rt', storeOf(rt, actor.project_id))
       known.set(hash, actor)
+      if (actor.type === 'api_key' && actor.networks) networks.set(hash, actor.networks)
+      else networks.delete(hash)
       return actor
     } catch (error) {
+      if (error instanceof Fault && error.extra.elsewhere) networks.set(hash, error.extra.elsewhere.networks)
       if (error instanceof Fault && ERRORS[error.fault].status === 401) {
         known.delete(hash)
         if (!kind.ended.includes(error.fault)) await failures.count(rt, address)
@@ -104,7 +124,7 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
       throw error
     }
   }
-  return { hash, db: lookup.db, query: lookup.query, judge }
+  return { hash, isOutside, db: lookup.db, query: lookup.query, judge }
 }
 
 /**
@@ -149,6 +169,11 @@ export function userIdOf(actor: Actor): string {
 /** The ids of a request. */
 export function askedBy(c: Context<HttpEnv>): Asked {
   return { request_id: c.get('requestId'), client_request_id: c.get('clientRequestId') }
+}
+
+/** The same, with the address that it comes from. */
+export function askedFrom(c: Context<HttpEnv>): AskedFrom {
+  return { ...askedBy(c), address: clientAddress(c) }
 }
 
 /** The author, request and time of a change, for its audit row. */

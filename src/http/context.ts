@@ -18,6 +18,8 @@ export type HttpEnv = {
     credentialKinds: readonly CredentialKind[]
     /** Set by every route with a policy. */
     actor: Actor
+    /** The caller as the database has confirmed it, whatever the call is refused for after that. */
+    confirmed: Actor | undefined
     /** The Idempotency-Key of the request, if it has one. */
     claim: Claim | undefined
     /** The read of the caller's credentials while it has not been sent, and the function that enforces its result. */

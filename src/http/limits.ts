@@ -8,6 +8,8 @@ export const MAX_BLOCKED = 10_000
 export const BESIDE_WITHIN_MS = 2 * SECOND
 /** Credentials that an isolate remembers as good. */
 export const MAX_KNOWN_CREDENTIALS = 10_000
+/** Credentials whose networks an isolate remembers. Those of one take up to 1 KB. */
+export const MAX_KNOWN_NETWORKS = 2_000
 
 /** How long the body of a request may take to arrive (ms). */
 export const BODY_DEADLINE = 30 * SECOND

@@ -89,6 +89,15 @@ export function remember<T extends object>(middleware: T, meta: Meta): T {
   return middleware
 }
 
+/** The operation that a request matched; undefined where it matched none, or a page. */
+export function matchedOperation(c: Context): Operation | undefined {
+  for (const { handler } of matchedRoutes(c)) {
+    const operation = META.get(handler)?.operation
+    if (operation) return operation
+  }
+  return undefined
+}
+
 /** The route that a request matched; undefined where none did. */
 export function matchedRoute(c: Context): { method: string; path: string } | undefined {
   return matchedRoutes(c).find(({ method }) => method !== 'ALL')

@@ -34,6 +34,9 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   invalid_recovery_code: 'Use another recovery code. Each code works once, and new codes replace the old ones.',
   insufficient_scope: 'Use a key with the scope that the response names, or mint one.',
   insufficient_role: 'Ask an admin or an owner of the project to do it, or to change your role.',
+  network_not_allowed:
+    'Send the request from a network that the key allows, or allow this one with a console session. The response names the address.',
+  key_reaches_further: 'Rotate the other key with a session, or with a key that has no narrower networks and limit.',
   key_expires_first: 'Rotate the other key with a session, or with a key that does not expire before the other key.',
   console_session_required: 'Use a session token: sign in through /auth. An API key cannot make this call.',
   api_key_required: 'Use an API key. This call describes the key that makes it.',
@@ -74,6 +77,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   invitation_not_pending: 'Read the invitation: it was accepted, declined or revoked.',
   invitation_expired: 'Ask for the invitation to be sent again.',
   rotation_conflict: 'Read the key or the device again. If somebody else rotated it, they have the new secret.',
+  would_lock_out: 'Add the network that you call from, or send confirm: true if the key should not be used from it.',
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
   rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
   external_id_taken: 'Use the consumer that has the external id, or merge the two consumers.',

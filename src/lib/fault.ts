@@ -28,6 +28,8 @@ export class Fault extends Error {
       missing?: string
       /** The single sign-on connection to sign in with. */
       connection?: string
+      /** The API key that was used from elsewhere, and where it works. For this isolate alone: callers do not see it. */
+      elsewhere?: { id: string; project_id: string; networks: readonly string[] }
       cause?: unknown
     } = {},
   ) {

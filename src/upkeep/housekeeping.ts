@@ -1,3 +1,4 @@
+import { purgeKeyDays } from '../api-keys/days'
 import { purgeAudit, removeAddresses } from '../audit-log/retention'
 import { backUpToBucket } from '../backup/bucket'
 import { OBJECTS_A_RUN } from '../backup/limits'
@@ -73,6 +74,7 @@ const TASKS: Record<string, Task> = {
   delivery_runs: (rt, progress) => purgeDeliveryRuns(rt.db, startOf(rt, progress), rt.now),
   deliveries: (rt, progress) => purgeDeliveries(rt.db, startOf(rt, progress)),
   resends: (rt, progress) => purgeResends(rt.db, startOf(rt, progress), rt.now),
+  api_key_days: (rt, progress) => purgeKeyDays(rt.db, startOf(rt, progress), rt.now),
   idempotency: async ({ db, now }) => {
     const done = await purgeKept(db, now, CHUNK_ROWS)
     return { done, after: done === CHUNK_ROWS ? 'more' : null }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { rotateKey } from '../../src/api-keys/rotate'
 import { newSecret } from '../../src/api-keys/secret'
 import { touchKey } from '../../src/api-keys/uses'
-import { type Db, openDb } from '../../src/db/client'
+import { type Db, openDb, run } from '../../src/db/client'
 import { SCOPES } from '../../src/lib/access'
 import { MINUTE, SECOND } from '../../src/lib/time'
 import { setClock, stopClock, stopTimers } from '../clock'
@@ -68,7 +68,7 @@ it('writes last_used_at once when 50 isolates find it stale at the same moment',
   stopTimers()
   const db = openDb<Db>(STORE)
   const now = Date.now()
-  await Promise.all(Array.from({ length: 50 }, () => touchKey(db, key.id, now)))
+  await Promise.all(Array.from({ length: 50 }, () => run(db, touchKey(db, { id: key.id, last: null }, now))))
   expect(db.meter).toMatchObject({ trips: 50, rows_written: 1 })
 })
 

@@ -6,8 +6,8 @@ import type { World } from '../routes/world'
  * method and path; null for an action that is not here. Ids that the world has are in angle brackets, and new ones cut.
  */
 export const DETAILS: Record<string, unknown> = {
-  'api_key.minted': { name: 'sample', scopes: ['billing:read'] },
-  'api_key.updated': { name: 'sample' },
+  'api_key.minted': { name: 'sample', scopes: ['billing:read'], rate_limit: 600 },
+  'api_key.updated': { name: 'sample', allowed_networks: ['::/0'], rate_limit: 600 },
   'api_key.rotated': { key_prefix: 'svc_v1_…' },
   'api_key.pending_secret_ended': { key_prefix: 'svc_v1_…' },
   'api_key.previous_secret_ended': { key_prefix: 'svc_v1_…' },
@@ -91,7 +91,7 @@ export const DETAILS: Record<string, unknown> = {
     'general/exposure': { on_exposure: 'notify' },
     general: { name: 'By form' },
     'api-keys': { name: 'By form', scopes: ['billing:read'] },
-    'api-keys/:id/edit': { name: 'By form' },
+    'api-keys/:id/edit': { name: 'By form', rate_limit: 60 },
     'members/:user/role': { from: 'developer', to: 'admin' },
     domains: { hostname: 'by-form.dev', purpose: 'surface' },
     sso: { audience: 'team', name: 'By form', issuer: 'https://sample.plain.dev' },

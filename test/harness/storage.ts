@@ -9,16 +9,19 @@ export async function storedText(): Promise<string> {
   return JSON.stringify([databases, keys, values])
 }
 
+const USED = /"last_use(d_at)?":(\d+|null|"([^"\\]|\\.)*")/g
+
 /**
  * Every table of every database with its rows, as text, by store and name. What a call may write whatever it is answered is
- * left out: when a credential was last used.
+ * left out: when and how a credential was last used.
  */
 export async function storedTables(): Promise<Record<string, string>> {
   const all: Record<string, string> = {}
   for (const store of STORES) {
     const [tables, rows] = await rowsOf(databaseOf(store))
     for (const [i, { name }] of tables.entries()) {
-      all[`${store} ${name}`] = JSON.stringify(rows[i]).replaceAll(/"last_used_at":(\d+|null)/g, '')
+      if (name === 'api_key_days') continue
+      all[`${store} ${name}`] = JSON.stringify(rows[i]).replaceAll(USED, '')
     }
   }
   return all

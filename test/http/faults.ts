@@ -77,6 +77,11 @@ export const PRODUCERS: Faults = {
   missing_credentials: async () => call(KEYS, { project: (await freshProject()).project }),
   malformed_credentials: async () => call(KEYS, { project: (await freshProject()).project, token: 'svc_v1_short' }),
   unknown_key: async () => call(KEYS, { project: (await freshProject()).project, token: (await newSecret(0)).secret }),
+  network_not_allowed: async () => {
+    const { project, owner } = await freshProject()
+    const { secret } = await mint(owner.token, project, { allowed_networks: ['192.0.2.0/24'] })
+    return call(KEYS, { project, token: secret })
+  },
   key_rotated: async () => {
     const { project, secret } = await rotatedKey()
     return call(KEYS, { project, token: secret })

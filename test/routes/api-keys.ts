@@ -11,7 +11,13 @@ const onKey = (what: string) => ({ action: `api_key.${what}`, object: (world: Wo
 export const API_KEYS: Rows = {
   'POST /platform/v1/api-keys': {
     who: people('developer', 'api_keys:write'),
-    json: { name: 'sample', scopes: ['billing:read'], expires_at: null },
+    json: {
+      name: 'sample',
+      scopes: ['billing:read'],
+      expires_at: null,
+      allowed_networks: null,
+      rate_limit: { per_minute: 600 },
+    },
     status: 201,
     audit: { action: 'api_key.minted', object: () => /^key_/ },
     faults: {
@@ -38,11 +44,19 @@ export const API_KEYS: Rows = {
   },
   'GET /platform/v1/api-keys/self': { who: { key: true, session: false, scope: null } },
   'GET /platform/v1/api-keys/:id': { who: read('api_keys:read'), console: { [`GET ${PAGES}/:id`]: {} } },
+  'GET /platform/v1/api-keys/:id/usage': { who: read('api_keys:read') },
   'PATCH /platform/v1/api-keys/:id': {
     who: WRITE,
-    json: { name: 'sample' },
+    json: { name: 'sample', allowed_networks: ['::/0'], rate_limit: { per_minute: 600 } },
     audit: onKey('updated'),
-    console: asks(`${PAGES}/:id/edit`, { fields: { name: 'By form' } }),
+    faults: {
+      would_lock_out: async () => {
+        const { project, key, secret: token } = await freshKey()
+        const json = { allowed_networks: ['192.0.2.0/24'] }
+        return call(`${KEYS}/${key.id}`, { method: 'PATCH', project, token, json })
+      },
+    },
+    console: asks(`${PAGES}/:id/edit`, { fields: { name: 'By form', allowed_networks: '', rate_limit: '60' } }),
   },
   'POST /platform/v1/api-keys/:id/rotate': {
     who: WRITE,
@@ -63,6 +77,13 @@ export const API_KEYS: Rows = {
       },
       rotation_of_revoked_key: async () => rotate(await revokedKey()),
       rotation_of_expired_key: async () => rotate(await expiredKey()),
+      key_reaches_further: async () => {
+        const { project, owner } = await freshProject()
+        const scopes = ['api_keys:write']
+        const { key } = await mint(owner.token, project, { scopes })
+        const { secret } = await mint(owner.token, project, { scopes, rate_limit: { per_minute: 60 } })
+        return call(`${KEYS}/${key.id}/rotate`, { method: 'POST', project, token: secret })
+      },
       key_expires_first: async () => {
         const { project, owner } = await freshProject()
         const { key } = await mint(owner.token, project, { scopes: ['billing:read'] })

@@ -116,6 +116,20 @@ const PURGES: Record<string, Purge> = {
     row: (used_at, id, project_id) => ({ project_id, vendor: 'stripe', kind: 'customer', object_id: id, used_at }),
     key: 'object_id',
   },
+  'a day of a key': {
+    by: 'purgeKeyDays',
+    table: 'api_key_days',
+    life: 91 * DAY - HOUR * 21, // whole days: NIGHT is three hours into one
+    database: STORE,
+    row: (at, key_id, project_id) => ({
+      project_id,
+      key_id,
+      day: Math.floor(at / DAY),
+      counts: '{}',
+      seen: '{"networks":[],"agents":[],"calls":[]}',
+    }),
+    key: 'key_id',
+  },
   'an Idempotency-Key': {
     by: 'purgeKept',
     table: 'idempotency',

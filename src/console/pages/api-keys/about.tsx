@@ -3,6 +3,7 @@ import type { Ask } from '../../action'
 import type { Visit } from '../../page'
 import { inFull } from '../../ui/format'
 import { keyPath } from './key'
+import { LiveTraffic, type Usage } from './use'
 
 /** A question about a key. */
 export function asked(c: Visit, row: KeyRow, verb: string): Omit<Ask, 'says'> {
@@ -11,7 +12,7 @@ export function asked(c: Visit, row: KeyRow, verb: string): Omit<Ask, 'says'> {
 }
 
 /** What happens to a key, and whether it is in use. */
-export function About({ c, row, what }: { c: Visit; row: KeyRow; what: string }) {
+export function About({ c, row, what, use }: { c: Visit; row: KeyRow; what: string; use: Usage }) {
   return (
     <>
       <p>
@@ -25,6 +26,7 @@ export function About({ c, row, what }: { c: Visit; row: KeyRow; what: string })
           <strong>The key was last used at {inFull(row.last_used_at, c.get('rt').now)}.</strong>
         )}
       </p>
+      <LiveTraffic of={use} />
     </>
   )
 }

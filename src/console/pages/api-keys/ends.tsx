@@ -13,6 +13,7 @@ import { Time } from '../../ui/parts'
 import { secretName } from '../connections/describe'
 import { About, asked } from './about'
 import { addressedKey, keyPath, readKey } from './key'
+import { readUse } from './use'
 
 /** It offers to revoke what the key was handed too, and names the signing secrets that any of these keys added. */
 export const revoke = action({
@@ -22,20 +23,22 @@ export const revoke = action({
   read: async (c) => {
     const { db, now } = c.get('rt')
     const { project_id, id } = addressedKey(c)
+    const use = await readUse(c, addressedKey(c))
     const { keys, issued, added } = await batch(db, {
       keys: findKey(db, { project_id, id }),
       issued: listKeys(db, { project_id, before: null, limit: MAX_LIVE_KEYS, now, issuedTo: id }),
       added: findSecretsAddedThrough(db, project_id, id, now),
     })
     // A key that rotated itself was handed its own secret.
-    return { row: requireFound(keys, 'API key'), issued: issued.filter((row) => row.id !== id), added }
+    return { row: requireFound(keys, 'API key'), issued: issued.filter((row) => row.id !== id), added, use }
   },
-  ask: (c, { row, issued, added }) => ({
+  ask: (c, { row, issued, added, use }) => ({
     ...asked(c, row, 'Revoke'),
     says: (
       <About
         c={c}
         row={row}
+        use={use}
         what="The key stops working immediately, and requests that still use it fail with status 401. This cannot be undone."
       />
     ),

@@ -11,12 +11,13 @@ import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { presetsFor, scopesIn } from './access'
+import { BOUNDS, BoundFields } from './bounds'
 import { EXPIRIES, ExpiryFields, earlierThan } from './expiry'
 import { ScopeChoice } from './matrix'
 
 const name = text('Name', { required: true, maxlength: MAX_KEY_NAME })
-export const NEW_KEY = form(MintBody, { name })
-export const CHANGED_KEY = form(UpdateKeyBody, { name })
+export const NEW_KEY = form(MintBody, { name, ...BOUNDS })
+export const CHANGED_KEY = form(UpdateKeyBody, { name, ...BOUNDS })
 
 /** The form as it is at first: the smallest preset, and an expiry. */
 function blank(c: Visit): URLSearchParams {
@@ -57,13 +58,14 @@ export function createPage(c: Visit, once: string, { mistakes, status, entered =
           hint="After that, calls with the key fail with status 401. Rotating the key does not change when it expires."
           mistake={mistakes.expires_at}
         />
+        <BoundFields c={c} of={NEW_KEY} mistakes={mistakes} entered={entered} />
         <SubmitOrCancel label="Create API key" back={keys} />
       </Post>
     </>,
   )
 }
 
-/** The form that renames a key, or lets it expire earlier. */
+/** The form that changes a key. It can expire earlier, but not later. */
 export function editPage(c: Visit, row: KeyRow, { mistakes, status, ...sent }: Sent) {
   const path = `${pathsOf(c).keys}/${row.id}`
   const { expires_at } = row
@@ -90,6 +92,7 @@ export function editPage(c: Visit, row: KeyRow, { mistakes, status, ...sent }: S
           }
           mistake={mistakes.expires_at}
         />
+        <BoundFields c={c} of={CHANGED_KEY} mistakes={mistakes} entered={entered} />
         <p class="hint">The scopes of a key never change. For other scopes, create another key.</p>
         <SubmitOrCancel label="Save" back={path} />
       </Post>

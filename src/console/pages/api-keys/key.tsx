@@ -10,10 +10,12 @@ import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
 import type { AuditRow } from '../audit-log/entry'
 import { History } from '../audit-log/history'
+import { BoundFacts } from './bounds'
 import { Actions, Holder, MinterAddress } from './columns'
 import { LifeBadge } from './expiry'
 import { Scopes } from './matrix'
 import { Secrets } from './secrets'
+import { type Usage, UseOfKey } from './use'
 
 type About = {
   /** The members of the project; null if they are not known. */
@@ -22,10 +24,12 @@ type About = {
   history: AuditRow[] | null
   /** The scopes that do not count, because the user who created the key no longer has the role for them. */
   dormant: Scope[]
+  /** How the key was used. */
+  use: Usage
 }
 
 /** The page of one key, even after it was revoked. */
-export function keyPage(c: Visit, row: KeyRow, { people, history, dormant }: About) {
+export function keyPage(c: Visit, row: KeyRow, { people, history, dormant, use }: About) {
   const { keys } = pathsOf(c)
   const { now } = c.get('rt')
   const title = (
@@ -50,6 +54,7 @@ export function keyPage(c: Visit, row: KeyRow, { people, history, dormant }: Abo
         <Fact name={row.expires_at !== null && row.expires_at <= now ? 'Expired' : 'Expires'}>
           <Time at={row.expires_at} now={now} />
         </Fact>
+        <BoundFacts row={row} />
         <Fact name="Created">
           <Time at={row.created_at} now={now} />
         </Fact>
@@ -61,6 +66,7 @@ export function keyPage(c: Visit, row: KeyRow, { people, history, dormant }: Abo
         </Fact>
       </dl>
       <Secrets c={c} row={row} people={people} />
+      <UseOfKey of={use} />
       <h2>Scopes</h2>
       <Scopes of={row.scopes} />
       <p class="hint">The scopes of a key never change.</p>

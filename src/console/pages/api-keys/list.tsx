@@ -11,6 +11,12 @@ import { Table } from '../../ui/table'
 import { keyColumns } from './columns'
 import { Examples } from './secret'
 
+/** After so many days without a use, a key is probably not needed. */
+export const UNUSED_DAYS = 90
+
+/** Whether the list shows only keys that were not used for so long. */
+export const isUnused = (c: Visit) => c.req.query('unused_days') === String(UNUSED_DAYS)
+
 /** The list of API keys, or an introduction if there are none. */
 export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, people: People | null) {
   const create = can(c, 'api_keys:write') && (
@@ -18,12 +24,25 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, pe
       Create API key
     </a>
   )
-  const empty = rows.length === 0 && c.req.query('cursor') === undefined
+  const filtered = isUnused(c)
+  const empty = !filtered && rows.length === 0 && c.req.query('cursor') === undefined
   return show(
     c,
     { title: 'API keys', section: 'keys' },
     <>
       <Head title="API keys">{!empty && create}</Head>
+      {!empty && (
+        <p>
+          {filtered ? (
+            <>
+              Keys that were created and last used at least {UNUSED_DAYS} days ago.{' '}
+              <a href={pathsOf(c).keys}>Show all keys</a>
+            </>
+          ) : (
+            <a href={`?unused_days=${UNUSED_DAYS}`}>Unused for {UNUSED_DAYS} days</a>
+          )}
+        </p>
+      )}
       {empty ? (
         <NoKeys c={c} create={create} />
       ) : (

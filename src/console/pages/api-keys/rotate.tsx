@@ -13,6 +13,7 @@ import { Field, Select } from '../../ui/controls'
 import { About, asked } from './about'
 import { addressedKey, keyPath, readKey } from './key'
 import { secretPage } from './secret'
+import { readUse } from './use'
 
 export const rotate = action({
   at: '/:id/rotate',
@@ -23,12 +24,17 @@ export const rotate = action({
     // The rotation itself requires both too.
     requireScopes(userOf(c), row.scopes)
     requireConfirmedFor(userOf(c), row.scopes)
-    return row
+    return { row, use: await readUse(c, addressedKey(c)) }
   },
-  ask: (c, row) => ({
+  ask: (c, { row, use }) => ({
     ...asked(c, row, 'Rotate'),
     says: (
-      <About c={c} row={row} what="The key gets a new secret. Its name, its scopes and its expiry stay the same." />
+      <About
+        c={c}
+        row={row}
+        use={use}
+        what="The key gets a new secret. Its name, its scopes and its expiry stay the same."
+      />
     ),
     choice: (
       <>

@@ -5,10 +5,12 @@ import { noticeKey } from '../../../api-keys/tell'
 import { changeKey } from '../../../api-keys/update'
 import { auditPaging, listAudit } from '../../../audit-log/read'
 import { run } from '../../../db/client'
+import { clientAddress } from '../../../http/address'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { dormantScopes } from '../../../lib/access'
 import { requireFound } from '../../../lib/fault'
+import { DAY } from '../../../lib/time'
 import { lowestRole, readMembers, readRoles } from '../../../tenancy/people'
 import { action, leadTo } from '../../action'
 import { idIn, onceOf } from '../../csrf'
@@ -19,13 +21,15 @@ import { readPeople } from '../audit-log/names'
 import { readOverview } from '../overview/read'
 import { doneOf } from '../overview/steps'
 import { scopesIn } from './access'
+import { boundsChanged } from './bounds'
 import { endPending, endPrevious, revoke } from './ends'
 import { expiryOf } from './expiry'
 import { CHANGED_KEY, createPage, editPage, NEW_KEY } from './form'
 import { addressedKey, keyPage, keyPath, readKey } from './key'
-import { listPage } from './list'
+import { isUnused, listPage, UNUSED_DAYS } from './list'
 import { rotate } from './rotate'
 import { secretPage } from './secret'
+import { readUse } from './use'
 
 /** Keys on a page of the list. With the longest names, a row takes nearly 2 kB. */
 const LISTED = 30
@@ -63,8 +67,9 @@ const edit = action({
   run: async (c) => {
     const rt = c.get('rt')
     const form = c.get('form')
-    const changes = CHANGED_KEY.body(form, { expires_at: expiryOf(form, rt.now) ?? undefined })
-    await changeKey(rt, addressedKey(c), changes, changeOf(c))
+    const row = await readKey(c)
+    const changes = boundsChanged(CHANGED_KEY.body(form, { expires_at: expiryOf(form, rt.now) ?? undefined }), row)
+    await changeKey(rt, { ...addressedKey(c), actor: userOf(c), address: clientAddress(c) }, changes, changeOf(c))
   },
   done: (c) => [keyPath(c, addressedKey(c).id), 'key_updated'],
 })
@@ -72,13 +77,13 @@ const edit = action({
 /** API keys: create, list, look at, edit, rotate, revoke. */
 export const apiKeyPages = new Hono<HttpEnv>()
   .get('/', page('api_keys:read'), async (c) => {
+    const { db, now } = c.get('rt')
+    const project_id = projectOf(c.get('actor'))
+    const unusedSince = isUnused(c) ? now - UNUSED_DAYS * DAY : undefined
     const read = (before: string | null, limit: number) =>
-      run(
-        c.get('rt').db,
-        listKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), before, limit, now: c.get('rt').now }),
-      )
+      run(db, listKeys(db, { project_id, before, limit, now, unusedSince }))
     const [keys, people] = await Promise.all([
-      readList(c, 'api-keys', read, LISTED),
+      readList(c, unusedSince ? 'api-keys/unused' : 'api-keys', read, LISTED),
       readMembers(c.get('rt'), projectOf(c.get('actor'))),
     ])
     return listPage(c, keys, people)
@@ -89,16 +94,17 @@ export const apiKeyPages = new Hono<HttpEnv>()
     const { project_id: project, id } = addressedKey(c)
     const list = auditPaging('console/api-keys/history', { object_id: id, limit: HISTORY })
     const log = can(c, 'audit_log:read') ? run(rt.db, listAudit(rt.db, project, list.filters, list.at)) : null
-    const [keys, entries, roles] = await Promise.all([
+    const [keys, entries, roles, use] = await Promise.all([
       run(rt.db, findKeyEver(rt.db, project, id)),
       log,
       readRoles(rt, project),
+      readUse(c, addressedKey(c)),
     ])
     const row = requireFound(keys, 'API key')
     const people = roles && new Map([...roles].map(([user, { email }]) => [user, email]))
     const dormant = roles ? dormantScopes(row.scopes, lowestRole(usersOf(row), roles)) : []
     const history = entries && list.page(entries, await readPeople(rt, people, entries)).data
-    return keyPage(c, row, { people, history, dormant })
+    return keyPage(c, row, { people, history, dormant, use })
   })
   .route('/', edit)
   .route('/', rotate)

@@ -22,12 +22,15 @@ export const ACTIONS: Record<string, Action> = {
   },
   'api_key.minted': {
     did: 'Created an API key',
-    more: ({ name, scopes }) => [named(name), scopesIn(scopes)].filter(Boolean).join(', '),
+    more: ({ name, scopes, ...bounds }) =>
+      [named(name), scopesIn(scopes), boundsSaid(bounds)].filter(Boolean).join(', '),
   },
   'api_key.updated': {
     did: 'Changed an API key',
-    more: ({ name, expires_at }) =>
-      [name && `name: ${named(name)}`, expires_at && `expires at ${words(expires_at)}`].filter(Boolean).join(', '),
+    more: ({ name, expires_at, ...bounds }) =>
+      [name && `name: ${named(name)}`, expires_at && `expires at ${words(expires_at)}`, boundsSaid(bounds)]
+        .filter(Boolean)
+        .join(', '),
   },
   'api_key.rotated': { did: 'Rotated an API key', more: ({ key_prefix }) => `new secret ${key_prefix ?? ''}` },
   'api_key.rotation_pending': {
@@ -173,6 +176,14 @@ export const ACTIONS: Record<string, Action> = {
 }
 
 /** What was changed of a single sign-on connection: what is enforced in words, other fields by their names. */
+/** Where an API key may be used from, and how often. */
+function boundsSaid({ allowed_networks: networks, rate_limit }: Details): string {
+  const from = networks === null ? 'anywhere' : Array.isArray(networks) ? networks.join(', ') : words(networks)
+  const limit = rate_limit === null ? 'no limit of its own' : `at most ${words(rate_limit)} requests a minute`
+  const said = [networks !== undefined && `may be used from ${from}`, rate_limit !== undefined && limit]
+  return said.filter(Boolean).join(', ')
+}
+
 function ssoChanged({ enforce, ...rest }: Details): string {
   const enforced = enforce === true ? 'enforced' : enforce === false ? 'no longer enforced' : ''
   return [enforced, ...Object.keys(rest).map((name) => name.replaceAll('_', ' '))].filter(Boolean).join(', ')
