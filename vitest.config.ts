@@ -112,7 +112,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
-      { extends: true, test: { name: 'once', include: ONCE, exclude: OF_SEVERAL } },
+      { extends: true, test: { name: 'once', include: ONCE, exclude: ['test/e2e/**', ...OF_SEVERAL] } },
     ],
   },
 })

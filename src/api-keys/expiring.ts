@@ -17,9 +17,10 @@ export async function tellExpiring(db: Db, now: number): Promise<void> {
   const isoOf = (at: SQL) => sql`strftime('%Y-%m-%dT%H:%M:%SZ', ${at} / 1000, 'unixepoch')`
   const left = sql`iif(k.expires_at <= ${now + day * DAY}, ${day}, ${week})`
   const facts = sql`json_object('name', k.name, 'key_prefix', k.key_prefix, 'expires_at', ${isoOf(sql`k.expires_at`)},
-    'last_used_at', ${isoOf(sql`k.used_at`)}, 'days', ${left})`
+    'last_used_at', ${isoOf(sql`k.used_at`)}, 'country', k.country, 'user_agent', k.user_agent, 'days', ${left})`
   const soon = sql`SELECT ${apiKeys.id} AS id, ${apiKeys.project_id} AS project_id, ${apiKeys.name} AS name,
-      ${apiKeys.key_prefix} AS key_prefix, ${apiKeys.expires_at} AS expires_at, ${USED_AT} AS used_at
+      ${apiKeys.key_prefix} AS key_prefix, ${apiKeys.expires_at} AS expires_at, ${USED_AT} AS used_at,
+      ${apiKeys.last_use} ->> '$.country' AS country, ${apiKeys.last_use} ->> '$.user_agent' AS user_agent
     FROM ${apiKeys} INDEXED BY api_keys_expiring CROSS JOIN ${projects} ON ${eq(projects.id, apiKeys.project_id)}
       AND ${isNull(projects.deleted_at)}
     WHERE ${and(isNotNull(apiKeys.expires_at), isNull(apiKeys.revoked_at), gt(apiKeys.expires_at, now), lte(apiKeys.expires_at, now + week * DAY))}

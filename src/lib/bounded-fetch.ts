@@ -43,7 +43,8 @@ export async function boundedFetch(
   let refusal: Error | null = null
   try {
     const response = await fetch(url.href, { ...init, redirect: 'manual', cache: 'no-store', signal: timeout })
-    refusal = redirectOf(response, url.host) ?? check(response)
+    const isUnchanged = response.status === 304 && new Headers(init.headers).has('If-None-Match')
+    refusal = (isUnchanged ? null : redirectOf(response, url.host)) ?? check(response)
     if (!refusal) return copyOf(response, await bodyOf(response, url.host, most))
     await response.body?.cancel()
     throw refusal
@@ -114,9 +115,8 @@ async function beginningOf({ body }: Response, within: number, most: number): Pr
   return new Uint8Array(await new Blob(kept).arrayBuffer())
 }
 
-/** 304 is no redirect: it answers a conditional request. */
 function redirectOf({ status }: Response, host: string): OutOfBounds | null {
-  if (status < 300 || status >= 400 || status === 304) return null
+  if (status < 300 || status >= 400) return null
   return new OutOfBounds('redirect', `${host} answered with a redirect (${status}). Redirects are not followed.`)
 }
 

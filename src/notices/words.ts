@@ -6,6 +6,10 @@ export type NoticeWords = { title: string; says: string; page: string }
 type Of = { kind: NoticeKind; object_id: string; facts: NoticeFacts; opened_at: number }
 
 const text = (value: unknown) => (value === null || value === undefined ? '' : String(value))
+/** Where a key was last used from, as far as it is known. */
+function from({ country, user_agent }: NoticeFacts): string {
+  return [country && ` from ${country}`, user_agent && ` by ${user_agent}`].filter(Boolean).join('')
+}
 const keyPage = (id: string) => `platform/settings/api-keys/${id}`
 const connectionPage = (id: string) => `platform/billing/connections/${id}`
 const endpointPage = (id: string) => `platform/webhook-endpoints/${id}`
@@ -21,12 +25,12 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
     return {
       title: isKey ? 'An API key was exposed' : 'The token of a device was exposed',
       says: `${what} was reported as exposed: others could read its secret. ${then}${where}`,
-      page: isKey ? keyPage(object_id) : `platform/consumers/${text(facts.consumer)}/devices/${object_id}`,
+      page: isKey ? keyPage(object_id) : `platform/consumers/${text(facts.consumer)}`,
     }
   },
   key_expiring: ({ object_id, facts }) => ({
     title: 'An API key is about to expire',
-    says: `The API key ${text(facts.name)} (${text(facts.key_prefix)}) expires at ${text(facts.expires_at)}, and was last used at ${text(facts.last_used_at)}. Mint a new key and give it to your servers before that.`,
+    says: `The API key ${text(facts.name)} (${text(facts.key_prefix)}) expires at ${text(facts.expires_at)}, and was last used at ${text(facts.last_used_at)}${from(facts)}. Mint a new key and give it to your servers before that.`,
     page: keyPage(object_id),
   }),
   connection_degraded: ({ object_id, facts }) => ({

@@ -4,6 +4,7 @@ import { ANSWER_AFTER_MS } from '../../src/exposures/limits'
 import { sha256Hex } from '../../src/lib/crypto'
 import { DAY, HOUR } from '../../src/lib/time'
 import { insertConsumer } from '../consumers/rows'
+import { newApi } from '../devices/devices'
 import { insertDevice } from '../devices/rows'
 import {
   call,
@@ -124,6 +125,31 @@ describe('a device', () => {
     expect(await noticesIn(project)).toMatchObject([{ object_id: id, facts: { object: 'device', consumer } }])
     await report(token)
     expect(await logged(id)).toHaveLength(1)
+  })
+})
+
+describe('a device that is being rotated', () => {
+  const HOW = [
+    ['a token that waits for its first use', { when: 'first_use' }, 'pending', 'revoked'],
+    ['the replaced token while it works', { grace_s: 3_600 }, 'previous', 'revoked'],
+    ['the replaced token that no longer works', {}, 'previous', 'active'],
+  ] as const
+  it.each(HOW)('%s', async (_, how, which, state) => {
+    const { api, project } = await newApi()
+    const { device, token } = (await api.register('ext:u', 'k', { platform: 'server' })).body
+    const fresh = (await api.rotate('ext:u', device.id, how)).body.token
+    expect(await report(which === 'pending' ? fresh : token)).toMatchObject(same)
+    expect((await api.one('ext:u', device.id)).body.state).toBe(state)
+    expect((await noticesIn(project)).map(({ object_id }) => object_id)).toEqual(state === 'revoked' ? [device.id] : [])
+  })
+
+  it('and has expired stays as it is', async () => {
+    const { api, project } = await newApi()
+    const { device, token } = (await api.register('ext:u', 'k', { platform: 'server' })).body
+    await STORE.prepare('UPDATE devices SET expires_at = 1 WHERE id = ?').bind(device.id).run()
+    await report(token)
+    expect((await api.one('ext:u', device.id)).body.state).toBe('active')
+    expect(await noticesIn(project)).toEqual([])
   })
 })
 

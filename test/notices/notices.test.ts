@@ -195,7 +195,12 @@ describe('an API key in use', () => {
     await STORE.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?')
       .bind(NOON - 31 * DAY, keys[3]?.key.id)
       .run()
+    const last = { address: 'h', country: 'NO', user_agent: 'curl', operation: 'getOwnApiKey' }
+    await STORE.prepare('UPDATE api_keys SET last_use = ? WHERE project_id = ?')
+      .bind(JSON.stringify(last), project)
+      .run()
     await keepHouse()
+    expect((await noticesIn(project))[0]?.facts).toMatchObject({ country: 'NO', user_agent: 'curl' })
     const told = async () =>
       (await noticesIn(project))
         .map(({ object_id, facts, closed_at }) => [object_id, facts.days, closed_at !== null])
