@@ -40,7 +40,6 @@ export async function assess(rt: Runtime, found: HealthRows) {
     thin_without_key: found.thin.map(({ name }) => name),
     fetches_failed: found.fetches_failed[0]?.n ?? 0,
     key_refused: found.key_refused.map(({ name }) => name),
-    mode_mixups: found.mode_mixups,
     watching: {
       skipped: found.watched[0]?.skipped ?? 0,
       unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,

@@ -18,8 +18,6 @@ export type HealthFacts = {
   thin_without_key: readonly string[]
   /** Names of active connections whose API key the vendor no longer accepts. */
   key_refused: readonly string[]
-  /** Active connections with events of the other mode than theirs. */
-  mode_mixups: readonly { name: string; livemode: boolean }[]
   /** Objects that were fetched in the last hour and could not be applied. */
   fetches_failed: number
   /** Of the watcher of entitlements: how many consumers have too much to be looked at, and how old the oldest change is that it has not read. */
@@ -53,7 +51,6 @@ type About =
   | 'refusing'
   | 'thin_events_without_key'
   | 'api_key_refused'
-  | 'mode_mixup'
   | 'fetches_failed'
   | 'entitlements'
   | 'webhook_endpoint'
@@ -126,7 +123,7 @@ function checksOf(facts: HealthFacts): Check[] {
   ]
 }
 
-function vendorApiChecks({ thin_without_key, key_refused, mode_mixups, fetches_failed }: HealthFacts): Check[] {
+function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: HealthFacts): Check[] {
   return [
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
@@ -136,11 +133,6 @@ function vendorApiChecks({ thin_without_key, key_refused, mode_mixups, fetches_f
     ...key_refused.map((name) => ({
       about: 'api_key_refused' as const,
       reason: `the vendor no longer accepts the API key of the connection ${name}: set another one, or remove it`,
-      degraded: true,
-    })),
-    ...mode_mixups.map(({ name, livemode }) => ({
-      about: 'mode_mixup' as const,
-      reason: `the connection ${name} is in ${livemode ? 'live' : 'test'} mode, and receives events of the other mode: change its mode, or connect the right account`,
       degraded: true,
     })),
     {

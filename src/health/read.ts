@@ -5,7 +5,6 @@ import { type Db, type Directory, type Query, type Results, raw } from '../db/cl
 import { findUnwell } from '../endpoints/health'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
-import { findModeMixups } from '../inbox/connections/mode-mixup'
 import { connections } from '../inbox/connections/schema'
 import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
@@ -41,7 +40,6 @@ export function snapshot(
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
     thin: findThinWithoutKey(db, projectId),
     key_refused: findRefused(db, projectId),
-    mode_mixups: findModeMixups(db, projectId),
     watched: findWatched(db, projectId),
     unwell: findUnwell(db, projectId),
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { advance, setClock, stopClock } from '../clock'
+import { setClock, stopClock } from '../clock'
 import * as p from './payloads-more'
 import { STORIES } from './vendor-stories'
 import { vendorWorld } from './vendor-world'
-
-const health = (world: { ask: Awaited<ReturnType<typeof vendorWorld>>['ask'] }) =>
-  world.ask<{ status: string; reasons: string[] }>('GET', '/billing/webhooks/health')
-const MIXED = expect.stringMatching(/receives events of the other mode/)
 
 describe.each(STORIES.filter(({ test }) => !test))('$vendor, whose events do not say the mode', (story) => {
   const { vendor, consumer, refs } = story
@@ -27,7 +23,6 @@ describe.each(STORIES.filter(({ test }) => !test))('$vendor, whose events do not
     expect((await world.one(`ext:${consumer}`)).features.sso).toMatchObject(answer)
     const { body } = await world.api<{ data: { livemode: boolean }[] }>('/subscriptions')
     expect(body.data.map((row) => row.livemode)).toEqual([livemode])
-    expect((await health(world)).body.reasons).not.toContainEqual(MIXED)
   })
 
   it('a changed mode applies from the next event on', async () => {
@@ -46,20 +41,6 @@ describe.each(STORIES.filter(({ test }) => !test))('$vendor, whose events do not
     await world.tell(second?.[1])
     expect(await shown()).toEqual([false])
   })
-})
-
-it('events of the other mode are a finding of health, and no longer once the mode is right', async () => {
-  stopClock()
-  const world = await vendorWorld('square', { livemode: true })
-  await world.tell(p.squareEvent('customer.created', p.squareCustomer()), 'Production')
-  expect((await health(world)).body.reasons).not.toContainEqual(MIXED)
-  await world.tell(p.squareEvent('customer.updated', p.squareCustomer({ version: 9 })), 'Sandbox')
-  expect((await health(world)).body).toMatchObject({ status: 'degraded', reasons: expect.arrayContaining([MIXED]) })
-  for (let n = 0; n < 3; n++) {
-    advance(1000) // ids of one millisecond have no order
-    await world.tell(p.squareEvent('customer.updated', p.squareCustomer({ version: 10 + n })), 'Production')
-  }
-  expect((await health(world)).body.reasons).not.toContainEqual(MIXED)
 })
 
 describe('customer_is_external_id', () => {

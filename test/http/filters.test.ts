@@ -39,10 +39,15 @@ const ELSEWHERE = [
   'billing/subscriptions',
   'billing/invoices',
   'billing/payment-methods',
+  'notices',
 ]
+/** As for these lists: how long a key was not used is a time. */
+const FILTERS_ELSEWHERE = ['unused_days']
 
 const filtersOf = ({ meta }: (typeof ROUTES)[number]) =>
-  Object.keys((meta.query as z.ZodObject).shape).filter((name) => name !== 'limit' && name !== 'cursor')
+  Object.keys((meta.query as z.ZodObject).shape).filter(
+    (name) => name !== 'limit' && name !== 'cursor' && !FILTERS_ELSEWHERE.includes(name),
+  )
 const lists = ROUTES.filter((route) => isList(route) && filtersOf(route).length > 0)
 const of = (route: (typeof ROUTES)[number]) => FILTERS[nameOf(route)] ?? {}
 

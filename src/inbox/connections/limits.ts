@@ -24,6 +24,3 @@ export const KEY_SAMPLE = 10
 export const KEY_STORES = 5
 /** A secret's last use is written at most this often (ms). */
 export const SECRET_USED_EVERY = MINUTE
-
-/** How many of the newest events of a connection are compared with its mode. */
-export const LOOKED_FOR_MODE = 3
