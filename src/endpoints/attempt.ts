@@ -49,7 +49,7 @@ export async function attempt(
 }
 
 /** Why nothing was sent: the payload of an event is no longer kept. */
-const GONE = 'payload_gone'
+export const GONE = 'payload_gone'
 
 /** Whether there was nothing to send any more. This says nothing about the endpoint, and trying again does not help. */
 export function isGone({ error }: Attempted): boolean {

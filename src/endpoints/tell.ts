@@ -5,7 +5,7 @@ import { DAY, iso } from '../lib/time'
 import { ENDPOINT_FAILING_AFTER } from '../notices/limits'
 import { factFrom, factsSql, noticesOpened } from '../notices/open'
 import { notices } from '../notices/schema'
-import { isTaken } from './attempt'
+import { GONE, isTaken } from './attempt'
 import { DISABLED_AFTER_MS } from './limits'
 import type { Outcome } from './outcome'
 import { type EndpointOf, isEndpoint } from './work'
@@ -20,7 +20,7 @@ const e = webhookEndpoints
  */
 export function unwellTold(db: Db, of: EndpointOf, { progress, log }: Outcome, now: number): Query<void> | null {
   const kind = kindOf(progress, now)
-  const first = log.find(({ s, n }) => n > 0 && !isTaken(s))
+  const first = log.find(({ s, x }) => !isTaken(s) && x !== GONE)
   if (kind === null || !first) return null
   const facts = {
     change: first.n,

@@ -11,6 +11,7 @@ import {
 } from '../devices/exposed'
 import type { Runtime } from '../env'
 import { newId } from '../lib/ids'
+import { MAX_DEVICE_NOTICES } from '../notices/limits'
 import { noticesOpened } from '../notices/open'
 import type { NoticeFacts } from '../notices/schema'
 import { notices } from '../notices/schema'
@@ -94,6 +95,10 @@ async function endAll({ db, now }: Runtime, all: readonly Exposed[], change: Cha
   const ofDevice = withExposed({ project_id: each('project_id'), consumer, id: each('id'), hash: each('hash') })
   const isLive = sql`CASE ${each('type')} WHEN 'api_key' THEN ${hasSecret(each('id'), each('hash'))}
     ELSE EXISTS (SELECT 1 FROM (SELECT 1) CROSS JOIN ${ofDevice}) END`
+  // A customer can report any number of own devices. They must leave room for what else the team is to learn.
+  const ofDevices = sql`SELECT 1 FROM ${notices} INDEXED BY notices_open WHERE ${notices.project_id} = ${each('project_id')}
+    AND ${notices.closed_at} IS NULL AND ${notices.kind} = 'key_exposed' AND ${notices.facts} ->> '$.object' = 'device'`
+  const hasRoomForDevices = sql`(SELECT count(*) FROM (${ofDevices})) < ${MAX_DEVICE_NOTICES}`
   // The notice of this report: another one that is open, or too many, make none.
   const isTold = sql`EXISTS (SELECT 1 FROM ${notices} WHERE ${notices.project_id} = ${each('project_id')}
     AND ${notices.id} = ${each('notice')})`
@@ -109,7 +114,7 @@ async function endAll({ db, now }: Runtime, all: readonly Exposed[], change: Cha
           object_id: each('id'),
           facts: json('facts'),
         },
-        sql`FROM ${list} WHERE ${isLive}`,
+        sql`FROM ${list} WHERE ${isLive} AND (${each('type')} = 'api_key' OR ${hasRoomForDevices})`,
         now,
       ),
       audited: auditedFrom(

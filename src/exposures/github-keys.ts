@@ -4,7 +4,7 @@ import { ourHosts } from '../http/our-hosts'
 import { fromBase64 } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { fetchOutside, OutsideRefusal } from '../lib/fetch-outside'
-import { KEYS_FOR, MAX_KEYS_BYTES, UNKNOWN_KEY_EVERY } from './limits'
+import { KEYS_FOR, KEYS_PAUSE, MAX_KEYS_BYTES, UNKNOWN_KEY_EVERY } from './limits'
 
 /** Where GitHub publishes the keys with which it signs reports. */
 const ADDRESS = 'https://api.github.com/meta/public_keys/secret_scanning'
@@ -15,6 +15,8 @@ const Published = z.object({
 
 /** The keys as this isolate read them, by their ids, and when it asked (ms). */
 let held: { keys: ReadonlyMap<string, CryptoKey>; etag: string | null; askedAt: number } | null = null
+/** When GitHub last failed to give the keys (ms). */
+let failedAt = Number.NEGATIVE_INFINITY
 
 /**
  * The public key of GitHub's with this id. The keys are asked for again after an hour, and at most once a minute for an id that is not
@@ -26,14 +28,21 @@ let held: { keys: ReadonlyMap<string, CryptoKey>; etag: string | null; askedAt: 
 export async function githubKey(rt: Runtime, id: string): Promise<CryptoKey | null> {
   const known = held?.keys.get(id)
   const age = held === null ? Number.POSITIVE_INFINITY : rt.now - held.askedAt
-  if (age >= (known ? KEYS_FOR : UNKNOWN_KEY_EVERY)) await refresh(rt)
+  if (age < (known ? KEYS_FOR : UNKNOWN_KEY_EVERY)) return known ?? null
+  try {
+    await refresh(rt)
+  } catch (error) {
+    if (!known) throw error // What is known stays in use.
+    return known
+  }
   return held?.keys.get(id) ?? null
 }
 
 async function refresh(rt: Runtime): Promise<void> {
+  if (rt.now - failedAt < KEYS_PAUSE) throw failed('it did not give them a moment ago')
   const before = held
-  // At once, so that requests beside this one do not ask too.
-  held = { keys: before?.keys ?? new Map(), etag: before?.etag ?? null, askedAt: rt.now }
+  // At once, so that requests beside this one do not ask too. Without any keys they must: a report that is refused is not sent again.
+  if (before) held = { ...before, askedAt: rt.now }
   try {
     const response = await fetchOutside(ADDRESS, {
       ours: ourHosts(rt.settings),
@@ -50,8 +59,8 @@ async function refresh(rt: Runtime): Promise<void> {
     )
     held = { keys: new Map(keys), etag: response.headers.get('ETag'), askedAt: rt.now }
   } catch (error) {
-    // What is known stays in use. The next request asks again.
-    held = before
+    failedAt = rt.now
+    if (held?.askedAt === rt.now) held = before
     if (error instanceof Fault) throw error
     throw failed(error instanceof OutsideRefusal ? error.message : 'its answer cannot be read', error)
   }

@@ -1,4 +1,4 @@
-import { HOUR, MINUTE } from '../lib/time'
+import { HOUR, MINUTE, SECOND } from '../lib/time'
 
 /** Characters of a secret in a report: room for what is not ours. */
 export const MAX_REPORTED = 1_000
@@ -16,3 +16,6 @@ export const KEYS_FOR = HOUR
 export const UNKNOWN_KEY_EVERY = MINUTE
 /** The largest answer with GitHub's keys (bytes). They are less than 1 KB each. */
 export const MAX_KEYS_BYTES = 64 * 1024
+
+/** How long GitHub is not asked for its keys after it failed to give them (ms). */
+export const KEYS_PAUSE = 10 * SECOND

@@ -101,8 +101,9 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
   const address = addressOf(c)
   const hash = await sha256Hex(token)
   // The failures may come from another client behind the same address, so a known secret is still looked up.
-  if (!known.has(hash)) failures.refuseBlocked(address, rt.now)
-  const within = networks.get(hash)
+  const hint = known.get(hash)
+  if (!hint) failures.refuseBlocked(address, rt.now)
+  const within = networks.get(hash) ?? (hint?.type === 'api_key' ? hint.networks : undefined)
   const isOutside = within !== undefined && !isInNetworks(clientAddress(c), within)
   const counted = isOutside ? `${hash.slice(0, 32)}:outside` : hash.slice(0, 32)
   await limit(rt.limits, 'credential', counted, 'This session or API key has sent too many requests.')

@@ -2,6 +2,8 @@ import { DAY, HOUR, MINUTE } from '../lib/time'
 
 /** Open notices of a project. With so many, no other one is opened; a statement that opens several can go beyond. */
 export const MAX_OPEN_NOTICES = 200
+/** Of these, notices about exposed tokens of devices. With so many, devices are ended without one. */
+export const MAX_DEVICE_NOTICES = 20
 /** How long a notice must have been closed (ms) before it is mailed again. */
 export const MAILED_AGAIN_AFTER = DAY
 /** Characters of a text that comes from outside, such as an address or the answer of a server. */

@@ -31,7 +31,8 @@ export function noticesOpened(db: Db, { id, ...opening }: Opening, from: SQL, no
     mail_due_at: at,
   }
   const { project_id, kind, object_id, facts, opened_at, closed_at, mail_due_at, mailed_at, tries } = notices
-  const isMailed = sql`${mailed_at} IS NOT NULL AND ${closed_at} > ${now - MAILED_AGAIN_AFTER}`
+  // A secret that is exposed after it was replaced is another one.
+  const isMailed = sql`${mailed_at} IS NOT NULL AND ${closed_at} > ${now - MAILED_AGAIN_AFTER} AND ${kind} <> 'key_exposed'`
   return insertFrom(
     db,
     notices,

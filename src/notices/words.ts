@@ -63,7 +63,8 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
 function endpointSays({ url, change, status, error, answer }: NoticeFacts): string {
   const what = status === null ? `there was no response (${text(error)})` : `the response was ${text(status)}`
   const said = answer ? `: “${text(answer)}”` : ''
-  return `${text(url)}: when change ${text(change)} was sent, ${what}${said}.`
+  const when = change === 0 ? 'the message about missing changes' : `change ${text(change)}`
+  return `${text(url)}: when ${when} was sent, ${what}${said}.`
 }
 
 /** What people are told of a notice. */

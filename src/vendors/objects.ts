@@ -35,10 +35,7 @@ const yesNo = z.boolean().nullable()
 const common = {
   customer: word.describe("The vendor's id of the customer."),
   vendor_status: word.describe("The vendor's own status. Where we do not know it, `status` is `unknown`."),
-  livemode: z
-    .boolean()
-    .nullable()
-    .describe('Of the connection, if the vendor does not say. Null in objects from before that was so.'),
+  livemode: z.boolean().nullable().describe('That of the connection if the vendor does not say it.'),
   created_at: time.describe('When the vendor created the object.'),
   updated_at: time.describe("The vendor's time of the event that this state comes from. Lists are sorted by it."),
   metadata: z

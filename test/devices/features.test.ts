@@ -156,7 +156,7 @@ describe('the setting devices_feature', () => {
       return [count.trips, count.rows_written]
     }
     const KEY = 1
-    expect(await cost('new')).toEqual([KEY + 3, 3])
+    expect(await cost('new')).toEqual([KEY + 3, 4])
     expect(await cost('new')).toEqual([KEY + 1, 0])
   })
 })

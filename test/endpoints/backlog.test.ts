@@ -57,7 +57,7 @@ it('a dead endpoint costs one probe at a time, however many changes wait for it'
   expect(seen).toBeLessThanOrEqual(8)
   // A second message finds that the endpoint waits, in one trip.
   expect(Math.max(...runs.map(({ trips }) => trips))).toBeLessThanOrEqual(3)
-  expect(Math.max(...runs.map(({ written }) => written))).toBeLessThanOrEqual(6)
+  expect(Math.max(...runs.map(({ written }) => written))).toBeLessThanOrEqual(9) // with the notice that it fails
   expect(Math.max(...runs.map(({ read }) => read))).toBeLessThan(700)
   const waiting = await rows('SELECT 1 FROM deliveries WHERE endpoint_id = ?', endpoint.id)
   expect(waiting.length).toBeLessThan(20)

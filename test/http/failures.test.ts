@@ -56,9 +56,9 @@ describe('a database that fails', () => {
       if (asked === 1) return run()
       throw new Error(D1_LOST)
     })
-    const KV = { get: async () => '1' } as unknown as KVNamespace // keeps the use's write out of the count
+    const KV = { get: async () => '1' } as unknown as KVNamespace // keeps last_used_at from being written
     const answer = await call(`${KEYS}/self`, { token: secret, project, bindings: { DB, KV } })
-    expect([answer.status, asked]).toEqual([503, 3]) // the read that failed was made again
+    expect([answer.status, asked]).toEqual([503, 4]) // the read that failed was made again, and the use was not counted
   })
 
   it('does not fail a request whose last_used_at cannot be written', async () => {

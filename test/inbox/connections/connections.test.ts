@@ -44,6 +44,7 @@ describe('a connection', () => {
       vendor: 'stripe',
       name: 'Second',
       livemode: false,
+      customer_is_external_id: false,
       status: 'active',
       ingest_url: `https://platform.test/ingest/${made.id}`,
       secrets: [
