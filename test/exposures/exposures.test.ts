@@ -3,6 +3,7 @@ import { newDeviceToken } from '../../src/devices/token'
 import { ANSWER_AFTER_MS } from '../../src/exposures/limits'
 import { sha256Hex } from '../../src/lib/crypto'
 import { DAY, HOUR } from '../../src/lib/time'
+import { MAX_DEVICE_NOTICES } from '../../src/notices/limits'
 import { insertConsumer } from '../consumers/rows'
 import { newApi } from '../devices/devices'
 import { insertDevice } from '../devices/rows'
@@ -126,6 +127,20 @@ describe('a device', () => {
     await report(token)
     expect(await logged(id)).toHaveLength(1)
   })
+})
+
+it('devices that a customer reports leave room for the notice of a key', async () => {
+  const { project, secret, key } = await freshKey()
+  const consumer = await insertConsumer(project, 'many')
+  const made = await Promise.all(Array.from({ length: MAX_DEVICE_NOTICES + 1 }, newDeviceToken))
+  const ids: string[] = []
+  for (const { hash } of made) ids.push(await insertDevice(project, consumer, { token_hash: hash }))
+  for (const { token } of made) await report(token)
+  await report(secret)
+  expect(await STORE.prepare("SELECT count(*) AS n FROM devices WHERE state = 'active'").first('n')).toBe(0)
+  for (const id of ids) expect(await logged(id)).toHaveLength(1)
+  const told = (await noticesIn(project)).map(({ object_id }) => object_id)
+  expect(told.toSorted()).toEqual([...ids.slice(0, MAX_DEVICE_NOTICES), key.id].toSorted())
 })
 
 describe('a device that is being rotated', () => {

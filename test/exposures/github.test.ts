@@ -158,7 +158,7 @@ describe('GitHub’s keys', () => {
     expect([headers['if-none-match'], headers['user-agent']]).toEqual(['"1"', 'platform-api-exposures/1'])
   })
 
-  it('that cannot be read are a 502, and those known stay', async () => {
+  it('that cannot be read are a 502 for a key that is not known, and ten seconds pass before they are asked for again', async () => {
     stopClock()
     advance(4 * HOUR)
     for (const answer of [
@@ -168,7 +168,9 @@ describe('GitHub’s keys', () => {
       { body: 'x'.repeat(70_000) },
     ]) {
       await setHost(HOST, { [PATH]: answer })
-      expect((await sendSigned('[]')).status).toBe(502)
+      const unknown = async () => (await send('[]', 'unknown', SAMPLE.signature)).status
+      expect([await unknown(), await unknown(), await asked()]).toEqual([502, 502, 1])
+      expect((await sendSigned('[]')).status).toBe(200) // with a key that is known
       advance(MINUTE)
     }
     await publish()
