@@ -97,7 +97,8 @@ async function endAll({ db, now }: Runtime, all: readonly Exposed[], change: Cha
     ELSE EXISTS (SELECT 1 FROM (SELECT 1) CROSS JOIN ${ofDevice}) END`
   // A customer can report any number of own devices. They must leave room for what else the team is to learn.
   const ofDevices = sql`SELECT 1 FROM ${notices} INDEXED BY notices_open WHERE ${notices.project_id} = ${each('project_id')}
-    AND ${notices.closed_at} IS NULL AND ${notices.kind} = 'key_exposed' AND ${notices.facts} ->> '$.object' = 'device'`
+    AND ${notices.closed_at} IS NULL AND ${notices.kind} = 'key_exposed' AND ${notices.facts} ->> '$.object' = 'device'
+    LIMIT ${MAX_DEVICE_NOTICES}`
   const hasRoomForDevices = sql`(SELECT count(*) FROM (${ofDevices})) < ${MAX_DEVICE_NOTICES}`
   // The notice of this report: another one that is open, or too many, make none.
   const isTold = sql`EXISTS (SELECT 1 FROM ${notices} WHERE ${notices.project_id} = ${each('project_id')}

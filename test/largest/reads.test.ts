@@ -54,7 +54,7 @@ const STATED: Record<string, Bounds> = {
   [`${SETTINGS}/members/invitations`]: { trips: 6 },
   [`${SETTINGS}/members/leave`]: { rows: MEMBERS + 500 },
   [`${SETTINGS}/sso/:id/enforce`]: { rows: MEMBERS + 500 },
-  [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, rows: PEOPLE },
+  [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, statements: 12 + BESIDE, rows: PEOPLE },
   [`${CONSUMER}/identities/:identity/remove`]: { trips: 6, rows: PEOPLE + 100 },
   // A pinned customer shows its consumer's first external id; a hundred customers, and a hundred external ids.
   'GET /platform/v1/consumers/:consumer': { rows: 2_000 },
