@@ -135,7 +135,7 @@ describe('a thousand projects', () => {
     expect(quiet).toBe(7 * STORES.length + (STORES.length > 1 ? 3 : 2))
     advance(HOUR)
     // One or two of each task, of which each store has some twenty.
-    expect((await costs()).statements).toBeLessThan(50 + 78 * STORES.length)
+    expect((await costs()).statements).toBeLessThan(50 + 80 * STORES.length)
   })
 })
 
@@ -233,6 +233,6 @@ describe('a pass', () => {
     await cron({ EVENTS, DB })
     expect(await left(project)).toMatchObject({ minutes: 0 })
     const { n: projects } = await only(rows<{ n: number }>('SELECT count(*) AS n FROM projects'))
-    expect(count.rows_read).toBeLessThan(120 * projects) // however many hours each has
+    expect(count.rows_read).toBeLessThan(130 * projects) // however many hours each has
   })
 })
