@@ -65,7 +65,7 @@ export function countedOf(pepper: string, id: string): Promise<DayOfKey[]> {
   return Promise.all((counting.get(id) ?? []).map((one) => asDay(pepper, one)))
 }
 
-/** The same, to be written: it is no longer counted here. */
+/** Returns what {@link countedOf} does, for a write, and forgets it. */
 export function takeCounted(pepper: string, id: string): Promise<DayOfKey[]> {
   const counted = countedOf(pepper, id)
   counting.delete(id)

@@ -32,7 +32,7 @@ export function addToDay(db: Db, id: string, { day, counts, seen }: DayOfKey, no
   )
 }
 
-/** The sums of both counts: those that must be there first, then the largest. */
+/** Adds up both counts. The ones that are always needed come first, then the largest. */
 function summed(now: number): SQL {
   return sql`(SELECT json_group_object(k, v) FROM (SELECT key AS k, sum(value) AS v
     FROM (SELECT key, value FROM json_each(${apiKeyDays.counts}) UNION ALL SELECT key, value FROM json_each(excluded.counts))

@@ -1,6 +1,6 @@
 import { Fault } from '../lib/fault'
+import { NEW_SECRET_WAITS } from '../lib/rotation'
 import { DAY } from '../lib/time'
-import { PENDING_FOR } from './limits'
 
 /* Faults of this room that several files throw. A new code begins with its line in lib/faults.ts. */
 
@@ -19,7 +19,7 @@ export const keyRotated = () => new Fault('key_rotated', 'Use the secret that th
 export const neverUsed = () =>
   new Fault(
     'key_rotated',
-    `This secret was not used within ${PENDING_FOR / DAY} days of the rotation that returned it, so it never became current. Use the current secret, or rotate the API key again.`,
+    `This secret was not used within ${NEW_SECRET_WAITS / DAY} days of the rotation that returned it, so it never became current. Use the current secret, or rotate the API key again.`,
   )
 /** The secret that would rotate a key is not the current one of its own key. */
 export const rotatedByOther = () =>

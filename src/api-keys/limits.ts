@@ -1,4 +1,4 @@
-import { DAY, MINUTE, SECOND } from '../lib/time'
+import { DAY, MINUTE } from '../lib/time'
 
 /** Live keys in a project. The INSERT enforces the limit. */
 export const MAX_LIVE_KEYS = 100
@@ -40,7 +40,3 @@ export const MAX_UNUSED_DAYS = 3650
 export const TRAFFIC_STEP = 10 * MINUTE
 /** Entries in the isolate's map of recorded uses. */
 export const MAX_RECORDED_USES = 10_000
-/** How long a new secret waits for its first use (ms). */
-export const PENDING_FOR = 7 * DAY
-/** The longest time for which a replaced secret works on (s). */
-export const MAX_GRACE_S = DAY / SECOND

@@ -3,12 +3,12 @@ import { named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { dormantScopes } from '../lib/access'
 import { ADMINISTRATIVE_NAMES } from '../lib/access-words'
+import { NEW_SECRET_WAITS } from '../lib/rotation'
 import { DAY, iso, isoOrNull } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
 import { lowestRole, type Roles } from '../tenancy/people'
 import { RateLimit } from './bounds'
 import { type KeyRow, usersOf } from './key'
-import { PENDING_FOR } from './limits'
 import { ScopeName } from './mint'
 import { pendingOf, previousOf } from './secrets'
 
@@ -62,7 +62,9 @@ export const ApiKey = named(
       .object({
         key_prefix: z.string(),
         created_at: timestamp,
-        expires_at: timestamp.describe(`${PENDING_FOR / DAY} days later. If the secret is not used by then, it ends.`),
+        expires_at: timestamp.describe(
+          `${NEW_SECRET_WAITS / DAY} days later. If the secret is not used by then, it ends.`,
+        ),
         issued_to: Holder.describe('Who began the rotation and received the secret.'),
       })
       .nullable()

@@ -8,11 +8,11 @@ import type { Actor } from '../http/actor'
 import { named } from '../http/fields'
 import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
+import { MAX_GRACE_S, NEW_SECRET_WAITS } from '../lib/rotation'
 import { DAY } from '../lib/time'
 import { rotationConflict } from './faults'
 import { asPrevious } from './first-use'
 import { type KeyRow, keyEntry, keysOfProject, selectKeys, USED_AT } from './key'
-import { MAX_GRACE_S, PENDING_FOR } from './limits'
 import { requireLasting, requireNarrower, requireOrdinary, requireSame, rotatable } from './rotatable'
 import { apiKeys, type PendingSecret, retiredSecrets } from './schema'
 import type { NewSecret } from './secret'
@@ -24,7 +24,7 @@ export const RotateBody = named(
     when: named('RotationTime', z.enum(['now', 'first_use']))
       .default('now')
       .describe(
-        `When the new secret replaces the current one. \`now\`: immediately. \`first_use\`: with the first request that uses it. Until then, the current secret works. A new secret that is not used within ${PENDING_FOR / DAY} days ends, and the current one stays.`,
+        `When the new secret replaces the current one. \`now\`: immediately. \`first_use\`: with the first request that uses it. Until then, the current secret works. A new secret that is not used within ${NEW_SECRET_WAITS / DAY} days ends, and the current one stays.`,
       ),
     grace_s: z
       .int()
@@ -140,7 +140,7 @@ function swapOf(current: Stored, key: Rotation, { secret: { hash, key_prefix }, 
   const { now, actor } = change
   const waiting = current.pending_hash === null ? [] : [current.pending_hash]
   if (when === 'first_use') {
-    const expires_at = now + PENDING_FOR
+    const expires_at = now + NEW_SECRET_WAITS
     const grace = key.pending === undefined ? grace_s : (current.pending?.grace_s ?? grace_s)
     const pending: PendingSecret = {
       key_prefix,

@@ -12,11 +12,12 @@ import { SAMPLE } from '../http/samples'
 import { body, optionalBody, query } from '../http/validate'
 import { ADMINISTRATIVE_NAMES, NEEDS_CONFIRMATION_NAMES } from '../lib/access-words'
 import { requireFound } from '../lib/fault'
+import { NEW_SECRET_WAITS } from '../lib/rotation'
 import { DAY } from '../lib/time'
 import { membersOf, type Roles, readRoles, rolesIn } from '../tenancy/people'
 import { keyRevoked } from './faults'
 import { findKey, findOwnKey, listKeys } from './key'
-import { MAX_LIVE_KEYS, MAX_UNUSED_DAYS, PENDING_FOR } from './limits'
+import { MAX_LIVE_KEYS, MAX_UNUSED_DAYS } from './limits'
 import { MintBody, type Minted, mintKey } from './mint'
 import { mintAgain, rotateAgain } from './mint-again'
 import { ApiKey, presentKey } from './present'
@@ -197,7 +198,7 @@ export const apiKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'rotateApiKey',
       summary: 'Rotate an API key',
-      description: `Returns a new secret, which is shown only here. Without a body, the old secret stops working before the response is sent. With \`when: first_use\`, it works until the new one is used, and for \`grace_s\` seconds more. A new secret that is not used within ${PENDING_FOR / DAY} days ends. Another rotation ends a secret that waits for its first use. A secret that was replaced cannot rotate keys. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it, nor be limited to fewer networks or requests. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
+      description: `Returns a new secret, which is shown only here. Without a body, the old secret stops working before the response is sent. With \`when: first_use\`, it works until the new one is used, and for \`grace_s\` seconds more. A new secret that is not used within ${NEW_SECRET_WAITS / DAY} days ends. Another rotation ends a secret that waits for its first use. A secret that was replaced cannot rotate keys. A key may always rotate itself. The caller must have every scope of the key, and an API key must not expire before it, nor be limited to fewer networks or requests. An API key cannot rotate another one that has an administrative scope (${ADMINISTRATIVE_NAMES}). A session must be confirmed to rotate a key with a scope of ${NEEDS_CONFIRMATION_NAMES}.`,
       tag,
       policy: { actors: ['session', 'api_key'], scope: 'api_keys:write', project: true, selfParam: 'id', ends: true },
       responses: { 200: { description: 'The key and its new secret.', schema: KeyWithSecret } },

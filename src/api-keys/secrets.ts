@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Held } from '../db/client'
+import { inGrace, waiting } from '../lib/rotation'
 import { apiKeys, type PendingSecret, type PreviousSecret, type retiredSecrets } from './schema'
 
 /* The secrets of a key besides its current one: at most one that waits for its first use, and at most one that it replaced. */
@@ -8,12 +9,12 @@ type Others = { pending: PendingSecret | null; previous: PreviousSecret | null }
 
 /** The secret that waits for its first use; null if there is none, or if it was not used in time. */
 export function pendingOf({ pending }: Others, now: number): PendingSecret | null {
-  return pending !== null && pending.expires_at > now ? pending : null
+  return waiting(pending, now)
 }
 
 /** The secret before the current one; null if it does not work any more. */
 export function previousOf({ previous }: Others, now: number): PreviousSecret | null {
-  return previous !== null && previous.valid_until > now ? previous : null
+  return inGrace(previous, now)
 }
 
 /** Names the secrets of a key, so that a rotation replaces those that its caller has seen. */

@@ -26,8 +26,8 @@ export type StoredChange = {
   /** Of a rotation of an API key that waits or has waited for a first use: the user or API key that began it. */
   begun_by?: string
   /**
-   * Of an outcome of a webhook event that had one before: `replay` if a replay led to it, else `outcome`. A relay sends first outcomes, and
-   * those of replays if asked to.
+   * Of an outcome of a webhook event that had one before: `replay` if a replay led to it, else `outcome`. A relay sends first outcomes,
+   * and outcomes of replays if its `replays` is true.
    */
   repeat?: 'outcome' | 'replay'
   /** Of `entitlements.changed`: what a consumer is allowed to do now, and what it was before. */

@@ -5,7 +5,7 @@ import { type Db, raw } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { notices } from '../notices/schema'
 import { projects } from '../tenancy/schema'
-import { roleOf } from './verify'
+import { tokenRole } from './verify'
 
 /* Devices of which a token was found where it should not be. */
 
@@ -45,7 +45,7 @@ export type ExposedDevice = ReturnType<typeof findExposedDevices>['_']['result']
 /** Whether a token with this hash works, now or at its first use. */
 export function isLiveToken(device: ExposedDevice, hash: string, now: number): boolean {
   const isOver = device.expires_at !== null && device.expires_at <= now
-  return device.state === 'active' && !isOver && roleOf(device, hash, now) !== null
+  return device.state === 'active' && !isOver && tokenRole(device, hash, now) !== null
 }
 
 type OfDevice = { project_id: SQL; consumer: SQL; id: SQL; hash: SQL }

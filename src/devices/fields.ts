@@ -6,16 +6,9 @@ import { askedFeatures, EntitlementShown, SAMPLE_ENTITLEMENT } from '../entitlem
 import { exampleOf, named, timestamp, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { utf8 } from '../lib/crypto'
+import { MAX_GRACE_S, NEW_SECRET_WAITS } from '../lib/rotation'
 import { DAY, iso, isoOrNull } from '../lib/time'
-import {
-  MAX_DEVICE_METADATA_BYTES,
-  MAX_DEVICE_SCOPE,
-  MAX_DEVICE_SCOPES,
-  MAX_DEVICE_TEXT,
-  MAX_TOKEN,
-  MAX_TOKEN_GRACE_S,
-  TOKEN_PENDING_FOR,
-} from './limits'
+import { MAX_DEVICE_METADATA_BYTES, MAX_DEVICE_SCOPE, MAX_DEVICE_SCOPES, MAX_DEVICE_TEXT, MAX_TOKEN } from './limits'
 import { INVALID_REASONS, pendingToken, previousToken } from './verify'
 
 export const DeviceStateName = named('DeviceState', z.enum(DEVICE_STATES))
@@ -98,12 +91,12 @@ export const RotateDeviceBody = named(
   'RotateDevice',
   z.strictObject({
     when: TokenRotationTime.default('now').describe(
-      `When the new token replaces the current one. \`now\`: immediately. \`first_use\`: when it is verified for the first time. Until then, the current token stays valid. A new token that is not verified within ${TOKEN_PENDING_FOR / DAY} days ends, and the current one stays.`,
+      `When the new token replaces the current one. \`now\`: immediately. \`first_use\`: when it is verified for the first time. Until then, the current token stays valid. A new token that is not verified within ${NEW_SECRET_WAITS / DAY} days ends, and the current one stays.`,
     ),
     grace_s: z
       .int()
       .min(0)
-      .max(MAX_TOKEN_GRACE_S)
+      .max(MAX_GRACE_S)
       .default(0)
       .describe(
         'How many seconds the replaced token stays valid. A device has at most one such token: when another one is replaced, the older one ends.',
@@ -135,9 +128,7 @@ export const DeviceShown = named(
       .object({
         token_prefix: z.string(),
         created_at: timestamp,
-        expires_at: timestamp.describe(
-          `${TOKEN_PENDING_FOR / DAY} days later. If it is not verified by then, it ends.`,
-        ),
+        expires_at: timestamp.describe(`${NEW_SECRET_WAITS / DAY} days later. If it is not verified by then, it ends.`),
       })
       .nullable()
       .describe(

@@ -1,4 +1,4 @@
-import { DAY, HOUR, SECOND } from '../lib/time'
+import { HOUR } from '../lib/time'
 
 /** Characters of an installation id. */
 export const MAX_INSTALLATION_ID = 128
@@ -22,8 +22,3 @@ export const LAST_SEEN_EVERY = HOUR
 
 /** Devices that one registration can revoke to make room. */
 export const MAX_REPLACED = 20
-
-/** How long a new token waits for its first use (ms). */
-export const TOKEN_PENDING_FOR = 7 * DAY
-/** The longest time for which a replaced token stays valid (s). */
-export const MAX_TOKEN_GRACE_S = DAY / SECOND

@@ -9,10 +9,10 @@ import { devices, type PendingToken, type PreviousToken } from '../consumers/sch
 import { batch, type Db, raw } from '../db/client'
 import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
+import { NEW_SECRET_WAITS } from '../lib/rotation'
 import { SECOND } from '../lib/time'
 import { consumerBlocked, deviceNotFound, deviceRevoked } from './faults'
 import type { RotateDeviceBody } from './fields'
-import { TOKEN_PENDING_FOR } from './limits'
 import type { NewToken } from './token'
 import type { DeviceTokens } from './verify'
 
@@ -96,7 +96,7 @@ function swapOf(device: DeviceTokens, { how, pending: seen }: TokenRotation, tok
   const { now, actor } = change
   if (how.when === 'first_use') {
     const grace_s = seen === undefined ? how.grace_s : (device.pending?.grace_s ?? how.grace_s)
-    const times = { created_at: now, expires_at: now + TOKEN_PENDING_FOR }
+    const times = { created_at: now, expires_at: now + NEW_SECRET_WAITS }
     const pending: PendingToken = { token_prefix, ...times, grace_s, begun_by: actor.id }
     return {
       set: { pending_hash: hash, pending },

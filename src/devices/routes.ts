@@ -11,6 +11,7 @@ import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, optionalBody, query } from '../http/validate'
 import { malformedInPath } from '../lib/fault'
+import { NEW_SECRET_WAITS } from '../lib/rotation'
 import { DAY, MINUTE } from '../lib/time'
 import { deviceNotFound } from './faults'
 import {
@@ -23,7 +24,7 @@ import {
   RotatedDevice,
   UpdateDeviceBody,
 } from './fields'
-import { LAST_SEEN_EVERY, MAX_INSTALLATION_ID, MAX_REPLACED, TOKEN_PENDING_FOR } from './limits'
+import { LAST_SEEN_EVERY, MAX_INSTALLATION_ID, MAX_REPLACED } from './limits'
 import { registerDevice } from './register'
 import { revokeDevice } from './revoke'
 import { rotateDevice } from './rotate'
@@ -154,7 +155,7 @@ export const deviceRoutes = new Hono<HttpEnv>()
     route({
       id: 'rotateDevice',
       summary: 'Rotate the token of a device',
-      description: `By its id. Returns a new token, which is shown only here. Without a body, the old token is not valid from then on. With \`when: first_use\`, it is valid until the new one is verified, and for \`grace_s\` seconds more. A new token that is not verified within ${TOKEN_PENDING_FOR / DAY} days ends. Another rotation ends a token that waits for its first use.`,
+      description: `By its id. Returns a new token, which is shown only here. Without a body, the old token is not valid from then on. With \`when: first_use\`, it is valid until the new one is verified, and for \`grace_s\` seconds more. A new token that is not verified within ${NEW_SECRET_WAITS / DAY} days ends. Another rotation ends a token that waits for its first use.`,
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 200: { description: 'The device and its new token.', schema: RotatedDevice } },

@@ -12,7 +12,7 @@ import { sha256Hex } from '../lib/crypto'
 import { presentDevice, VerificationShown, VerifyBody } from './fields'
 import { useFirst } from './first-use'
 import { isToken } from './token'
-import { byToken, type DeviceTokens, factsByToken, type InvalidReason, reasonOf, recordSeen, roleOf } from './verify'
+import { byToken, type DeviceTokens, factsByToken, type InvalidReason, reasonOf, recordSeen, tokenRole } from './verify'
 
 const UNKNOWN = {
   valid: false,
@@ -82,7 +82,7 @@ async function judged(c: Context<HttpEnv>, rows: Rows, hash: string, features: F
   const project_id = projectOf(c.get('actor'))
   const [device] = rows.devices
   const [consumer] = rows.consumers
-  const role = device ? roleOf(device, hash, rt.now) : null
+  const role = device ? tokenRole(device, hash, rt.now) : null
   if (!device || !consumer || role === null) return null
   const before = reasonOf(device, consumer, rt.now)
   if (before !== null) return { device, consumer, reason: before, facts: null }

@@ -7,6 +7,7 @@ import { type Db, raw, run } from '../db/client'
 import { type FeaturesAsked, factsOfId } from '../entitlements/read'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { inGrace, waiting } from '../lib/rotation'
 import { LAST_SEEN_EVERY } from './limits'
 
 /** Why a token is not valid, in the order in which they are looked at. */
@@ -31,7 +32,7 @@ export function reasonOf(
 
 /** The token of a device that waits for its first use; null if there is none, or if it has ended. */
 export function pendingToken({ state, pending }: Pick<Device, 'state' | 'pending'>, now: number): PendingToken | null {
-  return state === 'active' && pending !== null && pending.expires_at > now ? pending : null
+  return state === 'active' ? waiting(pending, now) : null
 }
 
 /** The token before the current one; null if it is no longer valid. */
@@ -39,18 +40,18 @@ export function previousToken(
   { state, previous }: Pick<Device, 'state' | 'previous'>,
   now: number,
 ): PreviousToken | null {
-  return state === 'active' && previous !== null && previous.valid_until > now ? previous : null
+  return state === 'active' ? inGrace(previous, now) : null
 }
 
 /**
  * What the token with this hash is to its device; null if it is nothing any more. The tokens of a revoked device stay what they
  * were, so that whoever holds one learns that the device was revoked.
  */
-export function roleOf(device: Tokens, hash: string, now: number): 'current' | 'pending' | 'previous' | null {
+export function tokenRole(device: Tokens, hash: string, now: number): 'current' | 'pending' | 'previous' | null {
   const { pending, previous } = device
   if (device.token_hash === hash) return 'current'
-  if (device.pending_hash === hash) return pending !== null && pending.expires_at > now ? 'pending' : null
-  return device.previous_hash === hash && previous !== null && previous.valid_until > now ? 'previous' : null
+  if (device.pending_hash === hash) return waiting(pending, now) && 'pending'
+  return device.previous_hash === hash && inGrace(previous, now) ? 'previous' : null
 }
 
 /**

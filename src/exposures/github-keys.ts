@@ -4,7 +4,7 @@ import { ourHosts } from '../http/our-hosts'
 import { fromBase64 } from '../lib/crypto'
 import { Fault } from '../lib/fault'
 import { fetchOutside, OutsideRefusal } from '../lib/fetch-outside'
-import { KEYS_FOR, KEYS_PAUSE, MAX_KEYS_BYTES, UNKNOWN_KEY_EVERY } from './limits'
+import { KEYS_FOR, KEYS_PAUSE, MAX_GITHUB_KEYS_BYTES, UNKNOWN_KEY_EVERY } from './limits'
 
 /** Where GitHub publishes the keys with which it signs reports. */
 const ADDRESS = 'https://api.github.com/meta/public_keys/secret_scanning'
@@ -48,7 +48,7 @@ async function refresh(rt: Runtime): Promise<void> {
       ours: ourHosts(rt.settings),
       accept: ['application/json'],
       headers: { 'User-Agent': 'platform-api-exposures/1', ...(before?.etag && { 'If-None-Match': before.etag }) },
-      most: MAX_KEYS_BYTES,
+      most: MAX_GITHUB_KEYS_BYTES,
     })
     if (response.status === 304) return
     if (!response.ok) throw failed(`it answered with ${response.status}`)

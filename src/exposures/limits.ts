@@ -15,7 +15,7 @@ export const KEYS_FOR = HOUR
 /** … and how often a signature with a key that is not known makes us ask (ms). */
 export const UNKNOWN_KEY_EVERY = MINUTE
 /** The largest answer with GitHub's keys (bytes). They are less than 1 KB each. */
-export const MAX_KEYS_BYTES = 64 * 1024
+export const MAX_GITHUB_KEYS_BYTES = 64 * 1024
 
 /** How long GitHub is not asked for its keys after it failed to give them (ms). */
 export const KEYS_PAUSE = 10 * SECOND

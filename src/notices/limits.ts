@@ -18,7 +18,7 @@ export const EXPOSED_OPEN_FOR = 7 * DAY
 /** Emails of a project in a day (UTC). What is due after that waits for the next day, and comes in one email. */
 export const MAILS_OF_PROJECT = 10
 /** Emails about projects that an address gets in a day (UTC). */
-export const MAILS_TO_ADDRESS = 20
+export const NOTICE_MAILS_TO_ADDRESS = 20
 /** Members of a project who get its emails, at most: owners first. */
 export const MAX_READERS = 50
 /** Notices that one email describes. It says how many more there are. */

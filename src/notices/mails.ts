@@ -2,7 +2,7 @@ import { iso } from '../lib/time'
 import { isPlainName, type Mail } from '../mail/mail'
 import { MAX_IN_MAIL } from './limits'
 import type { notices } from './schema'
-import { wordsOf } from './words'
+import { noticeWords } from './words'
 
 export type NoticeRow = typeof notices.$inferSelect
 
@@ -23,7 +23,7 @@ export function noticeMail(to: string, about: About, all: readonly NoticeRow[], 
   const where = isPlainName(about.name) ? `the project “${about.name}”` : 'one of your projects'
   const shown = all.slice(0, MAX_IN_MAIL)
   const [first] = shown
-  const subject = all.length === 1 && first ? wordsOf(first).title : `${all.length} notices about your project`
+  const subject = all.length === 1 && first ? noticeWords(first).title : `${all.length} notices about your project`
   const parts = shown.map((one) => partOf(one, about)).join('\n\n')
   const more = all.length > shown.length ? `\n\nAnd ${all.length - shown.length} more.` : ''
   const page =
@@ -38,7 +38,7 @@ export function noticeMail(to: string, about: About, all: readonly NoticeRow[], 
 }
 
 function partOf(row: NoticeRow, about: About): string {
-  const { title, says, page } = wordsOf({ ...row, facts: safe(row.facts) })
+  const { title, says, page } = noticeWords({ ...row, facts: safe(row.facts) })
   const link = about.origin === null ? '' : `\n${about.origin}${pathOf(about)}/${page}`
   return `${title} (${iso(row.opened_at).slice(0, 16).replace('T', ' ')} UTC)\n${says}${link}`
 }

@@ -13,7 +13,7 @@ import { iso, isoOrNull } from '../lib/time'
 import type { NoticeRow } from './mails'
 import { kindsFor, listNotices } from './read'
 import { NOTICE_KINDS } from './schema'
-import { wordsOf } from './words'
+import { noticeWords } from './words'
 
 const KindName = named('NoticeKind', z.enum(NOTICE_KINDS))
 
@@ -76,7 +76,7 @@ export const noticeRoutes = new Hono<HttpEnv>().get(
 )
 
 function present(row: NoticeRow): z.infer<typeof Notice> {
-  const { title, says } = wordsOf(row)
+  const { title, says } = noticeWords(row)
   return {
     id: row.id,
     kind: row.kind,

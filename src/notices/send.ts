@@ -14,8 +14,8 @@ import {
   MAIL_WAITS,
   MAILS_AT_ONCE,
   MAILS_OF_PROJECT,
-  MAILS_TO_ADDRESS,
   MAX_READERS,
+  NOTICE_MAILS_TO_ADDRESS,
   PROJECTS_A_RUN,
 } from './limits'
 import { type NoticeRow, noticeMail } from './mails'
@@ -55,7 +55,7 @@ export async function sendDueMails(rt: Runtime, projectId: string): Promise<void
     )
     if (own.length === 0) return true
     try {
-      await deliver(rt, noticeMail(email, about, own, sent >= MAILS_TO_ADDRESS), how)
+      await deliver(rt, noticeMail(email, about, own, sent >= NOTICE_MAILS_TO_ADDRESS), how)
       return true
     } catch (error) {
       writeLog('error', 'notice_not_sent', { user_id: id, project_id: projectId, error: String(error) })
@@ -130,7 +130,7 @@ async function readersOf(directory: Directory, projectId: string, of: { now: num
         and(
           inArray(users.id, valuesOf(readers.map(({ user_id }) => user_id))),
           ne(users.email, users.id),
-          or(ne(users.project_mails_day, day), lt(users.project_mails_sent, MAILS_TO_ADDRESS)),
+          or(ne(users.project_mails_day, day), lt(users.project_mails_sent, NOTICE_MAILS_TO_ADDRESS)),
         ) as SQL,
       )
       .returning({ id: users.id, email: users.email, sent: users.project_mails_sent }),

@@ -68,6 +68,6 @@ function endpointSays({ url, change, status, error, answer }: NoticeFacts): stri
 }
 
 /** What people are told of a notice. */
-export function wordsOf(of: Of): NoticeWords {
+export function noticeWords(of: Of): NoticeWords {
   return WORDS[of.kind](of)
 }

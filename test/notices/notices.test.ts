@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Role } from '../../src/lib/access'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
-import { MAIL_WAITS, MAILS_OF_PROJECT, MAILS_TO_ADDRESS } from '../../src/notices/limits'
+import { MAIL_WAITS, MAILS_OF_PROJECT, NOTICE_MAILS_TO_ADDRESS } from '../../src/notices/limits'
 import { advance, stopClock } from '../clock'
 import { hooksWorld } from '../endpoints/world'
 import { noticesIn, report } from '../exposures/world'
@@ -96,7 +96,7 @@ describe('emails', () => {
   it('are twenty a day to an address, and the last one says so', async () => {
     const { project, owner } = await freshProject()
     await DIRECTORY.prepare('UPDATE users SET project_mails_day = ?, project_mails_sent = ? WHERE id = ?')
-      .bind(Math.floor(NOON / DAY), MAILS_TO_ADDRESS - 1, owner.user)
+      .bind(Math.floor(NOON / DAY), NOTICE_MAILS_TO_ADDRESS - 1, owner.user)
       .run()
     await insertNotice(project)
     expect((await minute())[0]?.text).toContain('This is the last of these emails today.')

@@ -1,4 +1,3 @@
-import { MAX_GRACE_S, PENDING_FOR } from '../../../api-keys/limits'
 import { RotateBody, rotateKey } from '../../../api-keys/rotate'
 import { newSecret } from '../../../api-keys/secret'
 import { secretsSeen } from '../../../api-keys/secrets'
@@ -6,6 +5,7 @@ import { changeOf } from '../../../http/auth'
 import { requireConfirmedFor, requireScopes } from '../../../http/policy'
 import { invalid } from '../../../http/validate'
 import { Fault } from '../../../lib/fault'
+import { MAX_GRACE_S, NEW_SECRET_WAITS } from '../../../lib/rotation'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../lib/time'
 import { action, leadTo } from '../../action'
 import { userOf } from '../../session'
@@ -93,7 +93,7 @@ export function When({ who }: { who: string }) {
           value="first_use"
           checked
           label={`When ${who} it`}
-          hint={`The old secret works until a request uses the new one. If that does not happen within ${PENDING_FOR / DAY} days, the new secret ends.`}
+          hint={`The old secret works until a request uses the new one. If that does not happen within ${NEW_SECRET_WAITS / DAY} days, the new secret ends.`}
         />
         <Choice
           value="now"

@@ -1,5 +1,5 @@
 import type { KeyRow } from '../../../api-keys/key'
-import { PENDING_FOR } from '../../../api-keys/limits'
+import { NEW_SECRET_WAITS } from '../../../lib/rotation'
 import { DAY } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { inFull } from '../../ui/format'
@@ -40,8 +40,8 @@ export function secretPage(
       </p>
       {waits && (
         <p>
-          The old secret works until a request uses this one. If none does within {PENDING_FOR / DAY} days, this secret
-          ends and the old one stays.
+          The old secret works until a request uses this one. If none does within {NEW_SECRET_WAITS / DAY} days, this
+          secret ends and the old one stays.
         </p>
       )}
       <h2>Use it</h2>

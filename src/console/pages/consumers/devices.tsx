@@ -8,7 +8,7 @@ import { Badge } from '../../ui/badge'
 import { brief, capital } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { KEY, Keys, nameOf, PLATFORM_NAMES } from './keys'
+import { deviceName, KEY, Keys, PLATFORM_NAMES } from './keys'
 import { placeOf } from './parts'
 import { addressedConsumer, readDevice, readLiving, type ShownConsumer } from './read'
 
@@ -43,7 +43,7 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
       'Device',
       (device) => (
         <>
-          <span class="name">{nameOf(device)}</span>
+          <span class="name">{deviceName(device)}</span>
           <code class="line quiet">{device.installation_id}</code>
         </>
       ),
@@ -62,7 +62,7 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
     (device) =>
       device.state === 'active' && (
         <a class="button" href={`${pathsOf(c).consumers}/${id}/devices/${device.id}/revoke`} data-dialog>
-          Revoke<span class="unseen"> {brief(nameOf(device))}</span>
+          Revoke<span class="unseen"> {brief(deviceName(device))}</span>
         </a>
       ),
   ]
@@ -80,7 +80,7 @@ export const revokeDevicePages = action({
   ask: (c, { row, device }) => ({
     ...placeOf(c, row).view,
     title: device.platform === KEY ? 'Revoke key' : 'Revoke device',
-    question: `Revoke ${nameOf(device)}?`,
+    question: `Revoke ${deviceName(device)}?`,
     says: (
       <>
         <p>

@@ -14,7 +14,7 @@ import { show } from '../../ui/layout'
 import { Copyable, Head } from '../../ui/parts'
 import { EXPIRIES, ExpiryFields, expiryOf } from '../api-keys/expiry'
 import { rotationIn, When } from '../api-keys/rotate'
-import { nameOf } from './keys'
+import { deviceName } from './keys'
 import { placeOf } from './parts'
 import { addressedConsumer, readDevice, readLiving } from './read'
 
@@ -83,7 +83,7 @@ const rotate = action({
   ask: (c, { row, device }) => ({
     ...placeOf(c, row).view,
     title: 'Rotate key',
-    question: `Rotate ${nameOf(device)}?`,
+    question: `Rotate ${deviceName(device)}?`,
     says: <p>The key gets a new token. Its name, its scopes and its expiry stay the same.</p>,
     choice: (
       <>
@@ -104,7 +104,7 @@ const rotate = action({
     try {
       const how = rotationIn(sent)
       const device = await rotateDevice(c.get('rt').db, { ...addressed(c), how, known }, made, changeOf(c))
-      return tokenPage(c, nameOf(device), made.token)
+      return tokenPage(c, deviceName(device), made.token)
     } catch (error) {
       // The form was sent again, or somebody else was first.
       if (!(error instanceof Fault) || error.fault !== 'rotation_conflict') throw error

@@ -12,7 +12,7 @@ export const KEY: Device['platform'] = 'server'
 export const PLATFORM_NAMES: Partial<Record<Device['platform'], string>> = { ios: 'iOS' }
 
 /** What a device is called: by its owner or, without a name, by its model. */
-export function nameOf({ name, model, platform }: Device): string {
+export function deviceName({ name, model, platform }: Device): string {
   const kind = platform === KEY ? 'Key' : `${PLATFORM_NAMES[platform] ?? capital(platform)} device`
   return name ?? model ?? kind
 }
@@ -35,7 +35,7 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
       'Key',
       (key) => (
         <>
-          <span class="name">{nameOf(key)}</span>
+          <span class="name">{deviceName(key)}</span>
           <code class="line quiet">{key.token_prefix ?? key.installation_id}</code>
           <Rotation of={key} now={now} />
         </>
@@ -57,7 +57,7 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
           {...(verb !== 'edit' && { 'data-dialog': true })}
         >
           {label}
-          <span class="unseen"> {brief(nameOf(key))}</span>
+          <span class="unseen"> {brief(deviceName(key))}</span>
         </a>
       )),
   ]

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Page } from '../../../http/page'
 import type { MailChoice } from '../../../members/mail-choice'
 import type { NoticeRow } from '../../../notices/mails'
-import { wordsOf } from '../../../notices/words'
+import { noticeWords } from '../../../notices/words'
 import { MAIL_CHOICES } from '../../../tenancy/schema'
 import { choice, form } from '../../form'
 import { can, pathsOf, type Visit } from '../../page'
@@ -60,7 +60,7 @@ function columnsOf(c: Visit): Column<NoticeRow>[] {
     [
       'Notice',
       (row) => {
-        const { title, says, page } = wordsOf(row)
+        const { title, says, page } = noticeWords(row)
         return (
           <>
             <a href={`${start}/${page}`}>{title}</a>

@@ -6,7 +6,7 @@ import { duration } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
 import { Answer, Attempts, Deliveries } from './log'
-import { behindOf, EndpointState, endpointPath, getsOf, Outcome } from './parts'
+import { behindOf, EndpointState, endpointPath, Outcome, sentOf } from './parts'
 import type { ShownEndpoint } from './read'
 import { Resends } from './resends'
 import { Secrets } from './secrets'
@@ -82,7 +82,7 @@ function Facts({ c, of: { row, names, connections } }: { c: Visit; of: ShownEndp
         <EndpointState row={row} />
       </Fact>
       <Fact name="Changes behind">{behindOf(row).toLocaleString('en')}</Fact>
-      <Fact name="Gets">{getsOf(row)}</Fact>
+      <Fact name="Gets">{sentOf(row)}</Fact>
       {row.relay ? <OfRelay c={c} relay={row.relay} connections={connections} /> : null}
       <Fact name="Order">{row.ordered ? 'One at a time' : 'Up to five at once'}</Fact>
       {!row.relay && <Fact name="Object">{row.include_object ? 'Included' : 'Not included'}</Fact>}

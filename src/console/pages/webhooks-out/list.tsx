@@ -5,7 +5,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { behindOf, EndpointState, endpointPath, getsOf } from './parts'
+import { behindOf, EndpointState, endpointPath, sentOf } from './parts'
 
 /** The endpoints of the project, or an introduction if there are none. */
 export function listPage(c: Visit, { data: rows, next_cursor }: Page<EndpointRow>) {
@@ -49,7 +49,7 @@ function columnsOf(c: Visit): Column<EndpointRow>[] {
       ),
     ],
     ['State', (row) => <EndpointState row={row} />],
-    ['Gets', getsOf],
+    ['Gets', sentOf],
     ['Changes behind', (row) => behindOf(row).toLocaleString('en'), 'number'],
     ['Last success', ({ last_success_at }) => <Time at={last_success_at} now={now} />],
     ['Last failure', ({ last_failure_at }) => <Time at={last_failure_at} now={now} />],

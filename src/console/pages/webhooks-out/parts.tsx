@@ -25,7 +25,7 @@ export function EndpointState({ row: { state, disabled_reason } }: { row: Endpoi
 }
 
 /** What an endpoint gets, in few words. */
-export const getsOf = ({ types, relay }: EndpointRow) => (relay ? 'Events of vendors' : types.join(', '))
+export const sentOf = ({ types, relay }: EndpointRow) => (relay ? 'Events of vendors' : types.join(', '))
 
 /** How many changes of the project come after the endpoint's position. */
 export const behindOf = ({ head, position }: EndpointRow) => Math.max(0, head - position)

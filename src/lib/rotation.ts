@@ -1,0 +1,18 @@
+import { DAY, SECOND } from './time'
+
+/* What the rotations of an API key's secret and of a device's token have in common. */
+
+/** How long a new secret waits for its first use (ms). */
+export const NEW_SECRET_WAITS = 7 * DAY
+/** The longest time for which a replaced secret works on (s). */
+export const MAX_GRACE_S = DAY / SECOND
+
+/** A secret that waits for its first use; null if there is none, or if it was not used in time. */
+export function waiting<P extends { expires_at: number }>(pending: P | null, now: number): P | null {
+  return pending !== null && pending.expires_at > now ? pending : null
+}
+
+/** A secret that was replaced; null if there is none, or if it no longer works. */
+export function inGrace<P extends { valid_until: number }>(previous: P | null, now: number): P | null {
+  return previous !== null && previous.valid_until > now ? previous : null
+}
