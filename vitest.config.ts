@@ -17,34 +17,29 @@ const [, config = './wrangler.toml'] = localConfig({ stores: STORES }, resolve('
 const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/helpers']
-// What these show is the same with any number of stores: vendors' formats, what HTTP says of a request and of a response, who
-// may ask, what an isolate remembers of a key, what providers and resolvers say, and that one database holds the same whatever
-// the order of the facts. Other tests ask the same routes and the same statements in each store. CI runs these with one store.
-const OF_NO_STORE = [
-  'test/vendors/*.test.ts',
-  'test/lib/*.test.ts',
-  'test/sso/oidc/*.test.ts',
-  'test/domains/{lookup,walk}.test.ts',
-  'test/http/{authorization,bodies,fields-alone,filters,known-credentials,lists,refusals,responses}.test.ts',
-  'test/docs.test.ts',
-  'test/openapi.test.ts',
-  'test/console/{headers,roles}.test.ts',
-  'test/audit/refused.test.ts',
-  'test/billing/{convergence,fetched,fetches,lives,oddities,oddities-values,ordering,vendor-stories,vendor-tables,versions}.test.ts',
-  'test/consumers/links-order.test.ts',
-  'test/devices/any-order.test.ts',
-  'test/entitlements/order.test.ts',
-  'test/feed/readers.test.ts',
-  'test/sso/team/walk.test.ts',
-  'test/watch/{walk,worlds}.test.ts',
+// Where the directory and the stores meet: people, projects, keys, names that lead to a store, what runs over all stores, and
+// each route, page and kind of message once. CI runs these with three stores too. All other tests ask one database the same
+// statements whichever store it is, so CI runs them with one.
+const OF_STORES = [
+  'test/{accounts,backup,exposures,notices,projects,sessions,stores,tenancy,upkeep}/*.test.ts',
+  'test/api-keys/{costs,issued,rotate}.test.ts',
+  'test/audit/{audit-log,two-databases}.test.ts',
+  'test/console/{api-keys,members,overview,roles}.test.ts',
+  'test/contract/{authentication,members,plane,projects}.test.ts',
+  'test/devices/devices.test.ts',
+  'test/domains/{domains,surface,takeover}.test.ts',
+  'test/endpoints/story.test.ts',
+  'test/entitlements/tokens.test.ts',
+  'test/{flow,leaks,openapi-once}.test.ts',
+  'test/health/{health,healthz,metrics}.test.ts',
+  'test/http/{responses,shares}.test.ts',
+  'test/inbox/lifecycle.test.ts',
+  'test/inbox/{connections/reseal,receive/receive,receive/spool}.test.ts',
+  'test/members/{erase,invitations,keys,roles}.test.ts',
+  'test/sso/{connections,customers-end,lives,sign-in}.test.ts',
+  'test/sso/team/{change,owners,sign-in}.test.ts',
+  'test/watch/rest.test.ts',
 ]
-// Races, faults, kills, clocks and volumes happen within one database, by the same statements in each store. A page of the
-// console shows what the calls beside it answer: with three stores, those pages run that bring the directory and a store together.
-const OF_ONE_DATABASE = [
-  'test/**/{at,bounds,faults-*,killed,lag*,large*,leases,pages,races,receivers,trouble*,twelve,two-workers}.test.ts',
-  'test/console/!(api-keys|audit-log|domains|general|invitations|members|overview|sso).test.ts',
-]
-const ONCE = [...OF_NO_STORE, ...OF_ONE_DATABASE]
 // Tests of what an isolate keeps in memory for all requests: they need one that is new, or leave one behind that is not.
 const ALONE = [
   'test/exposures/github.test.ts',
@@ -105,14 +100,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'worker',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', ...ALONE, ...OF_SEVERAL, ...ONCE],
-        },
+        test: { name: 'stores', include: OF_STORES, exclude: [...ALONE, ...OF_SEVERAL] },
       },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
-      { extends: true, test: { name: 'once', include: ONCE, exclude: ['test/e2e/**', ...OF_SEVERAL] } },
+      {
+        extends: true,
+        test: {
+          name: 'once',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', ...OF_STORES, ...ALONE, ...OF_SEVERAL],
+        },
+      },
     ],
   },
 })

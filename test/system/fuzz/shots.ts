@@ -107,12 +107,14 @@ function shotAt(document: Json, operation: Operation): fc.Arbitrary<Shot> {
     )
 }
 
-function parametersOf({ segments }: Operation): fc.Arbitrary<Value>[] {
+function parametersOf({ segments, method }: Operation): fc.Arbitrary<Value>[] {
   return segments.flatMap((segment, i) => {
     if (!isParameter(segment)) return []
     const before = segments.slice(0, i).findLast((one) => !isParameter(one)) ?? ''
-    // The key of a feature is a name that callers choose: with the id of another tenant, it is still the caller's own.
-    if (before === 'features') return [fc.oneof(fc.constantFrom('seats', 'fuzz', 'constructor'), hostileText)]
+    // Callers choose the key of a feature, and the name by which a device is registered: with the id of another tenant, it is still
+    // the caller's own.
+    if (before === 'features' || (before === 'devices' && method === 'PUT'))
+      return [fc.oneof(fc.constantFrom('seats', 'fuzz', 'constructor'), hostileText)]
     return [
       fc.oneof(
         { weight: 8, arbitrary: refTo(POOLS[before] ?? 'key') },
