@@ -24,6 +24,8 @@ export type Tenant = {
 export type Pool = Record<string, string[]>
 
 const MOST = 60
+/** What each read of the state writes. */
+const LAST_USE = ['last_used_at', 'last_used']
 const ID = /"([a-z]{3}_[0-9a-z]{26,30})"/g
 const SPARE_SESSIONS = 8
 
@@ -163,5 +165,5 @@ export async function stateOf(url: string, { mark, token, project, inboxes }: Te
     parts.push(await must(api + path, as))
   }
   for (const { connection } of inboxes) parts.push(await must(`${api}/billing/connections/${connection}`, as))
-  return JSON.stringify(parts).replaceAll(/"last_used_at":("[^"]*"|null)/g, '"last_used_at":0')
+  return JSON.stringify(parts, (name, value) => (LAST_USE.includes(name) ? 0 : value))
 }
