@@ -5,6 +5,8 @@ import type { Reply, Wire } from './send.ts'
 
 /** The codes for a path that no operation matches. */
 const UNMATCHED = ['not_found', 'method_not_allowed']
+/** Anyone may deliver events to a connection, and read the public keys of a project. */
+const FOR_ANYONE = /^\/(ingest|p)\//
 /** Paths outside the OpenAPI document: pages for people, and the document itself. */
 const UNDESCRIBED = /^\/(errors|openapi\.json|auth\/sign-in)$/
 
@@ -20,7 +22,7 @@ export function findingOf(
     if (holds(reply.text, mark)) return `cross-tenant read: the response contains another tenant's data (${mark})`
   }
   const operation = operationOf(operations, wire.method, wire.path)
-  if (trespasses && operation && reply.status < 300 && !operation.template.startsWith('/ingest')) {
+  if (trespasses && operation && reply.status < 300 && !FOR_ANYONE.test(operation.template)) {
     return `cross-tenant access: ${reply.status} for a request that names another tenant's object`
   }
   if (!operation) return unmatched(wire, reply)
