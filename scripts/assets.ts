@@ -62,6 +62,7 @@ const ASSETS: Record<string, { ending: string; from: string[] }> = {
       join(OWN, 'times.js'),
       join(OWN, 'chart.js'),
       join(OWN, 'console.js'),
+      join(OWN, 'find.js'),
       join(OWN, 'events.js'),
       join(OWN, 'keys.js'),
     ],

@@ -60,6 +60,7 @@ import { noticeRoutes } from './notices/routes'
 import { factorRoutes } from './passkeys/factor-routes'
 import { passkeyRoutes } from './passkeys/routes'
 import { projectRoutes } from './projects/routes'
+import { findRoutes } from './search/routes'
 import { sessionCredential } from './sessions/authenticate'
 import { authRoutes } from './sessions/routes'
 import { ssoConnectionRoutes } from './sso/connections/routes'
@@ -106,6 +107,7 @@ const app = base
   .route('/platform/v1/audit-log', auditRoutes)
   .route('/platform/v1/changes', changeRoutes)
   .route('/platform/v1/notices', noticeRoutes)
+  .route('/platform/v1/search', findRoutes)
   .route('/platform/v1/webhook-endpoints', endpointRoutes)
   .route('/platform/v1/webhook-endpoints', deliveryRoutes)
   .route('/platform/v1/consumers', consumerRoutes)

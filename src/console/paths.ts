@@ -10,6 +10,7 @@ export function projectPaths(project: string) {
   return {
     start,
     status: `${start}/status`,
+    search: `${start}/search`,
     notices: `${start}/platform/notices`,
     changes: `${start}/platform/changes`,
     endpoints: `${start}/platform/webhook-endpoints`,

@@ -28,6 +28,7 @@ import { planPages } from './pages/plans/routes'
 import { projectPages } from './pages/projects/routes'
 import { referencePages } from './pages/reference/routes'
 import { replayPages } from './pages/replays/routes'
+import { searchPages } from './pages/search/routes'
 import { secondFactorPages } from './pages/second-factor/routes'
 import { sessionPages } from './pages/sessions/routes'
 import { passkeySignInPages } from './pages/sign-in/passkey'
@@ -52,6 +53,7 @@ export const consoleRoutes = new Hono<HttpEnv>()
   .route('/invitations', invitationPages)
   .route('/p/:project', overviewPages)
   .route('/p/:project/status', statusPages)
+  .route('/p/:project/search', searchPages)
   .route('/p/:project/platform/settings/general', generalPages)
   .route('/p/:project/platform/settings/api-keys', apiKeyPages)
   .route('/p/:project/platform/settings/members', memberPages)

@@ -47,6 +47,7 @@ export const consumers = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),
     index('consumers_email').on(t.project_id, t.email, t.id).where(sql`email IS NOT NULL`),
+    index('consumers_name').on(t.project_id, sql`lower(${t.name})`, t.id).where(sql`name IS NOT NULL`),
     // Active consumers are found by the primary key: an index for them would cost a row for each new one.
     index('consumers_state').on(t.project_id, t.state, t.id).where(sql`state <> 'active'`),
     index('consumers_merged').on(t.project_id, t.merged_into, t.id).where(sql`merged_into IS NOT NULL`),

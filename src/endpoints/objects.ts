@@ -12,13 +12,14 @@ import { presentGrant } from '../entitlements/grant-fields'
 import { findGrant } from '../entitlements/grants'
 import type { NumberedChange } from '../feed/read'
 import { CHANGE_TYPES, type ChangeObject, type ChangeType } from '../feed/types'
+import type { ShownKind } from '../lib/billing-kinds'
 import type { Item } from './items'
 
 /** An object as it is now, with its revision, if it has one. */
 export type Current = { revision: number | null; object: object }
 
 /** How an object is read: the statements, and what their rows say. The scope of a change's type is the one that reads its object. */
-type Reading = { queries: Queries; currentOf: (rows: Record<string, unknown[]>) => Current | null }
+type Reading = { queries: Queries; currentOf: (rows: Record<string, unknown[]>) => Current | null | undefined }
 type Reader = (db: Db, projectId: string, change: NumberedChange) => Reading
 
 /** The objects that are sent with their changes. */
@@ -26,6 +27,7 @@ const READERS: Partial<Record<ChangeObject, Reader>> = {
   subscription: billing('subscription'),
   invoice: billing('invoice'),
   payment_method: billing('payment_method'),
+  customer: billing('customer'),
   consumer: (db, projectId, { id }) =>
     reading({ rows: findConsumer(db, projectId, { id }) }, ({ rows: [row] }) =>
       row ? { revision: row.revision, object: presentConsumer(row) } : null,
@@ -48,16 +50,18 @@ const READERS: Partial<Record<ChangeObject, Reader>> = {
 /** The types of objects that are sent with their changes. */
 export const SENT_OBJECTS = Object.keys(READERS) as ChangeObject[]
 
-function billing(kind: 'subscription' | 'invoice' | 'payment_method'): Reader {
+function billing(kind: ShownKind): Reader {
   return (db, projectId, { id, vendor }) => {
     const o = billingObjects
+    // A customer can be linked or pinned before an event tells of it.
+    const missing = kind === 'customer' ? undefined : null
     const own = and(eq(o.project_id, projectId), eq(o.kind, kind), eq(o.vendor_id, id), eq(o.vendor, vendor ?? ''))
     const queries = {
       rows: findObject(db, projectId, { kind, id, vendor }),
       revisions: db.select({ revision: o.version }).from(o).where(own),
     }
     return reading(queries, ({ rows: [row], revisions }) =>
-      row ? { revision: revisions[0]?.revision ?? null, object: presentObject(kind, row) } : null,
+      row ? { revision: revisions[0]?.revision ?? null, object: presentObject(kind, row) } : missing,
     )
   }
 }
@@ -65,7 +69,7 @@ function billing(kind: 'subscription' | 'invoice' | 'payment_method'): Reader {
 /** Keeps the types of the rows together with what is made of them. */
 function reading<Q extends Queries>(
   queries: Q,
-  currentOf: (rows: { [K in keyof Q]: Q[K]['_']['result'] }) => Current | null,
+  currentOf: (rows: { [K in keyof Q]: Q[K]['_']['result'] }) => Current | null | undefined,
 ): Reading {
   return { queries, currentOf: currentOf as Reading['currentOf'] }
 }

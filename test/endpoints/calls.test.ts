@@ -77,6 +77,26 @@ describe('an endpoint', () => {
     expect(made?.data.current).toEqual(changed?.data.current)
   })
 
+  it('gets customers as their own events tell of them, and none before one does', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({}, { include_object: true, types: ['customer.*'] })
+    await world.must('PUT', 'billing/customers/stripe/cus_pinned', { consumer: null })
+    await world.happens('customer.updated', {
+      object: 'customer',
+      id: 'cus_told',
+      invoice_settings: { default_payment_method: 'pm_default' },
+    })
+    await world.pump()
+    const sent = await endpoint.got()
+    const of = (type: string) => sent.find((message) => message.type === type)?.data
+    expect(of('customer.pinned')?.object.id).toBe('cus_pinned')
+    expect(of('customer.pinned')).not.toHaveProperty('current')
+    expect(of('customer.changed')?.current).toMatchObject({
+      revision: 1,
+      object: { id: 'cus_told', vendor: 'stripe', default_payment_method: 'pm_default' },
+    })
+  })
+
   it('gets a change, or a range, again when somebody asks for it', async () => {
     const world = await hooksWorld()
     const endpoint = await world.endpoint()

@@ -112,6 +112,11 @@ export const PROJECT_ROWS: Rows = {
     },
     console: { 'GET /console/p/:project/platform/notices': { policy: 'projects:read' } },
   },
+  'GET /platform/v1/search': {
+    who: { key: true, session: 'viewer', scope: null },
+    query: 'q=sample',
+    console: { 'GET /console/p/:project/search': { policy: 'projects:read' } },
+  },
   'GET /platform/v1/changes': {
     // Each change needs the scope of its object, so that no scope opens or closes the feed.
     who: { key: true, session: 'viewer', scope: null },

@@ -41,13 +41,22 @@ const REFUSED = '0.03'
 const LIFE = 10 * SECOND
 /** How long it may take at the end until everything was received (ms). */
 const SETTLE_WITHIN = 20 * 60 * SECOND
-const TYPES = ['subscription.*', 'invoice.*', 'payment_method.*', 'consumer.*']
+const TYPES = ['subscription.*', 'invoice.*', 'payment_method.*', 'customer.changed', 'consumer.*']
 /** The lists whose rows the receiver must have, and what its keys begin with. */
 const LISTS = {
   subscription: 'billing/subscriptions',
   invoice: 'billing/invoices',
   payment_method: 'billing/payment-methods',
   consumer: 'consumers',
+}
+
+/** A customer decides which of its payment methods is the default, and its changes have revisions of their own: docs/webhooks-out.md. */
+function setDefault(
+  method: { id: string; vendor: string; customer: string; is_default: boolean | null },
+  customers: Map<string, { default_payment_method: string | null }>,
+) {
+  const customer = customers.get(`${method.vendor} ${method.customer}`)
+  method.is_default = customer ? customer.default_payment_method === method.id : null
 }
 
 const began = Date.now()
@@ -138,15 +147,16 @@ try {
       after = page.next
       if (!page.has_more) break
     }
+    const receivedOf = (type: string) => {
+      const rows = rowsOf(`SELECT key, object FROM objects WHERE key LIKE '${type} %' AND object IS NOT NULL`)
+      return new Map(rows.map(({ key, object }) => [String(key).slice(type.length + 1), JSON.parse(String(object))]))
+    }
     const counts: string[] = []
     for (const [type, path] of Object.entries(LISTS)) {
       const has = ({ state, status }: { state?: string; status?: string }) => state !== 'erased' && status !== 'deleted'
       const expected = new Map([...(await listed(world, path))].filter(([, row]) => has(row)))
-      const found = new Map(
-        rowsOf(`SELECT key, object FROM objects WHERE key LIKE '${type} %' AND object IS NOT NULL`)
-          .map(({ key, object }) => [String(key).slice(type.length + 1), JSON.parse(String(object))] as const)
-          .filter(([, object]) => has(object)),
-      )
+      const found = new Map([...receivedOf(type)].filter(([, object]) => has(object)))
+      if (type === 'payment_method') for (const method of found.values()) setDefault(method, receivedOf('customer'))
       counts.push(`${found.size} ${type}s`)
       for (const name of new Set([...expected.keys(), ...found.keys()])) {
         const [is, shall] = [found.get(name), expected.get(name)]

@@ -41,6 +41,7 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
           <Mode modes={around.modes} />
           {paths && <Bell open={around.openNotices} to={paths.notices} />}
         </div>
+        {paths && <SearchLink to={paths.search} />}
         {paths ? <Sections user={user} paths={paths} section={section} /> : <Outside section={section} />}
         <div class="foot">
           {paths && user.scopes.includes('billing:read') && (
@@ -51,6 +52,18 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
       </nav>
       {children}
     </div>
+  )
+}
+
+/** Opens the search: as a page, or in a dialog, which its shortcuts open too. */
+function SearchLink({ to }: { to: string }) {
+  return (
+    <a class="find" href={to} data-find aria-keyshortcuts="/ Control+K Meta+K">
+      Search{' '}
+      <span class="shortcut" aria-hidden="true">
+        /
+      </span>
+    </a>
   )
 }
 

@@ -1,0 +1,1 @@
+CREATE INDEX `consumers_name` ON `consumers` (`project_id`,lower("name"),`id`) WHERE name IS NOT NULL;

@@ -1,0 +1,78 @@
+import { MAX_TEXT } from '../../../search/limits'
+import { pathsOf, type Visit } from '../../page'
+import { show } from '../../ui/layout'
+import { Head } from '../../ui/parts'
+import type { Place } from './places'
+
+/** What a search shows. `problem`: why the text cannot be searched for. */
+export type Shown = { text: string; places: readonly Place[]; complete: boolean; problem: string | null }
+
+/** The page of the search. The dialog that a shortcut opens shows its form. */
+export function searchPage(c: Visit, shown: Shown) {
+  const { search } = pathsOf(c)
+  return show(
+    c,
+    { title: 'Search', status: shown.problem === null ? 200 : 422 },
+    <>
+      <Head title="Search" />
+      <search>
+        <form id="find" action={search} method="get">
+          <label for="find-text" class="unseen">
+            Search this project
+          </label>
+          <input
+            id="find-text"
+            type="search"
+            name="q"
+            value={shown.text}
+            maxlength={MAX_TEXT}
+            placeholder="An id, a name, an email address, a page …"
+            autocomplete="off"
+            spellcheck={false}
+            autofocus
+            hx-get={search}
+            hx-trigger="input changed delay:150ms"
+            hx-target="#found"
+            hx-swap="outerHTML"
+            hx-sync="this:replace"
+          />
+          <button type="submit">Search</button>
+          <Results shown={shown} />
+        </form>
+      </search>
+    </>,
+  )
+}
+
+/** What was found: a part of the page, and what a script asks for while somebody types. */
+export function Results({ shown: { text, places, complete, problem } }: { shown: Shown }) {
+  return (
+    <div id="found" data-for={text}>
+      {problem && (
+        <p class="wrong" role="alert">
+          {problem}
+        </p>
+      )}
+      {!complete && (
+        <p class="quiet" role="status">
+          Members, domains, single sign-on and other projects could not be read just now.
+        </p>
+      )}
+      {places.length > 0 ? (
+        <ul class="places">
+          {places.map(({ kind, title, detail, to }) => (
+            <li>
+              <a href={to}>
+                <span class="cut">{title}</span>
+                {detail !== null && <span class="cut quiet">{detail}</span>}
+                <span class="kind quiet">{kind}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        problem === null && <p class="quiet">Nothing in this project is called that.</p>
+      )}
+    </div>
+  )
+}

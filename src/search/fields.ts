@@ -1,0 +1,65 @@
+import * as z from 'zod'
+import { exampleOf, named, visibleText } from '../http/fields'
+import { SAMPLE } from '../http/samples'
+import { MAX_TEXT, MOST_OF_A_TYPE } from './limits'
+import { isSecret } from './typed'
+
+export const FOUND_TYPES = [
+  'consumer',
+  'customer',
+  'subscription',
+  'invoice',
+  'payment_method',
+  'event',
+  'replay',
+  'plan',
+  'feature',
+  'api_key',
+  'connection',
+  'import',
+  'webhook_endpoint',
+  'member',
+  'invitation',
+  'domain',
+  'sso_connection',
+  'audit_entry',
+  'project',
+] as const
+export type FoundType = (typeof FOUND_TYPES)[number]
+
+export const SearchQuery = z.strictObject({
+  // An address is kept in histories and logs.
+  q: visibleText(MAX_TEXT)
+    .refine(
+      (text) => !isSecret(text),
+      'looks like a secret: search for the part of it that lists show, such as svc_v1_3f9a',
+    )
+    .describe('An id of ours or of a vendor, or the beginning or a part of a name: see the description.'),
+})
+
+const FoundShown = named(
+  'SearchResult',
+  z.object({
+    type: named('SearchResultType', z.enum(FOUND_TYPES)).describe('Types may be added, so expect others too.'),
+    id: z.string().describe('The id by which the API reads the object. Of a feature, its key.'),
+    title: z.string().describe('The name of the object, or its id if it has none.'),
+    detail: z
+      .string()
+      .nullable()
+      .describe('What tells it from others with the same name, such as an email address or a status.'),
+    vendor: z.string().nullable().describe('Whose id it is. Null for an id of ours.'),
+  }),
+  { type: 'consumer', id: SAMPLE.consumer, title: 'Ada Lovelace', detail: SAMPLE.email, vendor: null },
+)
+export type FoundObject = z.infer<typeof FoundShown>
+
+export const FoundList = named(
+  'SearchResults',
+  z.object({
+    data: z.array(FoundShown).describe(`At most ${MOST_OF_A_TYPE} of each type.`),
+    complete: z
+      .boolean()
+      .describe('False if members, invitations, domains, single sign-on and projects could not be read just now.'),
+  }),
+  { data: [exampleOf(FoundShown)], complete: true },
+)

@@ -1,0 +1,85 @@
+import type { Context } from 'hono'
+import { batch, type Database, type Query } from '../db/client'
+import { projectOf } from '../http/auth'
+import type { HttpEnv } from '../http/context'
+import { besides, isOne, read } from '../http/read'
+import type { Scope } from '../lib/access'
+import { BILLING_SOURCES } from './billing'
+import { CONSUMER_SOURCES } from './consumers'
+import type { FoundObject, FoundType } from './fields'
+import { MOST_OF_A_TYPE } from './limits'
+import { DIRECTORY_SOURCES, projectsNamed } from './people'
+import { SETTINGS_SOURCES } from './settings'
+import type { Found, Source } from './source'
+import type { Typed } from './typed'
+
+const STORE_SOURCES = [...CONSUMER_SOURCES, ...BILLING_SOURCES, ...SETTINGS_SOURCES]
+
+/** A statement of a search. `scope`: null if the caller needs none. */
+type Asked = { name: string; type: FoundType; scope: Scope | null; query: Query<Found[]> }
+type Answers = Record<string, Found[]>
+
+/**
+ * Finds what a text names in the project of the caller, and among a user's own projects: one round trip to the store, and one to
+ * the directory at the same time. What the caller may not read is not looked for.
+ *
+ * @returns `complete`: false if the directory does not answer
+ * @throws {Fault} as `read` in http/read.ts
+ */
+export async function find(c: Context<HttpEnv>, typed: Typed): Promise<{ data: FoundObject[]; complete: boolean }> {
+  const { db, directory } = c.get('rt')
+  const inStore = asked(c, STORE_SOURCES, db, typed)
+  const inDirectory = [...asked(c, DIRECTORY_SOURCES, directory, typed), ...projectsOf(c, typed)]
+  if (isOne(db, directory)) {
+    const all = [...inStore, ...inDirectory]
+    return { data: merged(c, all, await send(c, all)), complete: true }
+  }
+  const [stored, people] = await Promise.all([
+    send(c, inStore),
+    inDirectory.length > 0 ? besides(batch(directory, queriesOf(inDirectory))) : {},
+  ])
+  const data = [...merged(c, inStore, stored), ...merged(c, inDirectory, people ?? {})]
+  return { data, complete: people !== null }
+}
+
+function asked<D extends Database>(c: Context<HttpEnv>, sources: readonly Source<D>[], db: D, typed: Typed): Asked[] {
+  const actor = c.get('actor')
+  const project = projectOf(actor)
+  return sources.flatMap(({ type, scope, find }, i) => {
+    const query = actor.scopes.includes(scope) ? find(db, project, typed) : null
+    return query ? [{ name: `${type}_${i}`, type, scope, query }] : []
+  })
+}
+
+function projectsOf(c: Context<HttpEnv>, typed: Typed): Asked[] {
+  const actor = c.get('actor')
+  const query = actor.type === 'session' ? projectsNamed(c.get('rt').directory, actor, typed) : null
+  return query ? [{ name: 'projects', type: 'project', scope: null, query }] : []
+}
+
+const queriesOf = (all: readonly Asked[]) => Object.fromEntries(all.map(({ name, query }) => [name, query]))
+
+/** The credential of the caller is read even if there is nothing else to read. */
+async function send(c: Context<HttpEnv>, all: readonly Asked[]): Promise<Answers> {
+  if (all.length === 0 && !c.get('pending') && !c.get('refused')) return {}
+  return read(c, queriesOf(all))
+}
+
+/** What was found, each object once, in the order of the sources: an object that the text names by its id comes first. */
+function merged(c: Context<HttpEnv>, all: readonly Asked[], answers: Answers): FoundObject[] {
+  // Only now the caller's credentials are known to be good, and with them the scopes.
+  const { scopes } = c.get('actor')
+  const found = new Map<string, FoundObject>()
+  const counts = new Map<FoundType, number>()
+  for (const { name, type, scope } of all) {
+    if (scope !== null && !scopes.includes(scope)) continue
+    for (const row of answers[name] ?? []) {
+      const key = `${type} ${row.vendor} ${row.id}`
+      const n = counts.get(type) ?? 0
+      if (found.has(key) || n >= MOST_OF_A_TYPE) continue
+      counts.set(type, n + 1)
+      found.set(key, { type, ...row })
+    }
+  }
+  return [...found.values()]
+}

@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { addMember, STORE } from '../harness'
+import { newWorld, type World } from '../routes/world'
+import { visit } from './visit'
+
+let world: World
+let at: string
+beforeAll(async () => {
+  world = await newWorld()
+  at = `/console/p/${world.project}/search`
+  await STORE.prepare("UPDATE consumers SET name = '<b>Bold</b>' WHERE id = ?").bind(world.survivor).run()
+})
+
+const search = (q: string, token = world.owner.token) => visit(`${at}?q=${encodeURIComponent(q)}`, token)
+/** Where the results lead, and what they say. */
+const places = (text: string) =>
+  [...text.matchAll(/<li><a href="([^"]+)"><span class="cut">(.*?)<\/span>/g)].map(([, to = '', title = '']) => ({
+    to: to.replaceAll('&amp;', '&'),
+    title,
+  }))
+
+describe('the search of a project', () => {
+  const TEXTS: [text: () => string][] = [
+    () => '',
+    () => 'sample',
+    () => 'cus_',
+    () => 'sub_sample',
+    () => 'in_sample',
+    () => 'pm_sample',
+    () => 'seats',
+    () => 'key',
+    () => 'HMAC',
+    () => world.event,
+    () => world.replay,
+    () => world.running,
+    () => world.plan,
+    () => world.key.id,
+    () => world.connection.id,
+    () => world.endpoint.id,
+    () => world.member.user,
+    () => world.invitation.id,
+    () => world.domain,
+    () => world.sso.id,
+    () => world.project,
+    () => 'create',
+    () => 'invite',
+  ].map((text) => [text])
+
+  it.each(TEXTS)('leads to pages that are there: %s', async (text) => {
+    const { status, text: page } = await search(text())
+    const found = places(page)
+    expect([status, found.length > 0]).toEqual([200, true])
+    for (const { to, title } of found) {
+      const { status: answered } = await visit(to, world.owner.token)
+      // An id of an event leads straight to it.
+      expect([title, to, [200, 303].includes(answered)]).toEqual([title, to, true])
+    }
+  })
+
+  it('shows names as they are, and finds them by their first letters', async () => {
+    const { text } = await search('<B>bo')
+    expect(text).toContain('<span class="cut">&lt;b&gt;Bold&lt;/b&gt;</span>')
+    expect(text).not.toContain('<b>Bold')
+  })
+
+  it('offers the pages and actions that the user may open', async () => {
+    const viewer = await addMember(world.project, 'viewer')
+    const titles = async (q: string, token: string) => places((await search(q, token)).text).map(({ title }) => title)
+    expect(await titles('mint', world.owner.token)).toContain('Mint an API key')
+    expect(await titles('mint', viewer.token)).not.toContain('Mint an API key')
+    expect(await titles('audit', viewer.token)).not.toContain('Audit log')
+    expect(await titles('api k', viewer.token)).toContain('API keys')
+  })
+
+  it('leads to the events and to the audit log for what has no page of its own', async () => {
+    const at = `/console/p/${world.project}/platform`
+    expect(places((await search('ref_unknown')).text)).toEqual([
+      { to: `${at}/billing/webhooks?q=ref_unknown`, title: 'Search events for “ref_unknown”' },
+    ])
+    expect(places((await search(world.device)).text)).toEqual([
+      { to: `${at}/settings/audit-log?object_id=${world.device}`, title: `Changes to ${world.device}` },
+    ])
+  })
+
+  it('answers with the results alone while somebody types', async () => {
+    const { text } = await visit(`${at}?q=sample`, world.owner.token, {
+      headers: { 'HX-Request': 'true', 'HX-Target': 'found' },
+    })
+    expect(text).toMatch(/^<div id="found" data-for="sample">/)
+  })
+
+  it('refuses a secret, which would stay in the history of the browser', async () => {
+    const secret = world.secret
+    const { status, text } = await search(secret)
+    expect([status, places(text)]).toEqual([422, []])
+    expect(text).toContain('Looks like a secret')
+    expect(text).not.toContain(secret)
+  })
+})
