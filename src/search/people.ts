@@ -9,6 +9,9 @@ import { MOST_OF_A_TYPE } from './limits'
 import { byBoth, contains, NOTHING, type Source } from './source'
 import type { Typed } from './typed'
 
+// Written out, so that the index of the pending ones is used.
+const isPending = sql`${invitations.state} = 'pending'`
+
 /** What the directory knows of a project. */
 export const DIRECTORY_SOURCES: Source<Directory>[] = [
   {
@@ -42,9 +45,7 @@ export const DIRECTORY_SOURCES: Source<Directory>[] = [
           .where(
             and(
               eq(invitations.project_id, project),
-              isId
-                ? eq(invitations.id, typed.text)
-                : and(eq(invitations.state, 'pending'), contains(invitations.email, typed)),
+              isId ? eq(invitations.id, typed.text) : and(isPending, contains(invitations.email, typed)),
             ),
           )
           .limit(MOST_OF_A_TYPE),

@@ -25,18 +25,20 @@ async function cost(work: (options: RequestOptions) => Promise<Answer>) {
 /** The trip that reads the key. */
 const KEY = 1
 /** The row that tells the feed of a change. */
+/** The entry of the index by name. */
+const NAMED = 1
 const TOLD = 1
 
 describe('the cost of', () => {
   const all = { email: 'a@example.com', name: 'A', metadata: { a: '1', b: '2' } }
 
-  it('an upsert: a trip; four rows if it is new, one if it changed, none if it is the same', async () => {
+  it('an upsert: a trip; five rows if it is new, one if it changed and one for a name, none if it is the same', async () => {
     const put = (fields: object) => cost((options) => api.put('u', fields, options))
-    expect(await put(all)).toMatchObject({ trips: KEY + 1, written: 4 + TOLD })
+    expect(await put(all)).toMatchObject({ trips: KEY + 1, written: 5 + TOLD })
     expect(await put({ ...all, metadata: { b: '2', a: '1' } })).toMatchObject({ trips: KEY + 1, written: 0 })
     expect(await put({})).toMatchObject({ trips: KEY + 1, written: 0 })
-    expect(await put({ ...all, name: 'B' })).toMatchObject({ trips: KEY + 1, written: 1 + TOLD })
-    expect(await put({ name: 'B', metadata: {} })).toMatchObject({ trips: KEY + 1, written: 1 + TOLD })
+    expect(await put({ ...all, name: 'B' })).toMatchObject({ trips: KEY + 1, written: 1 + NAMED + TOLD })
+    expect(await put({ name: 'B', metadata: {} })).toMatchObject({ trips: KEY + 1, written: 1 + NAMED + TOLD })
     // The index by email has one entry less and one more.
     expect((await put({ email: 'b@example.com' })).written).toBeLessThanOrEqual(3 + TOLD)
   })
@@ -48,8 +50,11 @@ describe('the cost of', () => {
     })
   })
 
-  it('a change: two trips, and a row; two rows for an external id', async () => {
-    expect(await cost((o) => api.patch('ext:u', { name: 'C' }, o))).toMatchObject({ trips: KEY + 2, written: 1 + TOLD })
+  it('a change: two trips, and a row; one more for a name, two for an external id', async () => {
+    expect(await cost((o) => api.patch('ext:u', { name: 'C' }, o))).toMatchObject({
+      trips: KEY + 2,
+      written: 1 + NAMED + TOLD,
+    })
     expect(await cost((o) => api.patch('ext:u', { name: 'C' }, o))).toMatchObject({ trips: KEY + 1, written: 0 })
     expect(await cost((o) => api.patch('ext:u', { external_id: 'u2' }, o))).toMatchObject({
       trips: KEY + 2,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { call, head } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
+import { ROWS } from '../routes/table'
 import { addressIn, callRoute, tokenFor } from '../routes/walk'
 import { worldsByRoute } from '../routes/world'
 
@@ -44,7 +45,8 @@ describe('every response', () => {
   it.each(LISTED)('to HEAD is that of GET without a body: %s', async (name) => {
     const route = READS.find((one) => nameOf(one) === name)
     const world = await worldOf({ method: 'GET' })
-    const path = route ? addressIn(world, route) : name.slice(4)
+    const query = route && ROWS[name]?.query
+    const path = route ? addressIn(world, route) + (query ? `?${query}` : '') : name.slice(4)
     // Metrics have a token of their own, and are not there without one.
     const METRICS_TOKEN = 'm'.repeat(32)
     const options =

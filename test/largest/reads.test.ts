@@ -86,6 +86,8 @@ const STATED: Record<string, Bounds> = {
   [`${CONSUMER}/entitlements`]: { statements: 20, rows: ITEMS },
   // Beside what it may do, its identities, and the entries of the audit log that name it.
   [CONSUMER]: { trips: 9, statements: 50, rows: ITEMS + 10_000 },
+  // Every member with the address.
+  'GET /platform/v1/search': { statements: 20, rows: 2 * MEMBERS + 1_000 },
   // Every price of the project; beside the plans, the items of the newest subscriptions, for prices that no plan has.
   'GET /platform/v1/billing/plans': { rows: PRICES },
   'GET /platform/v1/billing/plans/:id': { rows: PRICES },
