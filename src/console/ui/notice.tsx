@@ -28,6 +28,9 @@ const NOTICES = {
   previous_secret_ended: 'The old secret no longer works.',
   key_revoked: 'The API key was revoked and no longer works.',
   keys_revoked: 'The API key, and the keys whose secrets it had been handed, were revoked and no longer work.',
+  chosen_keys_revoked: 'The chosen API keys were revoked and no longer work.',
+  chosen_keys_revoked_partly:
+    'None of the chosen API keys works any more. Some were not revoked now: they had been revoked before, or are not in this project.',
   role_changed: 'The role was changed. It takes effect with the next request of the member.',
   member_removed: 'The member was removed and no longer has access.',
   member_removed_with_keys:

@@ -11,6 +11,7 @@ import { action, leadTo } from '../../action'
 import { userOf } from '../../session'
 import { Field, Select } from '../../ui/controls'
 import { About, asked } from './about'
+import { HandedKeys, readHanded } from './handed'
 import { addressedKey, keyPath, readKey } from './key'
 import { secretPage } from './secret'
 import { readUse } from './use'
@@ -24,9 +25,10 @@ export const rotate = action({
     // The rotation itself requires both too.
     requireScopes(userOf(c), row.scopes)
     requireConfirmedFor(userOf(c), row.scopes)
-    return { row, use: await readUse(c, addressedKey(c)) }
+    const [use, handed] = await Promise.all([readUse(c, addressedKey(c)), readHanded(c, addressedKey(c))])
+    return { row, use, handed }
   },
-  ask: (c, { row, use }) => ({
+  ask: (c, { row, use, handed }) => ({
     ...asked(c, row, 'Rotate'),
     says: (
       <About
@@ -41,6 +43,12 @@ export const rotate = action({
         {/* Names the secrets that are there, so that the form rotates the key once. */}
         <input type="hidden" name="known" value={secretsSeen(row)} autocomplete="off" />
         <When who="your servers use" />
+        {handed.rows.length > 0 && (
+          <>
+            <HandedKeys c={c} of={handed} />
+            <p>A rotation of this key does not change {handed.rows.length === 1 ? 'it' : 'them'}.</p>
+          </>
+        )}
         {row.pending !== null && (
           <p class="hint">A rotation has already begun. Its new secret ends, whichever you choose.</p>
         )}
