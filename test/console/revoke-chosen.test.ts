@@ -7,7 +7,7 @@ import { formToken, submit, visit } from './visit'
 async function newPlace(names: string[]) {
   const { project, owner } = await freshProject()
   const keys = `/console/p/${project}/platform/settings/api-keys`
-  const made = []
+  const made: Awaited<ReturnType<typeof mint>>[] = []
   for (const name of names) made.push(await mint(owner.token, project, { name }))
   const ids = made.map(({ key }) => key.id)
   const ask = (chosen: string[], token = owner.token) =>

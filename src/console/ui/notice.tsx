@@ -53,6 +53,8 @@ const NOTICES = {
   device_revoked: 'The device was revoked. Its token is no longer valid.',
   device_changed: 'The key was changed.',
   device_rotated_before: 'The key was rotated before. Its new token was shown only then.',
+  pending_token_ended: 'No new token waits to be used. The current token stays as it is.',
+  previous_token_ended: 'The old token is no longer valid.',
   identity_removed: 'The identity was removed. The person’s next sign-in is treated as their first.',
   domain_added: 'The domain was added. Set its record. The first check is in a minute.',
   domain_checked: 'The domain was checked.',
