@@ -82,7 +82,14 @@ export const DEVICES: Rows = {
   },
   'DELETE /platform/v1/consumers/:consumer/devices/:device/previous-token': {
     who: WRITE,
-    audit: { ...onDevice('previous_token_ended'), first: (world) => begin(world, { grace_s: 60 }) },
+    // The token of the sample has no prefix.
+    audit: {
+      ...onDevice('previous_token_ended'),
+      first: async (world) => {
+        await begin(world, {})
+        await begin(world, { grace_s: 60 })
+      },
+    },
     console: asks(`${PAGES}/:device/end-previous`),
   },
   'DELETE /platform/v1/consumers/:consumer/devices/:device': {
