@@ -86,6 +86,7 @@ it('counts the use of the last hour, since yesterday and of seven days', async (
   const days = [
     [today, { requests: 5, [`at:${step}`]: 3, [`at:${step - 6}`]: 2 }],
     [today - 1, { requests: 10 }],
+    [today - 2, { requests: 20 }],
     [today - 6, { requests: 100 }],
     [today - 7, { requests: 1000 }],
   ] as const
@@ -95,7 +96,7 @@ it('counts the use of the last hour, since yesterday and of seven days', async (
   const seen = JSON.stringify({ networks: [], agents: [], calls: [] })
   await STORE.batch(days.map(([day, counts]) => insert.bind(project, ids[0], day, JSON.stringify(counts), seen)))
   const { text } = await ask(ids)
-  expect([...text.matchAll(/<td class="number"[^>]*>(\d+)</g)].map(([, n]) => n)).toEqual(['3', '15', '115'])
+  expect([...text.matchAll(/<td class="number"[^>]*>(\d+)</g)].map(([, n]) => n)).toEqual(['3', '15', '135'])
 })
 
 it('takes at most 100 keys', async () => {
