@@ -15,6 +15,7 @@ import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
 import { consumerRoute } from './devices/consumer-route'
 import { deviceRoutes } from './devices/routes'
+import { deviceTokenRoutes } from './devices/token-routes'
 import { verifyRoutes } from './devices/verify-route'
 import { domainRoutes } from './domains/routes'
 import { hostRouting } from './domains/surface'
@@ -113,6 +114,7 @@ const app = base
   .route('/platform/v1/consumers', consumerRoutes)
   .route('/platform/v1/consumers', consumerRoute)
   .route('/platform/v1/consumers', deviceRoutes)
+  .route('/platform/v1/consumers', deviceTokenRoutes)
   .route('/platform/v1/devices', verifyRoutes)
   .route('/platform/v1/consumers', consumerEntitlementRoutes)
   .route('/platform/v1/consumers', consumerRefreshRoutes)

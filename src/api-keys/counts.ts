@@ -65,6 +65,11 @@ export function countedOf(pepper: string, id: string): Promise<DayOfKey[]> {
   return Promise.all((counting.get(id) ?? []).map((one) => asDay(pepper, one)))
 }
 
+/** The numbers that this isolate has counted of a key and not written yet, by day. */
+export function numbersOf(id: string): { day: number; counts: ReadonlyMap<string, number> }[] {
+  return counting.get(id) ?? []
+}
+
 /** Returns what {@link countedOf} does, for a write, and forgets it. */
 export function takeCounted(pepper: string, id: string): Promise<DayOfKey[]> {
   const counted = countedOf(pepper, id)

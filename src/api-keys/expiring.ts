@@ -56,7 +56,8 @@ export function isExpiringNoMore(now: number): SQL {
 export function isExposedNoMore(now: number): SQL {
   const { key_prefix, pending, previous } = apiKeys
   return sql`NOT EXISTS (SELECT 1 FROM ${apiKeys} WHERE ${isOfNotice(now)} AND ${notices.facts} ->> '$.key_prefix'
-    IN (${key_prefix}, ${pending} ->> '$.key_prefix', ${previous} ->> '$.key_prefix'))`
+    IN (${key_prefix}, iif(${pending} ->> '$.expires_at' > ${now}, ${pending} ->> '$.key_prefix', NULL),
+      iif(${previous} ->> '$.valid_until' > ${now}, ${previous} ->> '$.key_prefix', NULL)))`
 }
 
 function isOfNotice(now: number): SQL {

@@ -1,9 +1,10 @@
-import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
 import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, type Held, prepared, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
+import { valuesOf } from '../db/sql'
 import { overLimit } from '../http/rate-limit'
 import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
@@ -94,6 +95,13 @@ function isLive({ project_id, id }: KeyHeld) {
 /** Reads a key of the project, live or revoked. */
 export function findKeyEver(db: Db, projectId: string, id: string) {
   return selectKeys(db, keysOfProject(projectId, id))
+}
+
+/** Reads those of these keys that are or were in the project. */
+export function findKeysEver(db: Db, projectId: string, ids: readonly string[]) {
+  return selectKeys(db, and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids)))).orderBy(
+    desc(apiKeys.id),
+  )
 }
 
 type KeysHeld = {

@@ -1,6 +1,7 @@
-import { and, eq, isNull, or } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import { audited, auditedEach, type Change } from '../audit/store'
 import { batch, type Db } from '../db/client'
+import { valuesOf } from '../db/sql'
 import { type AddedSecrets, findSecretsAddedBy } from '../inbox/connections/secrets'
 import { notFound } from '../lib/fault'
 import { keyEntry, keysOfProject } from './key'
@@ -34,6 +35,26 @@ export async function revokeKey(
     : { ...(await batch(db, own)), added: [] }
   if (found.length === 0) throw notFound('API key')
   return added
+}
+
+/**
+ * Revokes keys of a project, with an audit row for each. Those that are not live stay as they are.
+ *
+ * @returns the ids of the keys that this has revoked
+ */
+export async function revokeKeys(
+  db: Db,
+  { project_id, ids }: { project_id: string; ids: readonly string[] },
+  change: Change,
+): Promise<string[]> {
+  const these = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at), inArray(apiKeys.id, valuesOf(ids)))
+  const objects = db.select({ id: apiKeys.id }).from(apiKeys).where(these)
+  const { object_id: _, ...each } = keyEntry(project_id, '', 'api_key.revoked')
+  const { ended } = await batch(db, {
+    audited: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
+    ended: db.update(apiKeys).set({ revoked_at: change.now }).where(these).returning({ id: apiKeys.id }),
+  })
+  return ended.map(({ id }) => id)
 }
 
 /** Reads the connections with signing secrets that this key added, or that a key added whose secret it was handed. */

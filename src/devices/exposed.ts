@@ -14,13 +14,25 @@ const o = alias(devices, 'o')
 
 /** Reads the devices that have tokens with these hashes, or that wait for one of them, in all projects of the store. */
 export function findExposedDevices(db: Db, hashes: readonly string[]) {
-  const { id, project_id, consumer_id, token_hash, pending_hash, pending, previous_hash, previous, state, expires_at } =
-    d
+  const {
+    id,
+    project_id,
+    consumer_id,
+    token_hash,
+    token_prefix,
+    pending_hash,
+    pending,
+    previous_hash,
+    previous,
+    state,
+    expires_at,
+  } = d
   const fields = {
     id,
     project_id,
     consumer_id,
     token_hash,
+    token_prefix,
     pending_hash,
     pending,
     previous_hash,
@@ -56,10 +68,26 @@ export function withExposed({ project_id, consumer, id, hash }: OfDevice): SQL {
     AND ${d.state} = 'active' AND ${d.id} = ${id} AND ${hash} IN (${d.token_hash}, ${d.pending_hash}, ${d.previous_hash})`
 }
 
-/** Whether the device of a notice about an exposed token is no longer active. */
-export const isTokenNoMore = sql`NOT EXISTS (SELECT 1 FROM ${devices} ${d} INDEXED BY devices_consumer
-  WHERE ${d.project_id} = ${notices.project_id} AND ${d.consumer_id} = ${notices.facts} ->> '$.consumer'
-    AND ${d.state} = 'active' AND ${d.id} = ${notices.object_id})`
+/** What may be shown of the token with this hash. Null: it was made before prefixes were kept. */
+export function exposedPrefix(
+  { token_prefix, pending_hash, pending, previous_hash, previous }: ExposedDevice,
+  hash: string,
+) {
+  if (hash === pending_hash) return pending?.token_prefix ?? null
+  return hash === previous_hash ? (previous?.token_prefix ?? null) : token_prefix
+}
+
+/** Whether the device of a notice about an exposed token has ended, or has other tokens by now. */
+export function isTokenNoMore(now: number): SQL {
+  const shown = sql`${notices.facts} ->> '$.token_prefix'`
+  const { token_prefix, pending, previous } = d
+  return sql`NOT EXISTS (SELECT 1 FROM ${devices} ${d} INDEXED BY devices_consumer
+    WHERE ${d.project_id} = ${notices.project_id} AND ${d.consumer_id} = ${notices.facts} ->> '$.consumer'
+      AND ${d.state} = 'active' AND ${d.id} = ${notices.object_id} AND coalesce(${d.expires_at}, ${now + 1}) > ${now}
+      AND (${shown} IS ${token_prefix}
+        OR (${pending} ->> '$.expires_at' > ${now} AND ${shown} IS ${pending} ->> '$.token_prefix')
+        OR (${previous} ->> '$.valid_until' > ${now} AND ${shown} IS ${previous} ->> '$.token_prefix')))`
+}
 
 /** Revokes devices. @param from yields them, as {@link withExposed} does */
 export function exposedDevicesRevoked(db: Db, from: SQL, now: number) {

@@ -11,7 +11,7 @@ import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
 import { NEW_SECRET_WAITS } from '../lib/rotation'
 import { SECOND } from '../lib/time'
-import { consumerBlocked, deviceNotFound, deviceRevoked } from './faults'
+import { consumerBlocked, deviceNotFound, deviceRevoked, tokenConflict } from './faults'
 import type { RotateDeviceBody } from './fields'
 import type { NewToken } from './token'
 import type { DeviceTokens } from './verify'
@@ -116,8 +116,4 @@ function swapOf(device: DeviceTokens, { how, pending: seen }: TokenRotation, tok
     more: {},
     isDone: eq(d.token_hash, hash),
   }
-}
-
-function tokenConflict(): Fault {
-  return new Fault('rotation_conflict', 'Another call rotated or revoked this device. Read it again.')
 }

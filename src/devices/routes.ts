@@ -1,4 +1,4 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as z from 'zod'
 import { findDevice, listDevices } from '../consumers/devices'
 import { findConsumer, requireConsumer } from '../consumers/read'
@@ -13,6 +13,7 @@ import { body, optionalBody, query } from '../http/validate'
 import { malformedInPath } from '../lib/fault'
 import { NEW_SECRET_WAITS } from '../lib/rotation'
 import { DAY, MINUTE } from '../lib/time'
+import { deviceIn } from './addressed'
 import { deviceNotFound } from './faults'
 import {
   DeviceShown,
@@ -199,15 +200,6 @@ export const deviceRoutes = new Hono<HttpEnv>()
       return answer(c, null, 204)
     },
   )
-
-/** The device that the path of a change names by its id. */
-function deviceIn(c: Context<HttpEnv>) {
-  return {
-    project_id: projectOf(c.get('actor')),
-    ref: refToChange(c.req.param('consumer') ?? ''),
-    id: c.req.param('device') ?? '',
-  }
-}
 
 const INSTALLATION_ID = new RegExp(`^[A-Za-z0-9._:@|+-]{1,${MAX_INSTALLATION_ID}}$`)
 const RULE = `must have 1 to ${MAX_INSTALLATION_ID} letters, digits or characters of . _ : @ | + -`

@@ -5,6 +5,7 @@ import { batch } from '../db/client'
 import {
   type ExposedDevice,
   exposedDevicesRevoked,
+  exposedPrefix,
   findExposedDevices,
   isLiveToken,
   withExposed,
@@ -75,7 +76,7 @@ function exposedOf({ hash, source, url }: Reported, { keys, devices }: Found, no
   if (!device) return null
   const ends = settingsOf(device.settings).on_exposure === 'revoke'
   const { id, project_id, consumer_id: consumer } = device
-  const facts = { object: 'device', consumer, ended: ends, source, url }
+  const facts = { object: 'device', consumer, token_prefix: exposedPrefix(device, hash), ended: ends, source, url }
   return exposed({ type: 'device', id, project_id, hash, ends, details: { consumer }, facts }, now)
 }
 

@@ -41,6 +41,8 @@ const OBJECTS = {
       'device.rotated',
       'device.rotation_pending',
       'device.rotation_completed',
+      'device.pending_token_ended',
+      'device.previous_token_ended',
       'device.revoked',
       'device.exposed',
     ],

@@ -30,7 +30,7 @@ export function noticesOpened(db: Db, { id, ...opening }: Opening, from: SQL, no
     opened_at: at,
     mail_due_at: at,
   }
-  const { project_id, kind, object_id, facts, opened_at, closed_at, mail_due_at, mailed_at, tries } = notices
+  const { project_id, kind, object_id, facts, opened_at, closed_at, mail_due_at, mailed_at, tries, mail_left } = notices
   // A secret that is exposed after it was replaced is another one.
   const isMailed = sql`${mailed_at} IS NOT NULL AND ${closed_at} > ${now - MAILED_AGAIN_AFTER} AND ${kind} <> 'key_exposed'`
   return insertFrom(
@@ -39,7 +39,7 @@ export function noticesOpened(db: Db, { id, ...opening }: Opening, from: SQL, no
     row,
     sql`${from} AND ${hasRoom(opening.project_id)}
       ON CONFLICT (${bare(project_id, kind, object_id)}) DO UPDATE SET
-        ${bare(notices.id)} = ${excluded(notices.id)}, ${bare(facts)} = ${excluded(facts)}, ${bare(tries)} = 0,
+        ${bare(notices.id)} = ${excluded(notices.id)}, ${bare(facts)} = ${excluded(facts)}, ${bare(tries)} = 0, ${bare(mail_left)} = NULL,
         ${bare(opened_at)} = ${excluded(opened_at)}, ${bare(closed_at)} = NULL,
         ${bare(mail_due_at)} = iif(${isMailed}, NULL, ${excluded(mail_due_at)})
       WHERE ${closed_at} IS NOT NULL`,

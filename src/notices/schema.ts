@@ -37,6 +37,8 @@ export const notices = sqliteTable(
     mailed_at: integer(),
     /** Attempts to send the email. */
     tries: integer().notNull().default(0),
+    /** The users who are still to get the email, because the last attempt did not reach them. Null: all who want it. */
+    mail_left: text({ mode: 'json' }).$type<string[]>(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, countDistinct, desc, eq, gte, inArray, isNotNull, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { users } from '../accounts/schema'
 import { batch, type Db, type Directory, raw, run } from '../db/client'
 import { valuesOf } from '../db/sql'
@@ -37,87 +37,97 @@ export function findDueMails(db: Db, now: number) {
 
 /**
  * Sends the email of a project about the notices that are due: one email to each reader, or none if the project has had those of the day.
- * An email that nobody could be sent is tried again later, and given up after some attempts.
+ * Those whom it did not reach are tried again later, and given up after some attempts.
  *
  * @param rt in the store of the project
  */
 export async function sendDueMails(rt: Runtime, projectId: string): Promise<void> {
   const { db, now } = rt
-  const { project, sent, claimed } = await claim(db, projectId, now)
-  if (!project || project.deleted_at !== null || claimed.length === 0) return
-  if (sent >= MAILS_OF_PROJECT) return
+  const { project, sent } = await mailsOf(db, projectId, now)
+  if (!project || project.deleted_at !== null || sent >= MAILS_OF_PROJECT) return defer(db, projectId, now)
+  const claimed = await claim(db, projectId, now)
+  if (claimed.length === 0) return
   const about = { id: projectId, name: project.name, origin: rt.settings.publicOrigin }
-  const readers = await readersOf(rt.directory, projectId, { now, exposed: claimed.some(isExposure) })
+  const readers = await readersOf(rt.directory, projectId, claimed, now)
   const how = rt.settings.signInDelivery === 'log' ? 'log' : 'email'
-  const results = await pooled(MAILS_AT_ONCE, readers, async ({ id, email, role, mail, sent }) => {
-    const own = claimed.filter(
-      (row) => mail === 'all' || (isExposure(row) && (mail === 'security' || role === 'owner')),
-    )
-    if (own.length === 0) return true
+  const results = await pooled(MAILS_AT_ONCE, readers, async ({ id, email, own, sent }) => {
     try {
       await deliver(rt, noticeMail(email, about, own, sent >= NOTICE_MAILS_TO_ADDRESS), how)
-      return true
+      return null
     } catch (error) {
       writeLog('error', 'notice_not_sent', { user_id: id, project_id: projectId, error: String(error) })
-      return false
+      return id
     }
   })
-  // One that arrived is enough: another attempt would send it twice.
-  if (results.length > 0 && !results.includes(true)) return giveUp(db, claimed, now)
-  await done(db, claimed, now)
+  const missed = new Set(results.filter((id) => id !== null))
+  await done(db, claimed, { readers, missed, now })
 }
 
 const isExposure = ({ kind }: NoticeRow) => kind === 'key_exposed'
 
-/**
- * Takes the notices that are due: nobody else sends them until the next attempt is due. Beyond the emails of the day, and of a deleted project,
- * they wait for the next day.
- */
-async function claim(db: Db, projectId: string, now: number) {
-  const dayBegins = dayOf(now) * DAY
-  const of = eq(notices.project_id, projectId)
-  const mailed = sql<number>`count(DISTINCT ${notices.mailed_at})`
-  const { project, before, claimed } = await batch(db, {
+const isDue = (projectId: string, now: number) =>
+  and(eq(notices.project_id, projectId), isNotNull(notices.mail_due_at), lte(notices.mail_due_at, now))
+
+/** Reads the project, and how many emails it has had today. */
+async function mailsOf(db: Db, projectId: string, now: number) {
+  const today = and(eq(notices.project_id, projectId), gte(notices.mailed_at, dayOf(now) * DAY))
+  const { project, mails } = await batch(db, {
     project: db
       .select({ name: projects.name, deleted_at: projects.deleted_at })
       .from(projects)
       .where(eq(projects.id, projectId)),
-    before: db
-      .select({ n: mailed.as('n') })
+    mails: db
+      .select({ n: countDistinct(notices.mailed_at) })
       .from(notices)
-      .where(and(of, sql`${notices.mailed_at} >= ${dayBegins}`)),
-    claimed: db
-      .update(notices)
-      .set({
-        tries: sql`${notices.tries} + 1`,
-        mail_due_at: sql`CASE WHEN (SELECT count(DISTINCT m.mailed_at) FROM ${notices} m WHERE m.project_id = ${projectId}
-            AND m.mailed_at >= ${dayBegins}) >= ${MAILS_OF_PROJECT} THEN ${dayBegins + DAY}
-          ELSE ${now} + coalesce(${JSON.stringify(MAIL_WAITS)} ->> ${notices.tries}, ${DAY}) END`,
-      })
-      .where(and(of, isNotNull(notices.mail_due_at), lte(notices.mail_due_at, now)))
-      .returning(),
+      .where(today),
   })
-  return { project: project[0], sent: before[0]?.n ?? 0, claimed: claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
+  return { project: project[0], sent: mails[0]?.n ?? 0 }
 }
 
-/** Counts an email to each reader who may get one more today. `sent`: with this one. */
-async function readersOf(directory: Directory, projectId: string, of: { now: number; exposed: boolean }) {
-  const day = dayOf(of.now)
+/** Beyond the emails of the day, and of a deleted project, what is due waits for the next day. That is no attempt. */
+async function defer(db: Db, projectId: string, now: number): Promise<void> {
+  const mail_due_at = (dayOf(now) + 1) * DAY
+  await run(db, db.update(notices).set({ mail_due_at }).where(isDue(projectId, now)))
+}
+
+/** Takes the notices that are due: nobody else sends them until the next attempt is due. */
+async function claim(db: Db, projectId: string, now: number): Promise<NoticeRow[]> {
+  const wait = sql`coalesce(${JSON.stringify(MAIL_WAITS)} ->> ${notices.tries}, ${DAY})`
+  const set = { tries: sql`${notices.tries} + 1`, mail_due_at: sql`${now} + ${wait}` }
+  const claimed = await run(db, db.update(notices).set(set).where(isDue(projectId, now)).returning())
+  return claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+type Reader = { id: string; email: string; own: NoticeRow[]; sent: number }
+
+/**
+ * Counts an email to each reader who may get one more today, with the notices in it: those that the reader wants, and has not had.
+ * `sent`: with this one.
+ */
+async function readersOf(
+  directory: Directory,
+  projectId: string,
+  claimed: readonly NoticeRow[],
+  now: number,
+): Promise<Reader[]> {
+  const day = dayOf(now)
   const today = eq(users.project_mails_day, day)
-  const exposed = or(ne(members.mail, 'none'), eq(members.role, 'owner'))
-  const wants = and(
-    eq(members.project_id, projectId),
-    inArray(members.role, ['owner', 'admin']),
-    of.exposed ? exposed : eq(members.mail, 'all'),
-  )
   const some = directory
-    .select({ user_id: members.user_id, role: members.role, mail: members.mail })
+    .select({ id: members.user_id, role: members.role, mail: members.mail })
     .from(members)
-    .where(wants)
+    .where(
+      and(
+        eq(members.project_id, projectId),
+        inArray(members.role, ['owner', 'admin']),
+        claimed.some(isExposure) ? or(ne(members.mail, 'none'), eq(members.role, 'owner')) : eq(members.mail, 'all'),
+      ),
+    )
     .orderBy(desc(rankIn(members.role)), asc(members.user_id))
     .limit(MAX_READERS)
-  const readers = await run(directory, some)
-  if (readers.length === 0) return []
+  const of = (one: { id: string; role: string; mail: string }) => claimed.filter((row) => isFor(row, one))
+  const own = new Map((await run(directory, some)).map((one) => [one.id, of(one)]))
+  const ids = [...own].filter(([, rows]) => rows.length > 0).map(([id]) => id)
+  if (ids.length === 0) return []
   const counted = await run(
     directory,
     directory
@@ -128,31 +138,51 @@ async function readersOf(directory: Directory, projectId: string, of: { now: num
       })
       .where(
         and(
-          inArray(users.id, valuesOf(readers.map(({ user_id }) => user_id))),
+          inArray(users.id, valuesOf(ids)),
           ne(users.email, users.id),
           or(ne(users.project_mails_day, day), lt(users.project_mails_sent, NOTICE_MAILS_TO_ADDRESS)),
         ) as SQL,
       )
       .returning({ id: users.id, email: users.email, sent: users.project_mails_sent }),
   )
-  const byId = new Map(readers.map((reader) => [reader.user_id, reader]))
-  return counted.flatMap((user) => {
-    const reader = byId.get(user.id)
-    return reader ? [{ ...user, ...reader }] : []
+  return counted.map((user) => ({ ...user, own: own.get(user.id) ?? [] }))
+}
+
+/** Whether a notice goes to a member: by what the member has chosen, and whether an earlier attempt has reached them. */
+function isFor(row: NoticeRow, { id, role, mail }: { id: string; role: string; mail: string }): boolean {
+  const isWanted = mail === 'all' || (isExposure(row) && (mail === 'security' || role === 'owner'))
+  return isWanted && (row.mail_left?.includes(id) ?? true)
+}
+
+type Outcome = { readers: readonly Reader[]; missed: ReadonlySet<string>; now: number }
+
+/**
+ * Notes of each notice whom it reached. If it did not reach all, the next attempt stays due, for the others, unless it was the last.
+ * What has been opened again meanwhile has another id.
+ */
+async function done(db: Db, rows: readonly NoticeRow[], { readers, missed, now }: Outcome): Promise<void> {
+  const outcomes = rows.map((row) => {
+    const due = readers.filter(({ own }) => own.includes(row))
+    const left = due.filter(({ id }) => missed.has(id)).map(({ id }) => id)
+    return {
+      id: row.id,
+      left: left.length === 0 ? null : left,
+      over: left.length === 0 || row.tries > MAIL_WAITS.length,
+    }
   })
-}
-
-/** Notes that the email was sent. What has been opened again meanwhile has another id. */
-async function done(db: Db, rows: readonly NoticeRow[], now: number): Promise<void> {
-  await run(db, db.update(notices).set({ mailed_at: now, mail_due_at: null }).where(theseOf(rows)))
-}
-
-/** After the last attempt, no other one is due. */
-async function giveUp(db: Db, rows: readonly NoticeRow[], now: number): Promise<void> {
-  const spent = rows.filter(({ tries }) => tries > MAIL_WAITS.length)
-  if (spent.length === 0) return
-  writeLog('error', 'notice_given_up', { project_id: spent[0]?.project_id, notices: spent.length, at: now })
-  await run(db, db.update(notices).set({ mail_due_at: null }).where(theseOf(spent)))
+  const spent = outcomes.filter(({ left, over }) => left !== null && over).length
+  if (spent > 0) {
+    writeLog('error', 'notice_given_up', { project_id: rows[0]?.project_id, notices: spent, at: now })
+  }
+  const isSent = readers.length === 0 || missed.size < readers.length
+  const list = sql`json_each(${JSON.stringify(outcomes)})`
+  const outcome = (what: string) => sql`(SELECT value ->> ${what} FROM ${list} WHERE value ->> 'id' = ${notices.id})`
+  const set = {
+    ...(isSent && { mailed_at: now }),
+    mail_left: outcome('left'),
+    mail_due_at: sql`iif(${outcome('over')}, NULL, ${notices.mail_due_at})`,
+  }
+  await run(db, db.update(notices).set(set).where(theseOf(rows)))
 }
 
 function theseOf(rows: readonly NoticeRow[]) {

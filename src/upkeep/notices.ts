@@ -22,7 +22,7 @@ function overAt(now: number): Over {
   const isKey = sql`${notices.facts} ->> '$.object' = 'api_key'`
   return {
     key_exposed: sql`CASE WHEN ${ended} THEN ${notices.opened_at} <= ${now - EXPOSED_OPEN_FOR}
-      WHEN ${isKey} THEN ${isExposedNoMore(now)} ELSE ${isTokenNoMore} END`,
+      WHEN ${isKey} THEN ${isExposedNoMore(now)} ELSE ${isTokenNoMore(now)} END`,
     key_expiring: isExpiringNoMore(now),
     connection_degraded: isDegradedNoMore(now),
     events_failing: isFailingNoMore(now),

@@ -27,6 +27,8 @@ export const DETAILS: Record<string, unknown> = {
   'consumer.erased': { erasure: 'ers_…' },
   'device.updated': { consumer: '<consumer>', fields: ['name', 'scopes'], scopes: ['a'] },
   'device.rotated': { consumer: '<consumer>', token_prefix: 'svc_dv_…' },
+  'device.pending_token_ended': { consumer: '<consumer>', token_prefix: 'svc_dv_…' },
+  'device.previous_token_ended': { consumer: '<consumer>', token_prefix: 'svc_dv_…' },
   'device.revoked': { consumer: '<consumer>' },
   'domain.added': { hostname: 'sample.dev', purpose: 'surface' },
   'domain.retried': { hostname: 'host.plain.dev', purpose: 'surface' },

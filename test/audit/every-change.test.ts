@@ -6,7 +6,7 @@ import { PAGES, pageIn, submit } from '../console/visit'
 import { call, drain, lossyQueue, storedTables } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { nameOf, ROUTES } from '../routes/of-app'
-import type { Audit } from '../routes/row'
+import { type Audit, fieldsIn } from '../routes/row'
 import { PAGE_ROWS, ROWS } from '../routes/table'
 import { callRoute, expectSampled } from '../routes/walk'
 import { newWorld, type World } from '../routes/world'
@@ -139,7 +139,7 @@ describe('in the console', () => {
 
   it.each(named(forms.filter(leavesNone)))('%s leaves none', async (name, page) => {
     const { world, added } = await newPlace()
-    expect((await submit(pageIn(world, page), world.owner.token, PAGE_ROWS[name]?.fields)).status).toBe(
+    expect((await submit(pageIn(world, page), world.owner.token, fieldsIn(world, PAGE_ROWS[name]))).status).toBe(
       PAGE_ROWS[name]?.status ?? 303,
     )
     expect(await added()).toEqual([])
@@ -150,7 +150,7 @@ describe('in the console', () => {
     if (!stated) continue
     it(`${name} leaves one row, ${stated.action}`, async () => {
       const { world, added } = await newPlace(stated.first)
-      const fields = PAGE_ROWS[name]?.fields
+      const fields = fieldsIn(world, PAGE_ROWS[name])
       const answer = await submit(pageIn(world, page), world.owner.token, fields, { headers: CLIENT_ID })
       expect(answer.status).toBeLessThan(400)
       expect(await added()).toEqual(expected(world, name, stated))

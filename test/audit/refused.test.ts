@@ -6,6 +6,7 @@ import { formToken, PAGES, pageIn, visit } from '../console/visit'
 import { addMember, beforeEachCall, drain, lossyQueue, mint, signedIn, storedTables, unconfirm } from '../harness'
 import { PRODUCERS } from '../http/faults'
 import { nameOf, ROUTES } from '../routes/of-app'
+import { fieldsIn } from '../routes/row'
 import { PAGE_ROWS, ROWS } from '../routes/table'
 import { callRoute } from '../routes/walk'
 import { newWorld } from '../routes/world'
@@ -93,7 +94,7 @@ describe('a refused form changes nothing', () => {
     const token = members[role] ?? ''
     const form_token = await formToken(token)
     const before = await storedTables()
-    const { status } = await visit(pageIn(world, form), token, { form: { form_token, ...stated?.fields } })
+    const { status } = await visit(pageIn(world, form), token, { form: { form_token, ...fieldsIn(world, stated) } })
     expect([role, status]).toEqual([role, 403])
     expect(changed(before, await storedTables())).toEqual([])
   })

@@ -4,7 +4,7 @@ import { advance, stopClock } from '../clock'
 import { as as devicesAs, newApi } from '../devices/devices'
 import { addMember, NO_LIMIT } from '../harness'
 import { told } from './member-pages'
-import { submit, visit } from './visit'
+import { formToken, submit, visit } from './visit'
 
 /* Devices of the platform `server` are called keys on the page of a consumer. */
 
@@ -77,6 +77,26 @@ describe('the keys of a consumer', () => {
     expect((await send(rotate, { when: 'never' })).status).toBe(422)
   })
 
+  it('have other tokens while they are rotated, each of which can be ended', async () => {
+    const first = await key('ended')
+    const of = `${path}/devices/${first.device.id}`
+    expect(await textOf()).not.toContain(`${of}/end-`)
+    await devices.rotate('ext:u', first.device.id, { grace_s: 3600 })
+    const waiting = (await devices.rotate('ext:u', first.device.id, { when: 'first_use' })).body.token
+    const text = await textOf()
+    expect([text.includes(`${of}/end-pending"`), text.includes(`${of}/end-previous"`)]).toEqual([true, true])
+    expect(await textOf(path, viewer)).not.toContain(`${of}/end-`)
+    for (const [which, name, ended] of [
+      ['pending', 'new', waiting],
+      ['previous', 'old', first.token],
+    ] as const) {
+      expect(await textOf(`${of}/end-${which}`)).toContain(`End the ${name} token of ended?`)
+      expect(await send(`${of}/end-${which}`)).toMatchObject({ location: `${path}?done=${which}_token_ended` })
+      expect((await devices.verify(ended)).body.reason).toBe('unknown')
+    }
+    expect(await textOf()).not.toContain(`${of}/end-`)
+  })
+
   it('are edited: name, scopes and expiry, each only if it changes', async () => {
     const { device } = await key('edited', { scopes: ['a', 'b'], expires_at: iso(now + DAY) })
     const edit = `${path}/devices/${device.id}/edit`
@@ -94,6 +114,57 @@ describe('the keys of a consumer', () => {
       expect((await send(edit, { name: 'x', scopes: '', expires: 'keep', on: '', ...wrong })).status).toBe(422)
     }
     expect((await stored()).name).toBe(null)
+  })
+
+  it('have metadata, which the list shows and the form changes', async () => {
+    const { device } = await key('metadata', { metadata: { team: 'blue <b>', one: '1', two: '2', zone: 'eu' } })
+    const text = await textOf()
+    for (const shown of ['team: blue &lt;b&gt;', 'one: 1', 'and 1 more']) expect(text).toContain(shown)
+    expect(text).not.toContain('zone: eu')
+    const edit = `${path}/devices/${device.id}/edit`
+    const page = await textOf(edit)
+    expect([...page.matchAll(/name="key" value="([^"]*)"/g)].map(([, name]) => name)).toEqual([
+      ...['one', 'team', 'two', 'zone'],
+      ...['', '', ''],
+    ])
+    const save = async (pairs: [string, string][]) => {
+      const form = new URLSearchParams({
+        form_token: await formToken(token),
+        name: 'metadata',
+        scopes: '',
+        expires: 'keep',
+      })
+      for (const [name, value] of pairs) {
+        form.append('key', name)
+        form.append('value', value)
+      }
+      return visit(edit, token, { form })
+    }
+    const stored = async () => (await devices.one('ext:u', device.id)).body.metadata
+    expect(
+      (
+        await save([
+          ['team', 'red'],
+          ['', ''],
+          ['plan', 'a\r\nb'],
+        ])
+      ).status,
+    ).toBe(303)
+    expect(await stored()).toEqual({ plan: 'a\nb', team: 'red' })
+    for (const wrong of [
+      [['', 'x']],
+      [
+        ['a', '1'],
+        ['a', '2'],
+      ],
+      [['a', 'x'.repeat(1024)]],
+    ] as [string, string][][]) {
+      const refused = await save(wrong)
+      expect([refused.status, refused.text.includes('class="wrong"')]).toEqual([422, true])
+    }
+    expect(await stored()).toEqual({ plan: 'a\nb', team: 'red' })
+    await save([['', '']])
+    expect(await stored()).toEqual({})
   })
 
   it('are revoked after a question that names them so', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ROLES, type Role } from '../../src/lib/access'
 import { nameOf } from '../routes/of-app'
+import { fieldsIn } from '../routes/row'
 import { PAGE_ROWS } from '../routes/table'
 import { auditRows, type Cast, formToken, newCast, PAGES, pageIn, visit } from './visit'
 
@@ -53,7 +54,7 @@ describe('the pages and roles', () => {
       const smallest = ROLES.indexOf(role)
       for (const role of ROLES.slice(0, smallest)) {
         const before = await auditRows(cast.world.project)
-        const answer = await send(cast[role], true, stated.fields)
+        const answer = await send(cast[role], true, fieldsIn(cast.world, stated))
         expect([role, answer.status]).toEqual([role, 403])
         expect(answer.text).toContain('<h1>')
         // A page is no call.

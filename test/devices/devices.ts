@@ -22,6 +22,8 @@ export function as(project: string, token: string, always: RequestOptions = {}) 
       ask('PATCH', `/${consumer}/devices/${id}`, { json, ...options }),
     rotate: (consumer: string, id: string, json?: object, options?: RequestOptions) =>
       ask('POST', `/${consumer}/devices/${id}/rotate`, { ...(json && { json }), ...options }),
+    end: (consumer: string, id: string, which: 'pending' | 'previous', options?: RequestOptions) =>
+      ask('DELETE', `/${consumer}/devices/${id}/${which}-token`, options),
     revoke: (consumer: string, id: string, options?: RequestOptions) =>
       ask('DELETE', `/${consumer}/devices/${id}`, options),
     verify: (deviceToken: string, options?: RequestOptions, more: object = {}) =>

@@ -27,6 +27,9 @@ beforeEach(async () => {
   await STORE.prepare('UPDATE notices SET mail_due_at = NULL').run()
 })
 
+/** A notice that the cron does not close for a week. */
+const LASTING = { kind: 'key_exposed', facts: '{"object":"api_key","ended":true}' }
+
 /** A minute of the cron. @returns its emails */
 async function minute() {
   const { EMAIL, mails } = mailbox()
@@ -109,7 +112,7 @@ describe('emails', () => {
 
   it('are tried again while the email service fails, and given up', async () => {
     const { project } = await freshProject()
-    await insertNotice(project, { kind: 'key_exposed', facts: '{"object":"api_key","ended":true}' })
+    await insertNotice(project, LASTING)
     let tries = 0
     const send = async () => {
       tries += 1
@@ -121,6 +124,75 @@ describe('emails', () => {
     }
     expect(tries).toBe(MAIL_WAITS.length + 1)
     expect(await minute()).toEqual([])
+  })
+
+  it('are tried again for those whom they did not reach, and no others', async () => {
+    const { project, owner } = await freshProject()
+    const [second, third] = [await addMember(project, 'owner'), await addMember(project, 'admin')]
+    const first = await insertNotice(project, LASTING)
+    /** A minute in which the email service refuses these addresses. */
+    const refusing = async (...refused: string[]) => {
+      const { EMAIL, mails } = mailbox()
+      const send = (mail: { to: string }) =>
+        refused.includes(mail.to) ? Promise.reject(new Error('out')) : EMAIL.send(mail as never)
+      await cron({ EMAIL: { send } as never, SIGN_IN_DELIVERY: 'email' })
+      return mails.map(({ to, subject }) => [to, subject]).sort()
+    }
+    const title = 'An API key was exposed'
+    expect(await refusing(second.email, third.email)).toEqual([[owner.email, title]])
+    expect(await refusing()).toEqual([])
+    advance(MAIL_WAITS[0] ?? 0)
+    // A new one in the same email, for all.
+    await insertNotice(project, LASTING)
+    const two = '2 notices about your project'
+    const sent = [
+      [owner.email, title],
+      [third.email, two],
+    ].sort()
+    expect(await refusing(second.email)).toEqual(sent)
+    advance(HOUR)
+    expect(await refusing()).toEqual([[second.email, two]])
+    advance(DAY)
+    expect(await refusing()).toEqual([])
+    const row = await STORE.prepare('SELECT mail_due_at, mail_left, mailed_at FROM notices WHERE id = ?')
+      .bind(first)
+      .first()
+    expect(row).toEqual({ mail_due_at: null, mail_left: null, mailed_at: Date.now() - DAY })
+  })
+
+  it('are given up for one whom they never reach, though they reached another', async () => {
+    const { project, owner } = await freshProject()
+    await addMember(project, 'owner')
+    await insertNotice(project, LASTING)
+    let tries = 0
+    const { EMAIL, mails } = mailbox()
+    const send = (mail: { to: string }) => {
+      if (mail.to === owner.email) return EMAIL.send(mail as never)
+      tries += 1
+      return Promise.reject(new Error('out'))
+    }
+    for (let i = 0; i < MAIL_WAITS.length + 4; i++) {
+      await cron({ EMAIL: { send } as never, SIGN_IN_DELIVERY: 'email' })
+      advance(5 * HOUR)
+    }
+    expect([tries, mails.length]).toEqual([MAIL_WAITS.length + 1, 1])
+  })
+
+  it('that wait for the next day, or for a deleted project, are no attempts', async () => {
+    const { project, owner } = await freshProject()
+    for (let i = 0; i < MAILS_OF_PROJECT; i++)
+      await insertNotice(project, { mail_due_at: null, mailed_at: NOON - i, closed_at: NOON })
+    const id = await insertNotice(project, LASTING)
+    const state = () => STORE.prepare('SELECT tries, mail_due_at FROM notices WHERE id = ?').bind(id).first()
+    expect([await minute(), await state()]).toEqual([[], { tries: 0, mail_due_at: NOON + DAY / 2 }])
+    advance(DAY / 2)
+    const deleted = 'UPDATE projects SET deleted_at = ? WHERE id = ?'
+    await STORE.prepare(deleted).bind(NOON, project).run()
+    expect([await minute(), await state()]).toEqual([[], { tries: 0, mail_due_at: NOON + 1.5 * DAY }])
+    await STORE.prepare(deleted).bind(null, project).run()
+    advance(DAY)
+    expect((await minute()).map(({ to }) => to)).toContain(owner.email)
+    expect(await state()).toEqual({ tries: 1, mail_due_at: null })
   })
 
   it('contain no address that somebody chose, and describe twenty notices at most', async () => {

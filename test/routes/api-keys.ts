@@ -104,7 +104,14 @@ export const API_KEYS: Rows = {
     audit: { ...onKey('previous_secret_ended'), first: (world) => begin(world, { grace_s: 60 }) },
     console: asks(`${PAGES}/:id/end-previous`),
   },
-  'DELETE /platform/v1/api-keys/:id': { who: WRITE, audit: onKey('revoked'), console: asks(`${PAGES}/:id/revoke`) },
+  'DELETE /platform/v1/api-keys/:id': {
+    who: WRITE,
+    audit: onKey('revoked'),
+    console: {
+      ...asks(`${PAGES}/:id/revoke`),
+      ...asks(`${PAGES}/revoke`, { fields: ({ other }) => ({ id: other.key.id }) }),
+    },
+  },
 }
 
 /** Rotates the other key of a world. */

@@ -1,12 +1,14 @@
 import { insertConsumer } from '../consumers/rows'
 import { insertDevice, insertDevices } from '../devices/rows'
-import { STORE } from '../harness'
+import { call, STORE } from '../harness'
 import { asks, byKey, may, type Rows, read, times } from './row'
+import type { World } from './world'
 
 const PAGES = '/console/p/:project/platform/consumers/:consumer/devices'
 const OF_ONE = '/platform/v1/consumers/ext:one/devices'
 const IOS = { platform: 'ios' }
 const WRITE = may('developer', 'consumers:write')
+const onDevice = (what: string) => ({ action: `device.${what}`, object: ({ device }: World) => device })
 
 export const DEVICES: Rows = {
   'GET /platform/v1/consumers/:consumer/devices': {
@@ -56,13 +58,13 @@ export const DEVICES: Rows = {
   'PATCH /platform/v1/consumers/:consumer/devices/:device': {
     who: WRITE,
     json: { name: 'sample', scopes: ['a'] },
-    audit: { action: 'device.updated', object: ({ device }) => device },
+    audit: onDevice('updated'),
     console: asks(`${PAGES}/:device/edit`, { fields: { name: 'sample', scopes: 'a', expires: 'keep' } }),
   },
   'POST /platform/v1/consumers/:consumer/devices/:device/rotate': {
     who: WRITE,
     json: { when: 'now' },
-    audit: { action: 'device.rotated', object: ({ device }) => device },
+    audit: onDevice('rotated'),
     console: asks(`${PAGES}/:device/rotate`, { status: 200 }),
     faults: {
       device_expired: async () => {
@@ -73,9 +75,26 @@ export const DEVICES: Rows = {
       },
     },
   },
+  'DELETE /platform/v1/consumers/:consumer/devices/:device/pending-token': {
+    who: WRITE,
+    audit: { ...onDevice('pending_token_ended'), first: (world) => begin(world, { when: 'first_use' }) },
+    console: asks(`${PAGES}/:device/end-pending`),
+  },
+  'DELETE /platform/v1/consumers/:consumer/devices/:device/previous-token': {
+    who: WRITE,
+    // The token of the sample has no prefix.
+    audit: {
+      ...onDevice('previous_token_ended'),
+      first: async (world) => {
+        await begin(world, {})
+        await begin(world, { grace_s: 60 })
+      },
+    },
+    console: asks(`${PAGES}/:device/end-previous`),
+  },
   'DELETE /platform/v1/consumers/:consumer/devices/:device': {
     who: WRITE,
-    audit: { action: 'device.revoked', object: ({ device }) => device },
+    audit: onDevice('revoked'),
     console: asks(`${PAGES}/:device/revoke`),
   },
   'POST /platform/v1/devices/verify': {
@@ -83,4 +102,10 @@ export const DEVICES: Rows = {
     json: { token: `svc_dv_${'0'.repeat(64)}`, features: ['sso'], require: ['a'] },
     audit: null,
   },
+}
+
+/** Rotates the device of a world. */
+function begin({ project, owner, consumer, device }: World, json: Record<string, unknown>) {
+  const path = `/platform/v1/consumers/${consumer}/devices/${device}/rotate`
+  return call(path, { method: 'POST', project, token: owner.token, json })
 }

@@ -53,10 +53,16 @@ export type Page = {
   /** The smallest role, if another than the scope needs. */
   role?: Role
   at?: (world: World) => string
-  fields?: Record<string, string>
+  fields?: Record<string, string> | ((world: World) => Record<string, string>)
   /** The status of the answer to its form: 303 by default. */
   status?: number
 } & Partial<Audit>
+
+/** The fields of a form in a world. */
+export function fieldsIn(world: World, page: Pick<Page, 'fields'> | undefined): Record<string, string> {
+  const { fields = {} } = page ?? {}
+  return typeof fields === 'function' ? fields(world) : fields
+}
 
 /** What a test needs to know of a list. */
 export type List = {

@@ -48,6 +48,7 @@ function guardSecret(page, secret) {
     if (!stored) event.preventDefault()
   })
   const trial = page.querySelector('[data-try]')
+  if (!trial) return
   trial.hidden = false
   trial.querySelector('button').addEventListener('click', () => tryKey(trial, secret))
 }

@@ -81,6 +81,23 @@ export function Copyable({ id, label, children }: { id: string; label: string; c
   )
 }
 
+type OnceProps = { what: 'secret' | 'token'; of: Child; kept: string; children: string }
+
+/** A secret on the only page that shows it. @param props.of the heading of what has it @param props.kept how it is stored */
+export function ShownOnce({ what, of, kept, children }: OnceProps) {
+  return (
+    <>
+      <p class="warning" role="note">
+        <strong>Copy the {what} now. You will not be able to see it again.</strong> {kept}
+      </p>
+      {of}
+      <Copyable id="secret" label={what}>
+        {children}
+      </Copyable>
+    </>
+  )
+}
+
 /** Attributes that make an element reload itself. @param at the page's path @param every the interval, such as `2s` */
 export function live(id: string, at: string, every: string) {
   return {

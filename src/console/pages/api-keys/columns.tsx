@@ -22,6 +22,9 @@ export function keyColumns(c: Visit, people: People | null): Column<KeyRow>[] {
       'Name',
       (row) => (
         <>
+          {can(c, 'api_keys:write') && (
+            <input type="checkbox" name="id" value={row.id} aria-label={`Choose ${row.name}`} autocomplete="off" />
+          )}{' '}
           <a class="name" href={`${keys}/${row.id}`}>
             {row.name}
           </a>

@@ -1,6 +1,5 @@
 import { endSecret } from '../../../api-keys/end-secret'
-import { findKey, type KeyRow, listKeys } from '../../../api-keys/key'
-import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
+import { findKey } from '../../../api-keys/key'
 import { findSecretsAddedThrough, revokeKey } from '../../../api-keys/revoke'
 import { batch } from '../../../db/client'
 import { changeOf } from '../../../http/auth'
@@ -9,9 +8,9 @@ import { requireFound } from '../../../lib/fault'
 import { action } from '../../action'
 import { pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
-import { Time } from '../../ui/parts'
 import { secretName } from '../connections/describe'
 import { About, asked } from './about'
+import { type Handed, HandedKeys, readHanded } from './handed'
 import { addressedKey, keyPath, readKey } from './key'
 import { readUse } from './use'
 
@@ -23,16 +22,14 @@ export const revoke = action({
   read: async (c) => {
     const { db, now } = c.get('rt')
     const { project_id, id } = addressedKey(c)
-    const use = await readUse(c, addressedKey(c))
-    const { keys, issued, added } = await batch(db, {
-      keys: findKey(db, { project_id, id }),
-      issued: listKeys(db, { project_id, before: null, limit: MAX_LIVE_KEYS, now, issuedTo: id }),
-      added: findSecretsAddedThrough(db, project_id, id, now),
-    })
-    // A key that rotated itself was handed its own secret.
-    return { row: requireFound(keys, 'API key'), issued: issued.filter((row) => row.id !== id), added, use }
+    const [use, handed, { keys, added }] = await Promise.all([
+      readUse(c, addressedKey(c)),
+      readHanded(c, addressedKey(c)),
+      batch(db, { keys: findKey(db, { project_id, id }), added: findSecretsAddedThrough(db, project_id, id, now) }),
+    ])
+    return { row: requireFound(keys, 'API key'), handed, added, use }
   },
-  ask: (c, { row, issued, added, use }) => ({
+  ask: (c, { row, handed, added, use }) => ({
     ...asked(c, row, 'Revoke'),
     says: (
       <About
@@ -45,7 +42,7 @@ export const revoke = action({
     choice: (
       <>
         {added.length > 0 && <Added c={c} rows={added} />}
-        {issued.length > 0 && <Issued c={c} rows={issued} />}
+        {handed.rows.length > 0 && <Issued c={c} of={handed} />}
       </>
     ),
     danger: true,
@@ -90,24 +87,13 @@ export const endPrevious = action({
   done: (c) => [keyPath(c, addressedKey(c).id), 'previous_secret_ended'],
 })
 
-function Issued({ c, rows }: { c: Visit; rows: KeyRow[] }) {
+function Issued({ c, of }: { c: Visit; of: Handed }) {
   return (
     <>
-      <p class="warning" role="note">
-        Whoever held this key holds {rows.length === 1 ? 'the secret' : 'the secrets'} of{' '}
-        {plural(rows.length, 'other key')} too, because it was used to rotate {rows.length === 1 ? 'it' : 'them'}:
-      </p>
-      <ul>
-        {rows.map((row) => (
-          <li>
-            <strong>{row.name}</strong> <code>{row.key_prefix}</code>, last used{' '}
-            <Time at={row.last_used_at} now={c.get('rt').now} none="never" />
-          </li>
-        ))}
-      </ul>
+      <HandedKeys c={c} of={of} />
       <div class="checks">
         <label>
-          <input type="checkbox" name="issued" value="true" /> Revoke {rows.length === 1 ? 'it' : 'them'} too
+          <input type="checkbox" name="issued" value="true" /> Revoke {of.rows.length === 1 ? 'it' : 'them'} too
         </label>
       </div>
     </>

@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx'
+import type { Child, PropsWithChildren } from 'hono/jsx'
 import type { KeyRow } from '../../../api-keys/key'
 import { projectOf } from '../../../http/auth'
 import type { Page } from '../../../http/page'
@@ -46,7 +46,9 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, pe
       {empty ? (
         <NoKeys c={c} create={create} />
       ) : (
-        <Table label="API keys" rows={rows} columns={keyColumns(c, people)} class="keys minted" />
+        <Chosen c={c} any={rows.length > 0}>
+          <Table label="API keys" rows={rows} columns={keyColumns(c, people)} class="keys minted" />
+        </Chosen>
       )}
       <Pager c={c} cursor={next_cursor} />
       <h2>Project ID for the X-Project-Id header</h2>
@@ -54,6 +56,19 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, pe
         {projectOf(c.get('actor'))}
       </Copyable>
     </>,
+  )
+}
+
+/** The form around the list, whose ticked keys are revoked together. */
+function Chosen({ c, any, children }: PropsWithChildren<{ c: Visit; any: boolean }>) {
+  if (!any || !can(c, 'api_keys:write')) return <>{children}</>
+  return (
+    <form action={`${pathsOf(c).keys}/revoke`}>
+      {children}
+      <p>
+        <button type="submit">Revoke the chosen keys</button>
+      </p>
+    </form>
   )
 }
 

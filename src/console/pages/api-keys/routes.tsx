@@ -29,6 +29,7 @@ import { addressedKey, keyPage, keyPath, readKey } from './key'
 import { isUnused, listPage, UNUSED_DAYS } from './list'
 import { rotate } from './rotate'
 import { secretPage } from './secret'
+import { revokeChosen } from './several'
 import { readUse } from './use'
 
 /** Keys on a page of the list. With the longest names, a row takes nearly 2 kB. */
@@ -89,6 +90,7 @@ export const apiKeyPages = new Hono<HttpEnv>()
     return listPage(c, keys, people)
   })
   .route('/', create)
+  .route('/', revokeChosen)
   .get('/:id', page('api_keys:read'), async (c) => {
     const rt = c.get('rt')
     const { project_id: project, id } = addressedKey(c)

@@ -4,7 +4,7 @@ import { DAY } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { inFull } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Copyable, Head } from '../../ui/parts'
+import { Copyable, Head, ShownOnce } from '../../ui/parts'
 import { curlExample, envFile, nodeExample, SELF } from './examples'
 
 /**
@@ -26,13 +26,9 @@ export function secretPage(
     { title: `API key ${what}`, section: 'keys', status: what === 'created' ? 201 : 200 },
     <div data-unsaved>
       <Head title={`API key ${what}`} />
-      <p class="warning" role="note">
-        <strong>Copy the secret now. You will not be able to see it again.</strong> We store only a hash of it.
-      </p>
-      <h2>{row.name}</h2>
-      <Copyable id="secret" label="secret">
+      <ShownOnce what="secret" of={<h2>{row.name}</h2>} kept="We store only a hash of it.">
         {secret}
-      </Copyable>
+      </ShownOnce>
       <p>
         {row.expires_at === null
           ? 'The key never expires.'

@@ -121,6 +121,14 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Verified the new token of a device for the first time',
     more: ({ token_prefix }) => `the rotation to ${token_prefix ?? ''} is complete`,
   },
+  'device.pending_token_ended': {
+    did: 'Ended a new token of a device before its first use',
+    more: ({ token_prefix }) => words(token_prefix),
+  },
+  'device.previous_token_ended': {
+    did: 'Ended the old token of a device',
+    more: ({ token_prefix }) => words(token_prefix),
+  },
   'device.revoked': {
     did: 'Revoked a device',
     more: ({ replaced_by, exposed }) =>

@@ -9,31 +9,24 @@ import {
 } from '../../../consumers/limits'
 import { insertConsumer } from '../../../consumers/put'
 import type { Consumer } from '../../../consumers/read'
-import type { ConsumerMetadata } from '../../../consumers/schema'
 import { projectOf } from '../../../http/auth'
 import { etagOf } from '../../../http/etag'
-import { Fault } from '../../../lib/fault'
 import { action } from '../../action'
-import { form, own, text } from '../../form'
+import { form, text } from '../../form'
 import { pathsOf } from '../../page'
 import { EXPLAINED, type Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
+import { METADATA, MetadataFields, withMetadata } from './metadata'
 import { placeOf } from './parts'
 import { addressedConsumer, readLiving } from './read'
-
-/** Rows for new entries of metadata. */
-const SPARE = 3
 
 /** The fields of a person. @param empty what a field without a text stands for */
 const person = (empty?: null) => ({
   email: text('Email address', { type: 'email', maxlength: MAX_CONSUMER_EMAIL, empty }),
   name: text('Name', { maxlength: 2 * MAX_CONSUMER_NAME, empty }),
-  metadata: own(
-    (_, sent) => metadataIn(sent),
-    (sent) => sent.has('key'),
-  ),
+  metadata: METADATA,
 })
 
 /** The form of a new consumer. */
@@ -124,7 +117,7 @@ function PersonFields({ of, sent }: { of: typeof CONSUMER | typeof CHANGED; sent
     <>
       {of.field('email', sent)}
       {of.field('name', sent)}
-      <MetadataFields {...sent} />
+      <MetadataFields {...sent} limit={`up to ${MAX_METADATA}`} most={MAX_METADATA} maxlength={MAX_METADATA_KEY} />
     </>
   )
 }
@@ -136,66 +129,5 @@ function keptIds({ external_ids }: Consumer): string {
 }
 
 function opened({ metadata, ...row }: Consumer): URLSearchParams {
-  const entered = CHANGED.opened(row)
-  for (const [key, value] of Object.entries(metadata)) {
-    entered.append('key', key)
-    entered.append('value', value)
-  }
-  return entered
-}
-
-/** The entries of metadata in a form. A browser sends every line break as CRLF. */
-function pairsIn(sent: URLSearchParams): [key: string, value: string][] {
-  const values = sent.getAll('value')
-  const pairs = sent
-    .getAll('key')
-    .map((key, n): [string, string] => [key.trim(), (values[n] ?? '').replaceAll('\r\n', '\n')])
-  return pairs.filter(([key, value]) => key !== '' || value !== '')
-}
-
-/** The metadata of a form. @throws {Fault} `validation_failed` for a value without a key, or a key that is there twice */
-function metadataIn(sent: URLSearchParams): ConsumerMetadata {
-  const pairs = pairsIn(sent)
-  const keys = pairs.map(([key]) => key)
-  if (keys.includes('')) throw wrongMetadata('must have a key for every value')
-  if (new Set(keys).size < keys.length) throw wrongMetadata('must not have the same key twice')
-  return Object.fromEntries(pairs)
-}
-
-function wrongMetadata(message: string): Fault {
-  return new Fault('validation_failed', 'The metadata is not valid.', {
-    errors: [{ pointer: '/metadata', code: 'malformed', message }],
-  })
-}
-
-/** A row for each entry of metadata, and a few for new ones. */
-function MetadataFields({ entered, mistakes }: Filled) {
-  const metadata = entered ? pairsIn(entered) : []
-  const spare = Math.max(0, Math.min(SPARE, MAX_METADATA - metadata.length))
-  const rows = [...metadata, ...Array.from({ length: spare }, (): [string, string] => ['', ''])]
-  return (
-    <fieldset>
-      <legend>Metadata</legend>
-      <p class="hint" id="metadata-hint">
-        Texts of your own, up to {MAX_METADATA}. To remove an entry, clear its key and its value.
-      </p>
-      {rows.map(([key, value], n) => (
-        <div class="entry">
-          <input
-            name="key"
-            value={key}
-            maxlength={MAX_METADATA_KEY}
-            autocomplete="off"
-            aria-label={`Key of entry ${n + 1}`}
-            aria-describedby="metadata-hint"
-            placeholder="Key"
-          />
-          <textarea name="value" rows={1} autocomplete="off" aria-label={`Value of entry ${n + 1}`} placeholder="Value">
-            {value}
-          </textarea>
-        </div>
-      ))}
-      <Wrong>{mistakes.metadata}</Wrong>
-    </fieldset>
-  )
+  return withMetadata(CHANGED.opened(row), metadata)
 }

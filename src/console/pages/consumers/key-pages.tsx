@@ -1,20 +1,26 @@
+import { endToken } from '../../../devices/end-token'
 import { UpdateDeviceBody } from '../../../devices/fields'
-import { MAX_DEVICE_SCOPE, MAX_DEVICE_SCOPES, MAX_DEVICE_TEXT } from '../../../devices/limits'
+import {
+  MAX_DEVICE_METADATA_BYTES,
+  MAX_DEVICE_SCOPE,
+  MAX_DEVICE_SCOPES,
+  MAX_DEVICE_TEXT,
+} from '../../../devices/limits'
 import { rotateDevice, tokensSeen } from '../../../devices/rotate'
 import { newDeviceToken } from '../../../devices/token'
 import { updateDevice } from '../../../devices/update'
 import { changeOf } from '../../../http/auth'
-import { Fault } from '../../../lib/fault'
 import { action, leadTo } from '../../action'
 import { form, list, text } from '../../form'
 import { pathsOf, type Visit } from '../../page'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Copyable, Head } from '../../ui/parts'
+import { Head, ShownOnce } from '../../ui/parts'
 import { EXPIRIES, ExpiryFields, expiryOf } from '../api-keys/expiry'
-import { rotationIn, When } from '../api-keys/rotate'
+import { RotationFields, rotateOnce, rotationIn } from '../api-keys/rotation'
 import { deviceName } from './keys'
+import { METADATA, MetadataFields, withMetadata } from './metadata'
 import { placeOf } from './parts'
 import { addressedConsumer, readDevice, readLiving } from './read'
 
@@ -23,6 +29,7 @@ const CHANGED = form(UpdateDeviceBody, {
   scopes: list('Scopes', ' ', {
     hint: `Up to ${MAX_DEVICE_SCOPES} words of your own with up to ${MAX_DEVICE_SCOPE} characters, with spaces between them, such as reports:read`,
   }),
+  metadata: METADATA,
 })
 
 const read = async (c: Visit) => {
@@ -38,7 +45,10 @@ const edit = action({
   read,
   ask: (c, { row, device }, { mistakes, status, ...sent }) => {
     const { path, view } = placeOf(c, row)
-    const opened = CHANGED.opened({ name: device.name, scopes: device.scopes ?? [] })
+    const opened = withMetadata(
+      CHANGED.opened({ name: device.name, scopes: device.scopes ?? [] }),
+      device.metadata ?? {},
+    )
     opened.set('expires', 'keep')
     const entered = sent.entered ?? opened
     const end = device.expires_at === null ? 'never expires' : `expires at ${exact(device.expires_at)}`
@@ -54,6 +64,11 @@ const edit = action({
           <Wrong>{mistakes.form}</Wrong>
           {CHANGED.field('name', { mistakes, entered })}
           {CHANGED.field('scopes', { mistakes, entered })}
+          <MetadataFields
+            {...{ mistakes, entered }}
+            limit={`at most ${MAX_DEVICE_METADATA_BYTES} bytes as JSON`}
+            maxlength={MAX_DEVICE_METADATA_BYTES}
+          />
           <ExpiryFields
             options={[['keep', 'No change'], ...EXPIRIES]}
             entered={entered}
@@ -85,34 +100,46 @@ const rotate = action({
     title: 'Rotate key',
     question: `Rotate ${deviceName(device)}?`,
     says: <p>The key gets a new token. Its name, its scopes and its expiry stay the same.</p>,
-    choice: (
-      <>
-        {/* Names the tokens that are there, so that the form rotates the key once. */}
-        <input type="hidden" name="known" value={tokensSeen(device)} autocomplete="off" />
-        <When who="your customer uses" />
-        {device.pending !== null && (
-          <p class="hint">A rotation has already begun. Its new token ends, whichever you choose.</p>
-        )}
-      </>
-    ),
+    choice: <RotationFields what="token" who="your customer uses" seen={tokensSeen(device)} pending={device.pending} />,
     verb: 'Rotate key',
   }),
   run: async (c) => {
-    const sent = c.get('form')
-    const known = sent.get('known') ?? undefined
+    const rotation = rotationIn(c.get('form'))
     const made = await newDeviceToken()
-    try {
-      const how = rotationIn(sent)
-      const device = await rotateDevice(c.get('rt').db, { ...addressed(c), how, known }, made, changeOf(c))
+    const conflict = () => leadTo(c, pageOf(c), 'device_rotated_before')
+    return rotateOnce(conflict, async () => {
+      const device = await rotateDevice(c.get('rt').db, { ...addressed(c), ...rotation }, made, changeOf(c))
       return tokenPage(c, deviceName(device), made.token)
-    } catch (error) {
-      // The form was sent again, or somebody else was first.
-      if (!(error instanceof Fault) || error.fault !== 'rotation_conflict') throw error
-      return leadTo(c, pageOf(c), 'device_rotated_before')
-    }
+    })
   },
   done: (_, response) => response,
 })
+
+/** Ends one of the other tokens of a key. @param says what that means */
+function end(which: 'pending' | 'previous', name: 'new' | 'old', says: string) {
+  return action({
+    at: `/:consumer/devices/:device/end-${which}`,
+    needs: 'consumers:write',
+    counted: { ends: true },
+    read,
+    ask: (c, { row, device }) => ({
+      ...placeOf(c, row).view,
+      title: `End the ${name} token`,
+      question: `End the ${name} token of ${deviceName(device)}?`,
+      says: <p>{says}</p>,
+      verb: `End ${name} token`,
+      danger: true,
+    }),
+    run: (c) => endToken(c.get('rt').db, { ...addressed(c), which }, changeOf(c)),
+    done: (c) => [pageOf(c), `${which}_token_ended`],
+  })
+}
+const endPending = end('pending', 'new', 'The new token will never be valid. The current token stays as it is.')
+const endPrevious = end(
+  'previous',
+  'old',
+  'The old token is no longer valid, wherever it is still used. The current token stays as it is.',
+)
 
 /** The only page that shows a token, in response to the form that made it. */
 function tokenPage(c: Visit, name: string, token: string) {
@@ -121,13 +148,9 @@ function tokenPage(c: Visit, name: string, token: string) {
     { title: 'Key rotated', section: 'consumers', above: ['Consumer', pageOf(c)] },
     <div data-unsaved>
       <Head title="Key rotated" />
-      <p class="warning" role="note">
-        <strong>Copy the token now. You will not be able to see it again.</strong> We store only a hash of it.
-      </p>
-      <h2>{name}</h2>
-      <Copyable id="secret" label="token">
+      <ShownOnce what="token" of={<h2>{name}</h2>} kept="We store only a hash of it.">
         {token}
-      </Copyable>
+      </ShownOnce>
       <p>
         <a class="button primary" href={pageOf(c)} data-saved>
           I have stored the token
@@ -137,5 +160,5 @@ function tokenPage(c: Visit, name: string, token: string) {
   )
 }
 
-/** Changes and rotates the keys of a consumer. */
-export const keyPages = [edit, rotate]
+/** Changes and rotates the keys of a consumer, and ends their other tokens. */
+export const keyPages = [edit, rotate, endPending, endPrevious]

@@ -37,7 +37,8 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
         <>
           <span class="name">{deviceName(key)}</span>
           <code class="line quiet">{key.token_prefix ?? key.installation_id}</code>
-          <Rotation of={key} now={now} />
+          <Metadata of={key.metadata ?? {}} />
+          <Rotation c={c} path={`${pathsOf(c).consumers}/${id}/devices/${key.id}`} of={key} />
         </>
       ),
     ],
@@ -64,6 +65,9 @@ function columnsOf(c: Visit, { id }: Consumer): Column<Device>[] {
   return can(c, 'consumers:write') ? [...columns, actions] : columns
 }
 
+/** Entries of metadata that the list shows of a key. */
+const SHOWN_ENTRIES = 3
+
 const isExpired = ({ expires_at }: Device, now: number) => expires_at !== null && expires_at <= now
 
 const ACTIONS = [
@@ -72,8 +76,38 @@ const ACTIONS = [
   ['revoke', 'Revoke'],
 ] as const
 
+/** The first entries of a key's metadata. The form that changes the key shows them all. */
+function Metadata({ of }: { of: NonNullable<Device['metadata']> }) {
+  const entries = Object.entries(of)
+  const more = entries.length - SHOWN_ENTRIES
+  return (
+    <>
+      {entries.slice(0, SHOWN_ENTRIES).map(([name, value]) => (
+        <span class="line quiet">
+          {brief(name)}: {brief(value)}
+        </span>
+      ))}
+      {more > 0 && <span class="line quiet">and {more} more</span>}
+    </>
+  )
+}
+
 /** The other tokens of a key that is being rotated. */
-function Rotation({ of, now }: { of: Device; now: number }) {
+function Rotation({ c, path, of }: { c: Visit; path: string; of: Device }) {
+  const { now } = c.get('rt')
+  const end = (which: 'pending' | 'previous') =>
+    can(c, 'consumers:write') && (
+      <>
+        {' '}
+        <a href={`${path}/end-${which}`} data-dialog>
+          End
+          <span class="unseen">
+            {' '}
+            the {which === 'pending' ? 'new' : 'old'} token of {brief(deviceName(of))}
+          </span>
+        </a>
+      </>
+    )
   const pending = pendingToken(of, now)
   const previous = previousToken(of, now)
   return (
@@ -82,12 +116,14 @@ function Rotation({ of, now }: { of: Device; now: number }) {
         <span class="line quiet">
           New: <code>{pending.token_prefix}</code>, current when it is first used, or ends at{' '}
           {exact(pending.expires_at)}
+          {end('pending')}
         </span>
       )}
       {previous && (
         <span class="line quiet">
           Replaced: <code>{previous.token_prefix}</code>, works until {exact(previous.valid_until)}
           {previous.last_used_at !== null && `, last used at ${exact(previous.last_used_at)}`}
+          {end('previous')}
         </span>
       )}
     </>

@@ -1,7 +1,7 @@
 import type { EndpointRow } from '../../../endpoints/endpoint'
 import type { Visit } from '../../page'
 import { show } from '../../ui/layout'
-import { Copyable, Head } from '../../ui/parts'
+import { Head, ShownOnce } from '../../ui/parts'
 import { endpointPath } from './parts'
 
 /**
@@ -15,13 +15,9 @@ export function secretPage(c: Visit, { id, url, secrets }: EndpointRow, secret: 
     { title, section: 'webhooks-out', status: 201 },
     <div data-unsaved>
       <Head title={title} />
-      <p class="warning" role="note">
-        <strong>Copy the secret now. You will not be able to see it again.</strong> It is stored encrypted.
-      </p>
-      <h2 class="url">{url}</h2>
-      <Copyable id="secret" label="secret">
+      <ShownOnce what="secret" of={<h2 class="url">{url}</h2>} kept="It is stored encrypted.">
         {secret}
-      </Copyable>
+      </ShownOnce>
       <p>
         Your server verifies the header <code>webhook-signature</code> of each request with this secret, for example
         with a library of standardwebhooks.com.

@@ -1,0 +1,1 @@
+ALTER TABLE `notices` ADD `mail_left` text;

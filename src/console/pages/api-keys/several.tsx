@@ -1,0 +1,112 @@
+import { findKeysEver, type KeyRow } from '../../../api-keys/key'
+import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
+import { revokeKeys } from '../../../api-keys/revoke'
+import { readTraffic, type TrafficOf } from '../../../api-keys/traffic'
+import { run } from '../../../db/client'
+import { changeOf, projectOf } from '../../../http/auth'
+import { action } from '../../action'
+import { pathsOf, type Visit } from '../../page'
+import { Refused } from '../../refusal'
+import { plural } from '../../ui/format'
+import { show } from '../../ui/layout'
+import { KeysInUse } from './traffic'
+
+type Chosen = {
+  live: KeyRow[]
+  traffic: TrafficOf
+  /** Those that were revoked before. */
+  gone: KeyRow[]
+  /** How many are not in the project. */
+  unknown: number
+}
+
+/** The keys that were ticked in the list, or that the form names. */
+function chosenIn(c: Visit): string[] {
+  const ids = c.req.method === 'POST' ? c.get('form').getAll('id') : (c.req.queries('id') ?? [])
+  return [...new Set(ids)]
+}
+
+async function readChosen(c: Visit): Promise<Chosen> {
+  const { db, now } = c.get('rt')
+  const project_id = projectOf(c.get('actor'))
+  const ids = chosenIn(c).slice(0, MAX_LIVE_KEYS)
+  const found = await run(db, findKeysEver(db, project_id, ids))
+  const live = found.filter(({ revoked_at }) => revoked_at === null)
+  const traffic = await readTraffic(db, { project_id, ids: live.map(({ id }) => id), now })
+  const gone = found.filter(({ revoked_at }) => revoked_at !== null)
+  return { live, traffic, gone, unknown: ids.length - found.length }
+}
+
+/** Revokes the keys that were ticked in the list: those that are still live. */
+export const revokeChosen = action({
+  at: '/revoke',
+  needs: 'api_keys:write',
+  counted: { ends: true },
+  read: readChosen,
+  ask: (c, chosen, { status }) => {
+    const { live } = chosen
+    const above = ['API keys', pathsOf(c).keys] as const
+    const view = { title: 'Revoke API keys', section: 'keys', above } as const
+    if (live.length === 0) return show(c, { ...view, status }, <None of={chosen} back={above[1]} />)
+    const verb = `Revoke ${plural(live.length, 'key')}`
+    return {
+      ...view,
+      question: `${verb}?`,
+      says: <Consequences c={c} of={chosen} />,
+      choice: live.map(({ id }) => <input type="hidden" name="id" value={id} />),
+      verb,
+      danger: true,
+    }
+  },
+  run: async (c) => {
+    const ids = chosenIn(c)
+    if (ids.length > MAX_LIVE_KEYS) throw new Refused({ form: `Choose at most ${MAX_LIVE_KEYS} keys.` })
+    const revoked = await revokeKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), ids }, changeOf(c))
+    if (revoked.length === 0) throw new Refused({ form: 'None of the chosen keys can be revoked.' }, 409)
+    return revoked.length === ids.length
+  },
+  done: (c, isAll) => [pathsOf(c).keys, isAll ? 'chosen_keys_revoked' : 'chosen_keys_revoked_partly'],
+})
+
+function Consequences({ c, of }: { c: Visit; of: Chosen }) {
+  const { live, traffic } = of
+  const used = live.filter(({ id }) => traffic(id).hour > 0).length
+  return (
+    <>
+      <p>
+        The keys stop working immediately, and requests that still use them fail with status 401. This cannot be undone.
+      </p>
+      {used > 0 && (
+        <p class="warning" role="note">
+          <strong>{plural(used, 'key')} used in the last hour.</strong>
+        </p>
+      )}
+      <Left of={of} />
+      <KeysInUse c={c} rows={live} of={traffic} />
+      <p class="hint">The numbers are minimums.</p>
+    </>
+  )
+}
+
+function None({ of, back }: { of: Chosen; back: string }) {
+  return (
+    <section id="confirm" class="confirm">
+      <h1>No keys to revoke</h1>
+      <Left of={of} />
+      <p>Choose keys in the list first.</p>
+      <a class="button" href={back}>
+        Back to the list
+      </a>
+    </section>
+  )
+}
+
+/** The chosen keys that stay as they are, and why. */
+function Left({ of: { gone, unknown } }: { of: Chosen }) {
+  return (
+    <>
+      {gone.length > 0 && <p>Already revoked: {gone.map(({ name }) => `“${name}”`).join(', ')}.</p>}
+      {unknown > 0 && <p>Not in this project: {plural(unknown, 'chosen key')}.</p>}
+    </>
+  )
+}
