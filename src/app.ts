@@ -43,6 +43,7 @@ import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { connectionRoutes } from './inbox/connections/routes'
 import { verificationRoutes } from './inbox/connections/verification-routes'
+import { diagnosisRoutes } from './inbox/diagnoses/routes'
 import { eventRoutes } from './inbox/events/routes'
 import { importRoutes } from './inbox/imports/routes'
 import { customerRoutes } from './inbox/objects/customer-routes'
@@ -130,6 +131,7 @@ const app = base
   .route('/platform/v1/billing/entitlement-keys', keyRoutes)
   .route('/platform/v1/billing/connections', connectionRoutes)
   .route('/platform/v1/billing/connections', verificationRoutes)
+  .route('/platform/v1/billing/connections', diagnosisRoutes)
   .route('/platform/v1/billing/connections', vendorKeyRoutes)
   .route('/platform/v1/billing/connections', importRoutes)
   // These come before the event routes, whose `:event_id` would match their words.

@@ -13,7 +13,7 @@ export type Table = {
 }
 
 /**
- * What a backup leaves out, because it must not come back, or means nothing in another database: sessions, unfinished sign-ins,
+ * What a backup leaves out, because it must not come back, or means nothing in another database: sessions, unfinished sign-ins, removed signing secrets,
  * the feed of changes, whose readers begin again after a restore, with what was sent of it, the counts of the day, how far the cron has got, and how far imports have: a backup may have read what they recorded before that.
  */
 export const LEFT_OUT: readonly string[] = [
@@ -23,6 +23,7 @@ export const LEFT_OUT: readonly string[] = [
   'delivery_runs',
   'directory_changes',
   'progress',
+  'removed_secrets',
   'resends',
   'sessions',
   'sign_in_codes',

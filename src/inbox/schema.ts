@@ -6,6 +6,7 @@ import { type Parts, partOf } from '../db/parts'
 import { bare } from '../db/sql'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
 import { connections } from './connections/schema'
+import { diagnoses, removedSecrets } from './diagnoses/schema'
 import { vendorDoubts } from './doubts/schema'
 import { vendorPrices, vendorRuns } from './imports/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
@@ -250,6 +251,12 @@ export const INBOX_PARTS: Parts = {
   replays: partOf(replays, [replays.project_id, replays.id], CHUNK_ROWS),
   minutes: partOf(minutes, [minutes.project_id, minutes.minute, minutes.connection_id], CHUNK_ROWS),
   totals: partOf(totals, [totals.project_id, totals.status], CHUNK_ROWS),
+  diagnoses: partOf(diagnoses, [diagnoses.project_id, diagnoses.connection_id, diagnoses.at], CHUNK_ROWS),
+  removed_secrets: partOf(
+    removedSecrets,
+    [removedSecrets.project_id, removedSecrets.connection_id, removedSecrets.id],
+    CHUNK_ROWS,
+  ),
   vendor_keys: partOf(vendorKeys, [vendorKeys.project_id, vendorKeys.connection_id], CHUNK_ROWS),
   vendor_asks: partOf(
     vendorAsks,

@@ -12,6 +12,8 @@ import type { Runtime } from '../env'
 import { purgeChanges } from '../feed/retention'
 import { writeLog } from '../http/log'
 import { purgeKept } from '../idempotency/retention'
+import { purgeRemoved } from '../inbox/diagnoses/removed'
+import { purgeDiagnoses } from '../inbox/diagnoses/store'
 import { dropFormerIndexes } from '../inbox/fewer-rows'
 import { foldMinutes } from '../inbox/fold-minutes'
 import { purgeRuns } from '../inbox/imports/runs'
@@ -65,6 +67,14 @@ const TASKS: Record<string, Task> = {
   former_indexes: ({ db, now }) => dropFormerIndexes(db, now),
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'delivery'),
   fetched_records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'fetch'),
+  diagnoses: async ({ db, now }) => {
+    const { past, secrets } = await batch(db, {
+      past: purgeDiagnoses(db, now, CHUNK_ROWS),
+      secrets: purgeRemoved(db, now, CHUNK_ROWS),
+    })
+    const isFull = past.length === CHUNK_ROWS || secrets.length === CHUNK_ROWS
+    return { done: past.length + secrets.length, after: isFull ? 'more' : null }
+  },
   vendor_asks: ({ db, now }) => purgeAsks(db, now),
   vendor_runs: (rt) => purgeRuns(rt.db, recordsBefore(rt)),
   replays: (rt, progress) => purgeReplays(rt.db, startOf(rt, progress), recordsBefore(rt)),

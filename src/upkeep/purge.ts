@@ -7,6 +7,7 @@ import { CHANGES_PARTS } from '../changes/schema'
 import { CONSUMER_PARTS } from '../consumers/schema'
 import { batch, type Db, raw, run } from '../db/client'
 import type { Part, Parts } from '../db/parts'
+import { literals } from '../db/sql'
 import { DOMAIN_PARTS } from '../domains/schema'
 import type { Runtime } from '../env'
 import { FOLLOWER_PARTS } from '../followers/schema'
@@ -81,8 +82,10 @@ async function purgeSome({ db, directory, store, now }: Runtime, project: Projec
 
 /** Reads the name of the first table that has rows of a project; null if none has. */
 async function firstWithRows(db: Db, id: string): Promise<string | null> {
-  // CASE looks no further than the first one.
-  const cases = Object.entries(PARTS).map(([name, { rows }]) => sql`WHEN EXISTS (SELECT 1 ${rows(id)}) THEN ${name}`)
+  // CASE looks no further than the first one. The names are not bound: each table already binds the id, of 100 values at most.
+  const cases = Object.entries(PARTS).map(
+    ([name, { rows }]) => sql`WHEN EXISTS (SELECT 1 ${rows(id)}) THEN ${literals([name])}`,
+  )
   const found = sql<string | null>`CASE ${sql.join(cases, sql` `)} END`
   const [row] = await run(
     db,

@@ -5,15 +5,18 @@ import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
 
+const SIGNATURE = 'webhook-signature'
+
 /**
  * GoCardless. `Webhook-Signature`: HMAC-SHA256 of the body, hex. A delivery has up to 250 events. They are thin:
  * the ids of what an event is about, no object and no amount. No time is signed.
  * https://developer.gocardless.com/api-reference/#webhooks-overview
  */
 export const gocardless: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: [],
   checkSecret: checkPlain('a GoCardless webhook endpoint secret'),
-  verify: ({ headers, bytes }, secrets) => verifyBareMac(headers.get('webhook-signature'), fromHex, secrets, bytes),
+  verify: ({ headers, bytes }, secrets) => verifyBareMac(headers.get(SIGNATURE), fromHex, secrets, bytes),
 
   decode(body) {
     const { events } = parseObject(body)

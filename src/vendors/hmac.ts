@@ -29,6 +29,7 @@ export function hmacOf(verification: Verification): Vendor {
   const places = PLACES.flatMap((name) => (verification[name] ? [[name, verification[name]] as const] : []))
   return {
     ...hmac,
+    signatureHeaders: [verification.header],
     keptHeaders: places.flatMap(([, place]) => headerOf(place) ?? []),
     keptBeside: Object.fromEntries(places.map(([name, place]) => [`:${name}`, place])),
     async verify(delivery, secrets) {

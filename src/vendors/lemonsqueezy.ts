@@ -9,16 +9,19 @@ import { isoTime } from './lib/time'
 import { verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
 
+const SIGNATURE = 'x-signature'
+
 /**
  * Lemon Squeezy. `X-Signature`: HMAC-SHA256 of the body, hex. No time is signed and no event has an id: only the
  * digest of its bytes identifies a repeated delivery.
  * https://docs.lemonsqueezy.com/help/webhooks/signing-requests, https://docs.lemonsqueezy.com/help/webhooks/webhook-requests
  */
 export const lemonsqueezy: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: [],
   // 6 to 40 characters, chosen by the merchant: https://docs.lemonsqueezy.com/help/webhooks
   checkSecret: (secret) => (/^.{6,40}$/u.test(secret) ? null : 'a Lemon Squeezy signing secret has 6 to 40 characters'),
-  verify: ({ headers, bytes }, secrets) => verifyBareMac(headers.get('x-signature'), fromHex, secrets, bytes),
+  verify: ({ headers, bytes }, secrets) => verifyBareMac(headers.get(SIGNATURE), fromHex, secrets, bytes),
 
   decode(body) {
     const payload = parseObject(body)

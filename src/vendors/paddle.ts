@@ -10,6 +10,8 @@ import { paddleApi } from './paddle-api'
 import { paddleSnapshots } from './paddle-objects'
 import type { Vendor } from './vendor'
 
+const SIGNATURE = 'paddle-signature'
+
 /**
  * Paddle Billing. `Paddle-Signature: ts=<seconds>;h1=<hex>[;h1=<hex>…]`: HMAC-SHA256 of `ts:body` under the whole key;
  * several h1 while a key is rotated.
@@ -19,6 +21,7 @@ import type { Vendor } from './vendor'
  * ts, but a slow delivery takes more than 5 s, so the tolerance is the same as for all vendors.
  */
 export const paddle: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: [],
   secretBegins: 'pdl_ntfset_',
   checkSecret: (secret) =>
@@ -27,7 +30,7 @@ export const paddle: Vendor = {
       : 'a Paddle endpoint secret key starts with pdl_ntfset_ (pdl_live_apikey_ and pdl_sdbx_apikey_ are API keys)',
 
   async verify({ headers, bytes, now }, secrets) {
-    const header = headers.get('paddle-signature')
+    const header = headers.get(SIGNATURE)
     if (!header) return refused('signature_missing')
     const { timestamp, signatures } = parse(header)
     if (timestamp === null || signatures.length === 0) return refused('signature_malformed')

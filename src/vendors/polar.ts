@@ -18,6 +18,7 @@ import type { Vendor } from './vendor'
  * https://github.com/polarsource/polar/blob/main/server/polar/webhook/tasks.py (sign_webhook)
  */
 export const polar: Vendor = {
+  signatureHeaders: ['webhook-signature'],
   keptHeaders: [...STANDARD_HEADERS, 'webhook-api-version'],
   checkSecret: checkPlain('a Polar webhook secret'),
 

@@ -5,6 +5,8 @@ import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret, refused } from './lib/verify'
 import type { Vendor } from './vendor'
 
+const SIGNATURE = 'recurly-signature'
+
 /**
  * Recurly, JSON endpoints (its XML is not signed). `recurly-signature: <time>,<hex>[,<hex>…]`: HMAC-SHA256 of
  * `time.body`; several for 24 hours after a key was regenerated. The documentation says that the time is in
@@ -17,11 +19,12 @@ import type { Vendor } from './vendor'
  * https://docs.recurly.com/recurly-subscriptions/docs/webhook-payloads-json-vs-xml
  */
 export const recurly: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: ['recurly-notification-id'],
   checkSecret: checkPlain('a Recurly endpoint’s secret key'),
 
   async verify({ headers, bytes, now }, secrets) {
-    const header = headers.get('recurly-signature')
+    const header = headers.get(SIGNATURE)
     if (!header) return refused('signature_missing')
     const [timestamp = '', ...rest] = header.split(',').map((part) => part.trim())
     const signatures = rest.map(fromHex).filter((signature) => signature?.byteLength === 32) as Uint8Array[]

@@ -6,6 +6,8 @@ import { isoMillis } from './lib/time'
 import { checkPlain, matchedAt, matchSecret, parseTimed, refused, verifyShown } from './lib/verify'
 import { type SignatureVerification, Undecodable, type Vendor, type VendorDelivery } from './vendor'
 
+const SIGNATURE = 'x-revenuecat-webhook-signature'
+
 /** Marks a secret that signs, among those that are values of the Authorization header. */
 const SIGNING = 'signing:'
 
@@ -19,6 +21,7 @@ const SIGNING = 'signing:'
  * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
  */
 export const revenuecat: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: [],
   needsEverySecret: true,
   checkSecret(secret) {
@@ -75,7 +78,7 @@ async function verifySigned(
   { headers, bytes, now }: VendorDelivery,
   secrets: readonly string[],
 ): Promise<SignatureVerification> {
-  const header = headers.get('x-revenuecat-webhook-signature')
+  const header = headers.get(SIGNATURE)
   if (!header) return refused('signature_missing')
   const signed = parseTimed(header)
   if (!signed) return refused('signature_malformed')

@@ -6,16 +6,18 @@ import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import type { Vendor } from './vendor'
 
+const SIGNATURE = 'x-shopify-hmac-sha256'
+
 /**
  * Shopify. `X-Shopify-Hmac-Sha256`: HMAC-SHA256 of the body, base64. The event's type, time and id are in other
  * headers, which are not signed. No time is signed either.
  * https://shopify.dev/docs/apps/build/webhooks/subscribe/https, https://shopify.dev/docs/apps/build/webhooks/ignore-duplicates
  */
 export const shopify: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: ['x-shopify-topic', 'x-shopify-event-id', 'x-shopify-triggered-at', 'x-shopify-api-version'],
   checkSecret: checkPlain('a Shopify client secret'),
-  verify: ({ headers, bytes }, secrets) =>
-    verifyBareMac(headers.get('x-shopify-hmac-sha256'), fromBase64, secrets, bytes),
+  verify: ({ headers, bytes }, secrets) => verifyBareMac(headers.get(SIGNATURE), fromBase64, secrets, bytes),
 
   decode(body, headers) {
     const payload = parseObject(body)

@@ -9,16 +9,18 @@ import { squareClaims } from './square-claims'
 import { squareSnapshot } from './square-objects'
 import type { Vendor } from './vendor'
 
+const SIGNATURE = 'x-square-hmacsha256-signature'
+
 /**
  * Square. `x-square-hmacsha256-signature`: HMAC-SHA256 of the notification URL and the body, base64. The URL is
  * exactly the one that the subscription was created with. No time is signed.
  * https://developer.squareup.com/docs/webhooks/step3validate
  */
 export const square: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: ['square-environment'],
   checkSecret: checkPlain('a Square signature key'),
-  verify: ({ headers, bytes, url }, secrets) =>
-    verifyBareMac(headers.get('x-square-hmacsha256-signature'), fromBase64, secrets, url, bytes),
+  verify: ({ headers, bytes, url }, secrets) => verifyBareMac(headers.get(SIGNATURE), fromBase64, secrets, url, bytes),
 
   decode(body, headers) {
     const event = parseObject(body)

@@ -25,6 +25,7 @@ const PREFIXES = ['webhook', 'svix'] as const
  * https://docs.svix.com/receiving/verifying-payloads/how-manual
  */
 export const standard: Vendor = {
+  signatureHeaders: PREFIXES.map((prefix) => `${prefix}-signature`),
   keptHeaders: [...STANDARD_HEADERS, 'svix-id', 'svix-timestamp'],
   secretBegins: 'whsec_',
   checkSecret(secret) {

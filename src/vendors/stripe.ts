@@ -12,12 +12,15 @@ import { stripeSnapshot } from './stripe-objects'
 import { THIN } from './stripe-thin'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
 
+const SIGNATURE = 'stripe-signature'
+
 /**
  * Stripe. `Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]`: HMAC-SHA256 of `t.body` under the whole `whsec_…`
  * string.
  * https://docs.stripe.com/webhooks#verify-manually
  */
 export const stripe: Vendor = {
+  signatureHeaders: [SIGNATURE],
   keptHeaders: [],
   hasDefaultPaymentMethod: true,
   secretBegins: 'whsec_',
@@ -25,7 +28,7 @@ export const stripe: Vendor = {
     /^whsec_[\x21-\x7e]{8,}$/.test(secret) ? null : 'a Stripe signing secret starts with whsec_',
 
   async verify({ headers, bytes, now }, secrets) {
-    const header = headers.get('stripe-signature')
+    const header = headers.get(SIGNATURE)
     if (!header) return refused('signature_missing')
     const signed = parseTimed(header)
     if (!signed) return refused('signature_malformed')

@@ -79,6 +79,8 @@ export type Envelope = Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'oc
  * - adyen.ts: a signature inside the body
  */
 export type Vendor = {
+  /** Headers (lower case) that a signature may be in. Not `authorization`, which says little about who sends. */
+  signatureHeaders?: readonly string[]
   /** Headers (lower case) to keep with the payload, for decode(). Never one that contains a secret. */
   keptHeaders: readonly string[]
   /** What else to keep with the payload for decode(), under names that no header can have. */

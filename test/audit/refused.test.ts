@@ -101,16 +101,17 @@ describe('a refused form changes nothing', () => {
 })
 
 describe('a call that is refused for what is there changes nothing', () => {
-  /** What a refusal may change: counts of what is refused, what a check has found, and what another call does meanwhile. */
+  /** What a refusal may change: counts of what is refused and why, what a check has found, and what another call does meanwhile. */
   const counted = ['minutes']
+  const diagnosed = ['diagnoses', ...counted]
   const LEFT: Partial<Record<FaultName, string[]>> = {
     connection_disabled: counted,
-    signature_missing: counted,
-    signature_malformed: counted,
-    signature_mismatch: counted,
-    signature_timestamp: counted,
+    signature_missing: diagnosed,
+    signature_malformed: diagnosed,
+    signature_mismatch: diagnosed,
+    signature_timestamp: diagnosed,
     encryption_key_unavailable: counted,
-    overloaded: [...counted, 'notices'], // so many refused deliveries are told
+    overloaded: [...diagnosed, 'notices'], // so many refused deliveries are told
     invalid_recovery_code: ['account_events'],
     hostname_in_use: ['domains'],
     plan_limit_reached: ['entitlement_keys'], // A project whose plans were made by calls has its key already.

@@ -187,7 +187,7 @@ describe('a purge that fails', () => {
     const DB = tamperedD1(async ({ statements: n, run }) => {
       statements += n
       // A run ends early, as one does whose statements are used up.
-      if (statements > 75 * STORES.length) throw new Error(D1_LOST)
+      if (statements > 80 * STORES.length) throw new Error(D1_LOST)
       return run()
     })
     for (let runs = 0; Object.keys(await rowsOfProject(world.project)).length > 0; runs++) {

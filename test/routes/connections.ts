@@ -6,6 +6,7 @@ import {
   lossyQueue,
   newStripeAccount,
   newStripeKey,
+  STORE,
   STRIPE_SECRET,
   stripeConnection,
   stripeEvent,
@@ -87,6 +88,20 @@ export const CONNECTION_ROWS: Rows = {
     who: WRITE,
     audit: onConnection('secret_removed'),
     console: asks(`${PAGES}/:id/secrets/:secret/remove`),
+  },
+  'GET /platform/v1/billing/connections/:id/diagnoses': {
+    who: read('connections:read'),
+    list: {
+      id: ({ at }) => at,
+      add: (world, n) =>
+        times(n, (i) =>
+          STORE.prepare(
+            "INSERT INTO diagnoses (project_id, connection_id, at, cause, verdict, tried, size, headers) VALUES (?, ?, ?, 'signature_missing', 'unknown', 0, 2, '[]')",
+          )
+            .bind(world.project, world.connection.id, Date.now() + i)
+            .run(),
+        ),
+    },
   },
   'PUT /platform/v1/billing/connections/:id/verification': {
     who: WRITE,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { BROWSER_KEPT, EVENTS_KEPT } from '../../src/accounts/limits'
 import { RELEASED_KEPT_FOR } from '../../src/domains/limits'
+import { DIAGNOSES_KEPT_FOR, REMOVED_KEPT_FOR } from '../../src/inbox/diagnoses/limits'
 import { type IdPrefix, idFloor } from '../../src/lib/ids'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { SESSION_MAX } from '../../src/sessions/limits'
@@ -115,6 +116,30 @@ const PURGES: Record<string, Purge> = {
     database: STORE,
     row: (used_at, id, project_id) => ({ project_id, vendor: 'stripe', kind: 'customer', object_id: id, used_at }),
     key: 'object_id',
+  },
+  'a diagnosis of a refused delivery': {
+    by: 'purgeDiagnoses',
+    table: 'diagnoses',
+    life: DIAGNOSES_KEPT_FOR,
+    database: STORE,
+    row: (at, connection_id, project_id) => ({
+      project_id,
+      connection_id,
+      at,
+      cause: 'signature_missing',
+      verdict: 'unknown',
+      tried: 0,
+      size: 0,
+      headers: '[]',
+    }),
+    key: 'connection_id',
+  },
+  'a removed signing secret': {
+    by: 'purgeRemoved',
+    table: 'removed_secrets',
+    life: REMOVED_KEPT_FOR,
+    database: STORE,
+    row: (removed_at, id, project_id) => ({ project_id, connection_id: 'con_1', id, key: 1, box: 'b', removed_at }),
   },
   'a day of a key': {
     by: 'purgeKeyDays',

@@ -5,6 +5,8 @@ import { insertWhere } from '../../db/insert-where'
 import { keptWith } from '../../idempotency/claim'
 import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
+import { removedForgotten } from '../diagnoses/removed'
+import { diagnosesForgotten } from '../diagnoses/store'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
@@ -156,6 +158,8 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
   const { changed } = await batch(db, {
     ...audited(db, change, inboxConnectionEntry(projectId, id, 'connection.deleted'), ended),
     key: db.delete(vendorKeys).where(ofConnection),
+    diagnoses: diagnosesForgotten(db, { project_id: projectId, id }),
+    removed: removedForgotten(db, { project_id: projectId, id }),
   })
   if (changed.length === 0) throw notFound('Connection')
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { named, visibleText } from '../../http/fields'
+import { flagOrFalse, named, visibleText } from '../../http/fields'
 import { VendorField } from '../../vendors/field'
 import { MAX_CONNECTION_NAME, MAX_SECRET_LENGTH, MAX_TRIED_HEADER, MAX_TRIED_HEADERS } from './limits'
 
@@ -57,6 +57,12 @@ export const UpdateConnectionBody = named(
 
 export const SecretBody = named('AddSigningSecret', z.strictObject({ signing_secret }), {
   signing_secret: 'the secret as the vendor shows it',
+})
+
+export const RemoveSecretQuery = z.strictObject({
+  forget: flagOrFalse.describe(
+    'Whether no copy of the secret is kept. Set it for a secret that somebody else may know.',
+  ),
 })
 
 export const TrialBody = named(

@@ -10,7 +10,7 @@ import { body, query } from '../../http/validate'
 import { requireFound } from '../../lib/fault'
 import { addSigningSecret, changeConnection, connect } from './connect'
 import { deleteConnection, findConnection, listConnections } from './connection'
-import { CreateBody, SecretBody, UpdateConnectionBody } from './fields'
+import { CreateBody, RemoveSecretQuery, SecretBody, UpdateConnectionBody } from './fields'
 import { MAX_CONNECTIONS } from './limits'
 import { ConnectionShown, presentConnection } from './present'
 import { removeSecret } from './secrets'
@@ -138,16 +138,18 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'removeSigningSecret',
       summary: 'Remove a signing secret',
-      description: 'The secret stops working at once. A connection without secrets refuses every delivery.',
+      description:
+        'The secret stops working at once. A connection without secrets refuses every delivery. An encrypted copy of the secret is kept for 72 hours. It verifies no delivery: it only tells why one that was signed with it is refused.',
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Removed.' } },
       faults: ['not_found'],
     }),
+    query(RemoveSecretQuery),
     async (c) => {
       const { id, secret_id } = c.req.param()
       const connection = { project_id: projectOf(c.get('actor')), id }
-      await removeSecret(c.get('rt').db, connection, secret_id, changeOf(c))
+      await removeSecret(c.get('rt').db, connection, { secret_id, ...c.req.valid('query') }, changeOf(c))
       return answer(c, null, 204)
     },
   )

@@ -5,6 +5,7 @@ import { hasItem, withItem, withoutItem } from '../../db/list-column'
 import { json } from '../../db/sql'
 import { keptWith } from '../../idempotency/claim'
 import { Fault, notFound, requireFound } from '../../lib/fault'
+import { removedKept, removedTrimmed } from '../diagnoses/removed'
 import {
   type Connection,
   type ConnectionRow,
@@ -50,21 +51,31 @@ export async function addSecret(
   throw new Fault('secret_limit_reached', `A connection can have ${MAX_SECRETS} signing secrets. Remove one first.`)
 }
 
-/** Removes a signing secret: it stops working at once. @throws {Fault} `not_found` */
+/**
+ * Removes a signing secret: it stops working at once. It is kept for a while, encrypted, to tell what was signed with it.
+ *
+ * @param removal `forget`: it is not kept
+ * @throws {Fault} `not_found`
+ */
 export async function removeSecret(
   db: Db,
   connection: { project_id: string; id: string },
-  secretId: string,
+  { secret_id, forget }: { secret_id: string; forget: boolean },
   change: Change,
 ): Promise<void> {
   const { project_id, id } = connection
+  const of = liveConnections(project_id, id)
   const removed = db
     .update(connections)
-    .set({ secrets: withoutItem(connections.secrets, secretId), version: nextVersion })
-    .where(and(liveConnections(project_id, id), hasItem(connections.secrets, secretId)))
+    .set({ secrets: withoutItem(connections.secrets, secret_id), version: nextVersion })
+    .where(and(of, hasItem(connections.secrets, secret_id)))
     .returning({ id: connections.id })
-  const about = inboxConnectionEntry(project_id, id, 'connection.secret_removed', { secret_id: secretId })
-  const { changed } = await batch(db, audited(db, change, about, removed))
+  const about = inboxConnectionEntry(project_id, id, 'connection.secret_removed', { secret_id })
+  const { changed } = await batch(db, {
+    ...(!forget && { kept: removedKept(db, of, secret_id, change.now) }),
+    ...audited(db, change, about, removed),
+    ...(!forget && { trimmed: removedTrimmed(db, connection) }),
+  })
   if (changed.length === 0) throw notFound('Signing secret', 'on this connection')
 }
 

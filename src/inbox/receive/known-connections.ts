@@ -12,7 +12,7 @@ export type LiveSecret = { id: string; text: string; usedAt: number }
 /** A connection with its live secrets. They are decrypted only in the isolate's memory. */
 export type LiveConnection = Pick<
   Connection,
-  'id' | 'project_id' | 'vendor' | 'version' | 'status' | 'verification'
+  'id' | 'project_id' | 'vendor' | 'livemode' | 'version' | 'status' | 'verification'
 > & {
   /** From when its database keeps packed bodies (ms). */
   packed_from: number
@@ -105,7 +105,7 @@ function isCurrent({ connection }: Known, row: Connection | undefined): boolean 
 
 /** Decrypts the connection's secrets. It fails closed: a secret that cannot be decrypted verifies nothing. */
 async function decrypted(rt: Runtime, row: Connection & { packed_from: number }): Promise<LiveConnection> {
-  const { id, project_id, vendor, version, status, verification, packed_from } = row
+  const { id, project_id, vendor, livemode, version, status, verification, packed_from } = row
   const secrets: LiveSecret[] = []
   for (const secret of row.secrets) {
     try {
@@ -117,5 +117,5 @@ async function decrypted(rt: Runtime, row: Connection & { packed_from: number })
     }
   }
   const unreadable = secrets.length < row.secrets.length
-  return { id, project_id, vendor, version, status, verification, packed_from, secrets, unreadable }
+  return { id, project_id, vendor, livemode, version, status, verification, packed_from, secrets, unreadable }
 }

@@ -8,11 +8,12 @@ import { limit } from '../../http/rate-limit'
 import { Fault } from '../../lib/fault'
 import { storeOfConnection } from '../../lib/ids'
 import type { VendorDelivery } from '../../vendors/vendor'
+import { holdRefused } from '../diagnoses/held'
 import { isRemembered, type Known, type LiveConnection, remembered, reread } from './known-connections'
 import { MAX_DELIVERY_BYTES, REREAD_EVERY } from './limits'
 import { type Receipt, record } from './record'
 import { countRefusal } from './refusals'
-import { unknownConnection, verify } from './verify'
+import { type Refusal, unknownConnection, verify } from './verify'
 
 /** Deliveries to ids that no connection ever had. One to a connection that was deleted is its vendor's, and harmless. */
 const strangers = failuresBySource(
@@ -45,12 +46,16 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
       'database_unavailable',
       'The connection changed while the delivery was being recorded. Try again in a few seconds.',
     )
-  if (fresh.connection) countRefusal(rt, fresh.connection, second.refused.fault)
+  const { connection } = fresh
+  if (connection) {
+    if (second.signature) holdRefused(rt.store, { connection, delivery, address: addressOf(c), ...second.signature })
+    countRefusal(rt, connection, second.refused.fault)
+  }
   throw second.refused
 }
 
 /** The outcome of a pass. With neither a receipt nor a refusal, the connection has changed in the database. */
-type Outcome = { receipt?: Receipt | null; refused?: Fault }
+type Outcome = { receipt?: Receipt | null } & Partial<Refusal>
 
 async function pass(rt: Runtime, connection: LiveConnection | null, delivery: VendorDelivery): Promise<Outcome> {
   const verified = await verify(connection, delivery)

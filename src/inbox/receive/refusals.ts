@@ -6,6 +6,9 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { MINUTE } from '../../lib/time'
 import { projects } from '../../tenancy/schema'
+import { diagnose } from '../diagnoses/diagnose'
+import { takeHeld } from '../diagnoses/held'
+import { type DiagnosisRow, diagnosesAdded, diagnosesTrimmed } from '../diagnoses/store'
 import { minutes } from '../schema'
 import { degradedTold } from '../tell'
 import { FLUSH_DIED_AFTER_MS, MAX_REFUSAL_COUNTS } from './limits'
@@ -44,8 +47,9 @@ async function flush(rt: Runtime, pending: Pending): Promise<void> {
   const counts = [...pending.counts.values()]
   pending.counts = new Map()
   pending.flushingSince = null
+  const diagnosed = await diagnoseHeld(rt)
   try {
-    await addRefusals(rt.db, counts, Date.now())
+    await addRefusals(rt.db, counts, diagnosed, Date.now())
   } catch (error) {
     // Counts of junk are not worth keeping while the database is out.
     const refused = counts.reduce((sum, { n }) => sum + n, 0)
@@ -53,11 +57,29 @@ async function flush(rt: Runtime, pending: Pending): Promise<void> {
   }
 }
 
+/** Diagnoses the refused deliveries that are held. Of one that cannot be diagnosed, nothing is kept. */
+async function diagnoseHeld(rt: Runtime): Promise<DiagnosisRow[]> {
+  const found: DiagnosisRow[] = []
+  for (const held of takeHeld(rt.store, Date.now())) {
+    try {
+      found.push(await diagnose(rt, held))
+    } catch (error) {
+      writeLog('warn', 'refusal_not_diagnosed', { connection_id: held.connection.id, error: String(error) })
+    }
+  }
+  return found
+}
+
 /** Deliveries of a connection that were refused in a minute (since the epoch), for one cause. */
 export type CountedRefusals = { project_id: string; connection_id: string; minute: number; cause: string; n: number }
 
-/** Adds counts of refused deliveries to their minutes, except those of connections whose project is deleted, and tells of those that accept nothing. */
-export async function addRefusals(db: Db, counts: readonly CountedRefusals[], now: number): Promise<void> {
+/** Adds counts of refused deliveries to their minutes, except those of connections whose project is deleted, and tells of those that accept nothing. With them go diagnoses. */
+export async function addRefusals(
+  db: Db,
+  counts: readonly CountedRefusals[],
+  diagnosed: readonly DiagnosisRow[],
+  now: number,
+): Promise<void> {
   const row = {
     project_id: sql`j.value->>'project_id'`,
     minute: sql`j.value->>'minute'`,
@@ -71,5 +93,9 @@ export async function addRefusals(db: Db, counts: readonly CountedRefusals[], no
   await batch(db, {
     added: insertFrom(db, minutes, row, sql`${each} ON CONFLICT DO UPDATE SET ${addUpCounts(minutes.refused)}`),
     told: degradedTold(db, ids, now),
+    ...(diagnosed.length > 0 && {
+      diagnosed: diagnosesAdded(db, diagnosed),
+      trimmed: diagnosesTrimmed(db, diagnosed),
+    }),
   })
 }

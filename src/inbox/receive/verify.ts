@@ -2,18 +2,18 @@ import { Fault } from '../../lib/fault'
 import { SECOND } from '../../lib/time'
 import { vendorOfConnection } from '../../vendors'
 import { TOLERANCE_MS } from '../../vendors/limits'
-import type { SignatureVerification, Vendor, VendorDelivery } from '../../vendors/vendor'
+import type { SignatureCause, Vendor, VendorDelivery } from '../../vendors/vendor'
 import { keyUnavailable } from '../connections/sealing'
 import type { LiveConnection, LiveSecret } from './known-connections'
 
 /** The connection and vendor of a delivery, and the secret that signed it. */
 export type Verified = { connection: LiveConnection; vendor: Vendor; secret: LiveSecret }
 
+/** Why a delivery was refused. `signature`: what is wrong with it, where that is the reason. */
+export type Refusal = { refused: Fault; signature?: { cause: SignatureCause; skew_ms: number | null } }
+
 /** Checks a delivery's signature against the live secrets of its connection. */
-export async function verify(
-  connection: LiveConnection | null,
-  delivery: VendorDelivery,
-): Promise<Verified | { refused: Fault }> {
+export async function verify(connection: LiveConnection | null, delivery: VendorDelivery): Promise<Verified | Refusal> {
   if (!connection) return { refused: unknownConnection() }
   if (connection.status === 'disabled') {
     return { refused: new Fault('connection_disabled', 'Enable the connection, then send the event again.') }
@@ -24,12 +24,15 @@ export async function verify(
   const verification = await vendor?.verify(delivery, texts)
   const secret = verification?.ok ? connection.secrets[verification.secret] : undefined
   if (vendor && secret) return { connection, vendor, secret }
-  const refused = badSignature(verification, connection)
+  const outcome: { cause: SignatureCause; skew_ms?: number } =
+    verification && !verification.ok ? verification : { cause: 'signature_mismatch' }
+  const refused = badSignature(outcome, connection)
   // It may have been signed with the secret that cannot be read: that is not the vendor's fault, and it must try again.
   if (connection.unreadable && refused.fault === 'signature_mismatch') {
     return { refused: unreadableSecret() }
   }
-  return { refused }
+  const { cause, skew_ms = null } = outcome
+  return { refused, signature: { cause, skew_ms } }
 }
 
 export function unknownConnection(): Fault {
@@ -41,10 +44,9 @@ function unreadableSecret(): Fault {
 }
 
 function badSignature(
-  outcome: SignatureVerification | undefined,
+  { cause, skew_ms = 0 }: { cause: SignatureCause; skew_ms?: number },
   { vendor, verification, secrets, unreadable }: LiveConnection,
 ): Fault {
-  const { cause, skew_ms = 0 } = outcome && !outcome.ok ? outcome : { cause: 'signature_mismatch' as const }
   const skew = `${Math.round(Math.abs(skew_ms) / SECOND)} s ${skew_ms > 0 ? 'behind' : 'ahead of'} our clock`
   const isUnset = vendor === 'hmac' && verification === null
   const tolerance = verification?.tolerance_s ?? TOLERANCE_MS / SECOND

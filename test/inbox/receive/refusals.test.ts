@@ -56,7 +56,7 @@ describe('junk', () => {
     return { status: response.status, code, ctx }
   }
 
-  it('costs a read a second, and no write each: refusals are summed by cause', async () => {
+  it('costs a read a second, one for a diagnosis, and no write each: refusals are summed by cause', async () => {
     const world = await newWorld()
     await world.send(event)
     await settle(world)
@@ -76,7 +76,7 @@ describe('junk', () => {
       contexts.push(answer.ctx)
     }
     await Promise.all(contexts.map((ctx) => waitOnExecutionContext(ctx)))
-    expect(seen).toEqual({ reads: 4, writes: 1 })
+    expect(seen).toEqual({ reads: 5, writes: 1 })
     expect(await refusedOf(world.project)).toEqual({
       signature_mismatch: 34,
       signature_malformed: 33,

@@ -9,6 +9,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { ApiKey } from './api-key'
 import { CHANGED_CONNECTION, ModeField } from './connect'
 import { connectionPath } from './describe'
+import { Diagnoses } from './diagnoses'
 import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
 import { Imports } from './imports'
 import type { ShownConnection } from './read'
@@ -64,6 +65,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       <h2>Details</h2>
       <Facts c={c} of={of} />
       {!isNew && <ConnectionRefusals c={c} of={of} />}
+      <Diagnoses c={c} of={of} />
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
       <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
       <Imports c={c} of={of} mistakes={mistakesOf('invoice_months')} />

@@ -3,6 +3,8 @@ import { type RefusedFor, readMinutes, readRefusals } from '../../../health/read
 import { type Traffic, trafficOf } from '../../../health/traffic'
 import { projectOf } from '../../../http/auth'
 import { type ConnectionRow, findConnection, listConnections } from '../../../inbox/connections/connection'
+import { MAX_DIAGNOSES } from '../../../inbox/diagnoses/limits'
+import { type DiagnosisRow, listDiagnoses } from '../../../inbox/diagnoses/store'
 import { type EventRow, lastEventOf } from '../../../inbox/events/events'
 import { listRuns, type RunRow } from '../../../inbox/imports/runs'
 import { findVendorKey, type VendorKeyRow } from '../../../inbox/vendor-api/keys'
@@ -18,6 +20,8 @@ export type ShownConnection = {
   event: EventRow | null
   hour: Traffic
   refusals: RefusedFor[]
+  /** Why deliveries were refused, newest first. */
+  diagnoses: DiagnosisRow[]
   /** The key of the vendor's API; null if there is none. */
   key: VendorKeyRow | null
   /** The newest import; null if there was none. */
@@ -38,11 +42,12 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const { db, now } = c.get('rt')
   const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
-  const { rows, events, minutes, refusals, keys, runs } = await batch(db, {
+  const { rows, events, minutes, refusals, diagnoses, keys, runs } = await batch(db, {
     rows: findConnection(db, project_id, id),
     events: lastEventOf(db, project_id, id),
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
+    diagnoses: listDiagnoses(db, { project_id, id }, null, MAX_DIAGNOSES),
     keys: findVendorKey(db, { project_id, connection_id: id }),
     runs: listRuns(db, { project_id, connection_id: id }, null, 1),
   })
@@ -52,6 +57,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
     event: events[0] ?? null,
     hour: trafficOf(minutes),
     refusals,
+    diagnoses,
     key: keys[0] ?? null,
     run: runs[0] ?? null,
     example: await localSecret(c, row),

@@ -23,7 +23,7 @@ import { guideOf } from './guides'
 import { importActions } from './import-actions'
 import { listPage } from './list'
 import { addressedConnection, readArrivals, readListed, readShownConnection } from './read'
-import { SECRET } from './secrets'
+import { REMOVED_SECRET, SECRET } from './secrets'
 import { suggestedSecret } from './suggest'
 import { verificationPages } from './verification-actions'
 import { FirstDelivery, seenOf } from './waiting'
@@ -83,7 +83,7 @@ const dropSecret = action({
   needs: 'connections:write',
   counted: { ends: true },
   read: find,
-  ask: (c, row) => {
+  ask: (c, row, sent) => {
     const secret = row.secrets.find(({ id }) => id === c.req.param('secret'))
     if (!secret) throw notFound('Signing secret')
     const others = row.secrets.length - 1
@@ -105,9 +105,13 @@ const dropSecret = action({
           </p>
         </>
       ),
+      choice: REMOVED_SECRET.field('forget', sent),
     }
   },
-  run: (c) => removeSecret(c.get('rt').db, addressedConnection(c), c.req.param('secret') ?? '', changeOf(c)),
+  run: (c) => {
+    const removal = { secret_id: c.req.param('secret') ?? '', ...REMOVED_SECRET.body(c.get('form')) }
+    return removeSecret(c.get('rt').db, addressedConnection(c), removal, changeOf(c))
+  },
   done: (c) => [connectionPath(c, addressedConnection(c)), 'secret_removed'],
 })
 

@@ -1,8 +1,8 @@
 import type { ConnectionRow } from '../../../inbox/connections/connection'
-import { SecretBody } from '../../../inbox/connections/fields'
+import { RemoveSecretQuery, SecretBody } from '../../../inbox/connections/fields'
 import { MAX_SECRET_LENGTH, MAX_SECRETS } from '../../../inbox/connections/limits'
 import { vendorOf } from '../../../vendors'
-import { form, text } from '../../form'
+import { form, text, tick } from '../../form'
 import { can, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
@@ -69,6 +69,12 @@ function AddSecret({ c, row, mistakes }: Omit<Props, 'names'>) {
 
 export const SECRET = form(SecretBody, {
   signing_secret: text('Signing secret', { required: true, type: 'password', maxlength: MAX_SECRET_LENGTH }),
+})
+
+export const REMOVED_SECRET = form(RemoveSecretQuery, {
+  forget: tick('Keep no copy', {
+    hint: 'An encrypted copy is kept for 72 hours, only to tell you if the vendor still signs with this secret. Tick this if somebody else may know it.',
+  }),
 })
 
 /** The field for a signing secret of a vendor. */

@@ -1,3 +1,4 @@
+import { VERDICT_ADVICE } from '../../../inbox/diagnoses/verdicts'
 import { MINUTE } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
@@ -94,7 +95,7 @@ const ENDED: Record<string, string> = {
   failed: 'The connection works, but this event could not be processed. Its page says why.',
 }
 
-function NotYet({ c, of: { row, refusals, example } }: { c: Visit; of: Arrivals }) {
+function NotYet({ c, of: { row, refusals, diagnoses, example } }: { c: Visit; of: Arrivals }) {
   const guide = guideOf(row.vendor)
   const { now } = c.get('rt')
   const last = refusals.toSorted((a, b) => b.minute - a.minute)[0]
@@ -107,7 +108,7 @@ function NotYet({ c, of: { row, refusals, example } }: { c: Visit; of: Arrivals 
             <strong>A delivery was refused</strong>{' '}
             <Time at={Math.min(now, (last.minute + 1) * MINUTE - 1)} now={now} />: <code>{last.cause}</code>
           </p>
-          <p>{adviceOn(last.cause)}</p>
+          <p>{diagnoses[0] ? VERDICT_ADVICE[diagnoses[0].verdict] : adviceOn(last.cause)}</p>
         </section>
       ) : (
         !isLocal(c) && guide && <p class="quiet">{guide.first}</p>

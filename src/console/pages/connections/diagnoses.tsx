@@ -1,0 +1,70 @@
+import type { DiagnosisRow } from '../../../inbox/diagnoses/store'
+import { VERDICT_ADVICE } from '../../../inbox/diagnoses/verdicts'
+import { SECOND } from '../../../lib/time'
+import { pathsOf, type Visit } from '../../page'
+import { Time } from '../../ui/parts'
+import { Table } from '../../ui/table'
+import type { ShownConnection } from './read'
+
+/** Why deliveries of the connection were refused. Renders nothing if none was looked at. */
+export function Diagnoses({ c, of: { diagnoses } }: { c: Visit; of: Pick<ShownConnection, 'diagnoses'> }) {
+  if (diagnoses.length === 0) return null
+  return (
+    <>
+      <h2 id="why">Why refused</h2>
+      <p class="quiet">
+        At most one refused delivery in ten seconds is looked at. The last ten results of seven days are kept.
+      </p>
+      <Table
+        label="Why deliveries were refused"
+        rows={diagnoses}
+        columns={[
+          ['Time', ({ at }) => <Time at={at} now={c.get('rt').now} />],
+          ['Cause', ({ cause }) => <code>{cause}</code>],
+          ['Verdict', ({ verdict }) => <code>{verdict}</code>],
+          [
+            'What to do',
+            (row) => (
+              <span class="wrapped">
+                {VERDICT_ADVICE[row.verdict]} <Particulars c={c} row={row} />
+              </span>
+            ),
+          ],
+        ]}
+      />
+    </>
+  )
+}
+
+/** What was found out about one delivery. */
+function Particulars({ c, row }: { c: Visit; row: DiagnosisRow }) {
+  const { verdict, signed_by, sender, skew_ms, reason, headers, size } = row
+  const isSecret = verdict === 'removed_secret'
+  return (
+    <>
+      {reason !== null && <>{reason} </>}
+      {sender !== null && (
+        <>
+          The header is that of <code>{sender}</code>.{' '}
+        </>
+      )}
+      {skew_ms !== null && <>The signature is {skewWords(skew_ms)} our clock. </>}
+      {signed_by !== null && isSecret && (
+        <>
+          Secret: <code>{signed_by}</code>.{' '}
+        </>
+      )}
+      {signed_by !== null && !isSecret && (
+        <>
+          <a href={`${pathsOf(c).connections}/${signed_by}`}>Open the other connection</a>.{' '}
+        </>
+      )}
+      <span class="quiet">
+        {size.toLocaleString('en')} bytes, headers: {headers.join(', ') || 'none that we know'}.
+      </span>
+    </>
+  )
+}
+
+const skewWords = (ms: number) =>
+  `${Math.round(Math.abs(ms) / SECOND).toLocaleString('en')} s ${ms > 0 ? 'behind' : 'ahead of'}`
