@@ -41,7 +41,7 @@ const CHANGES: [what: string, plan: string, change: object, first?: [plan: strin
   ['another config', 'pro', { features: { ...PRO, limits: { value: { rows: 1 } } } }],
   ['a rank', 'pro', { rank: 10 }],
   ['the rank of another plan', 'starter', { rank: 10 }],
-  ['a key that now is the second of two of one rank', 'pro', { key: 'second' }],
+  ['a key that now is the second of two of one rank', 'pro', { key: 'zz-second' }],
   ['a lower rank', 'pro', { rank: 0 }],
   ['a price from nothing', 'pro', { prices: price('price_pro', 'price_none') }],
   ['a price to nothing', 'starter', { prices: [] }],
