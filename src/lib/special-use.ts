@@ -1,10 +1,10 @@
 /**
  * Top-level names that never lead to a host of the public internet: the IANA registry of special-use domain names; `internal`,
- * which ICANN has reserved for private networks; and those that private networks use all the same (RFC 6762, appendix G, and
- * the names that ICANN will not delegate for that reason). `home.arpa` and its kind are below `arpa`.
+ * which ICANN has reserved for private networks; and those that private networks use all the same (RFC 6762, appendix G, the
+ * names that ICANN will not delegate for that reason, and `svc`, which Kubernetes uses). `home.arpa` and its kind are below `arpa`.
  */
 const SPECIAL_USE = new Set(
-  'alt arpa corp example home internal intranet invalid lan local localdomain localhost mail onion private test'.split(
+  'alt arpa corp example home internal intranet invalid lan local localdomain localhost mail onion private svc test'.split(
     ' ',
   ),
 )

@@ -3,7 +3,17 @@ import type { RouteEntry } from '../../src/http/openapi'
 import { ROLES, type Scope } from '../../src/lib/access'
 import { ERRORS, type FaultName } from '../../src/lib/faults'
 import { formToken, PAGES, pageIn, visit } from '../console/visit'
-import { addMember, beforeEachCall, drain, lossyQueue, mint, signedIn, storedTables, unconfirm } from '../harness'
+import {
+  addMember,
+  beforeEachCall,
+  DIRECTORY,
+  drain,
+  lossyQueue,
+  mint,
+  signedIn,
+  storedTables,
+  unconfirm,
+} from '../harness'
 import { PRODUCERS } from '../http/faults'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { fieldsIn } from '../routes/row'
@@ -96,6 +106,26 @@ describe('a refused form changes nothing', () => {
     const before = await storedTables()
     const { status } = await visit(pageIn(world, form), token, { form: { form_token, ...fieldsIn(world, stated) } })
     expect([role, status]).toEqual([role, 403])
+    expect(changed(before, await storedTables())).toEqual([])
+  })
+})
+
+describe('a form of a session that is not confirmed changes nothing, where its call takes a confirmed one', () => {
+  const forms = PAGES.filter((page) => page.method === 'POST' && PAGE_ROWS[nameOf(page)]?.confirmed)
+
+  it.each(forms.map((form) => [nameOf(form), form] as const))('%s', async (name, form) => {
+    const { world } = shared
+    const { token, user, email } = world.owner
+    // All else is right: the session has its second factor.
+    await DIRECTORY.prepare('UPDATE sessions SET confirmed_at = 0, second_factor_at = ? WHERE user_id = ?')
+      .bind(Date.now(), user)
+      .run()
+    const form_token = await formToken(token)
+    const before = await storedTables()
+    const fields = { form_token, email, ...PAGE_ROWS[name]?.fields }
+    const { status, headers } = await visit(pageIn(world, form), token, { form: fields })
+    const leads = headers.get('Location')?.startsWith('/console/confirm?') ?? false
+    expect([status, leads || status >= 400]).toEqual([status, true])
     expect(changed(before, await storedTables())).toEqual([])
   })
 })

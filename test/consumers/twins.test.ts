@@ -30,6 +30,7 @@ const ANSWERS = [
   '/billing/customers/stripe/id_customer',
   '/billing/subscriptions?vendor=stripe',
   '/billing/subscriptions/id_subscription?vendor=stripe',
+  '/billing/plans/unmapped-prices',
 ]
 
 it('A vendor’s ids say nothing of the same ids at another vendor', async () => {
@@ -54,6 +55,7 @@ it('A vendor’s ids say nothing of the same ids at another vendor', async () =>
   expect(before).toMatchObject({
     '/billing/customers/stripe/id_customer': { external_id: 'ada' },
     '/billing/subscriptions?vendor=stripe': { data: [{ id: 'id_subscription' }] },
+    '/billing/plans/unmapped-prices': { prices: [{ price: 'id_price' }] },
     '/consumers/ext:ada/entitlements': { features: { projects: { value: 'unlimited' } } },
   })
 

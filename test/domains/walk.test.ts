@@ -128,6 +128,11 @@ it.each<[string, Step[], string]>([
   ],
   ['three checks over a day do', IN_GRACE, 'grace'],
   [
+    'no answer between them begins nothing anew',
+    [...VERIFIED, { world: 'absent' }, ...days(2), { world: 'silent' }, ...days(1), { world: 'absent' }, ...days(1)],
+    'grace',
+  ],
+  [
     'a record that is found begins the count anew',
     [...VERIFIED, { world: 'absent' }, ...days(2), { world: 'found' }, ...days(1), { world: 'absent' }, ...days(2)],
     'verified',

@@ -161,6 +161,7 @@ const CASES: Case[] = [
     ['expired', false],
   ],
   ['another plan that was canceled', 'sso', { subscriptions: [sub('free', CANCELED)] }, ['no_subscription', false]],
+  ['a quantity of 0 that is unpaid', 'extra', { subscriptions: [sub('free', UNPAID)] }, ['no_subscription', 0]],
   ['what is unpaid', 'seats', { subscriptions: [sub('team', UNPAID), sub('team', CANCELED)] }, ['past_due', 0]],
   ['an expired grant', 'sso', { grants: [grant('sso', true, { expires_at: NOW })] }, ['expired', false]],
   ['a grant that begins now', 'sso', { grants: [grant('sso', true, { starts_at: NOW })] }, ['grant', true, null]],

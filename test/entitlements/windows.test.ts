@@ -12,7 +12,7 @@ const TIMING: Timing = {
   period_end: END,
   cancel_at: null,
   past_due_since: null,
-  updated_at: START,
+  updated_at: START + 3 * HOUR,
 }
 const LATE = 10_000 * DAY
 
@@ -30,7 +30,13 @@ const CASES: Case[] = [
   ['active, without a period, canceled', { period_end: null, cancel_at: END }, {}, END, 'expired'],
   ['past due', { status: 'past_due', past_due_since: START + HOUR }, {}, START + HOUR + 7 * DAY, 'past_due'],
   ['past due, since when is not known', { status: 'past_due' }, {}, START + 7 * DAY, 'past_due'],
-  ['past due, without a period', { status: 'past_due', period_start: null }, {}, START + 7 * DAY, 'past_due'],
+  [
+    'past due, without a period',
+    { status: 'past_due', period_start: null },
+    {},
+    START + 3 * HOUR + 7 * DAY,
+    'past_due',
+  ],
   ['past due, without any time', { status: 'past_due', period_start: null, updated_at: null }, {}, 7 * DAY, 'past_due'],
   ['past due, without grace', { status: 'past_due', past_due_since: START }, { grace_days: 0 }, START, 'past_due'],
   ['past due, for as long as the vendor says so', { status: 'past_due' }, { grace_days: null }, null, null],

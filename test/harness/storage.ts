@@ -21,7 +21,7 @@ export async function storedTables(): Promise<Record<string, string>> {
     const [tables, rows] = await rowsOf(databaseOf(store))
     for (const [i, { name }] of tables.entries()) {
       if (name === 'api_key_days') continue
-      all[`${store} ${name}`] = JSON.stringify(rows[i]).replaceAll(USED, '')
+      all[`${store} ${name}`] = JSON.stringify(rows[i]).replaceAll(USED, '"used":0')
     }
   }
   return all

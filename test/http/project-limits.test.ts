@@ -3,7 +3,7 @@ import { newSecret } from '../../src/api-keys/secret'
 import { BLOCK_MS, COSTLY_ROWS } from '../../src/http/limits'
 import { DAY, iso, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { visit } from '../console/visit'
+import { formToken, PAGES, pageIn, visit } from '../console/visit'
 import {
   type Answer,
   addMember,
@@ -18,8 +18,9 @@ import {
   tamperedD1,
 } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
+import { PAGE_ROWS, ROWS } from '../routes/table'
 import { callRoute } from '../routes/walk'
-import { worldsByRoute } from '../routes/world'
+import { newWorld, worldsByRoute } from '../routes/world'
 
 const KEYS = '/platform/v1/api-keys'
 const CONSUMER = '/platform/v1/consumers/ext:nobody'
@@ -296,6 +297,19 @@ describe('a session in a project over its limits', () => {
     const { status, body } = await callRoute(world, route, { token: world.owner.token, bindings: FULL })
     const ends = route.meta.operation?.policy?.ends === true
     expect([ends, body?.code === 'rate_limited', status === 429]).toEqual([ends, !ends, !ends])
+  })
+})
+
+describe('a form whose call always works', () => {
+  const ending = ROUTES.filter(({ meta }) => meta.operation?.policy?.ends === true)
+  const forms = ending.flatMap((route) => Object.keys(ROWS[nameOf(route)]?.console ?? {}))
+  it.each(forms.filter((name) => name.startsWith('POST ')))('%s works beyond the limits too', async (name) => {
+    const { owner, ...world } = await newWorld()
+    const page = PAGES.find((one) => nameOf(one) === name)
+    if (!page) throw new Error(`there is no ${name}`)
+    const form = { form_token: await formToken(owner.token), ...PAGE_ROWS[name]?.fields }
+    const { status } = await visit(pageIn({ owner, ...world }, page), owner.token, { form, bindings: FULL })
+    expect([status, status === 429]).toEqual([status, false])
   })
 })
 

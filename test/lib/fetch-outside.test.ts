@@ -51,6 +51,7 @@ describe('an address', () => {
     ['https://intranet/', 'special_use'],
     ['https://router.lan/', 'special_use'],
     ['https://idp.corp/', 'special_use'],
+    ['https://idp.default.svc/', 'special_use'],
     ['https://idp.home/', 'special_use'],
     ['https://box.home.arpa/', 'special_use'],
     ['https://idp.intranet/', 'special_use'],

@@ -14,6 +14,7 @@ import {
   mint,
   type RequestOptions,
   signedIn,
+  storedTables,
   storedText,
   tamperedD1,
   unconfirm,
@@ -79,6 +80,24 @@ describe('deleting an account', () => {
     expect(listed.body.data[0].created_by).toEqual({ user_id: user.user, email: null, is_member: false })
     const alive = await call(KEYS, { project: one.project, token: keys[0]?.secret ?? '' })
     expect(alive.status).toBe(200)
+  })
+
+  it('takes nothing from anybody else: every row without the user stays as it is', async () => {
+    const { one, user } = await busy()
+    const other = await addMember(one.project, 'admin')
+    await mint(other.token, one.project)
+    await withPasskey()
+    await invite(one.project, one.owner.token)
+    /** The rows of each table that do not name the user. Counters go on. */
+    const ofOthers = async () =>
+      Object.entries(await storedTables())
+        .filter(([table]) => !table.endsWith(' directory_changes'))
+        .flatMap(([table, rows]) => (JSON.parse(rows) as object[]).map((row) => `${table} ${JSON.stringify(row)}`))
+        .filter((row) => !row.includes(user.user) && !row.includes(user.email))
+    const before = await ofOthers()
+    expect((await erase(user, '?revoke_keys=true')).status).toBe(204)
+    const after = new Set(await ofOthers())
+    expect(before.filter((row) => !after.has(row))).toEqual([])
   })
 
   it('shows an address in the audit log until then, and costs the same however long the log is', async () => {

@@ -122,6 +122,11 @@ describe('recovery codes', () => {
     expect(new Set(codes).size).toBe(10)
     for (const code of codes) expect(code).toMatch(/^([0-9A-HJKMNP-TV-Z]{6}-){3}[0-9A-HJKMNP-TV-Z]{6}$/)
     expect((await register(token)).recovery_codes).toBeNull()
+    const used = (at: number | null) =>
+      DIRECTORY.prepare('UPDATE recovery_codes SET used_at = ? WHERE user_id = ?').bind(at, person.user).run()
+    await used(1)
+    expect((await register(token)).recovery_codes).toBeNull()
+    await used(null)
     const [one = '', two = ''] = codes
     for (const typed of [one, ` ${two.toLowerCase().replaceAll('-', ' ')} `]) {
       const session = await byCode(person)

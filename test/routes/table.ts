@@ -45,6 +45,8 @@ export type StatedPage = Omit<Page, 'policy' | 'role'> & {
   role: Role
   /** What a form leaves in the audit log: nothing, if null; undefined, if nobody has said so. */
   audit: Audit | null | undefined
+  /** Whether the session must be confirmed. */
+  confirmed: boolean
 }
 
 /** What is stated of every page and form of the console, by its method and path. */
@@ -69,6 +71,7 @@ function statedPage({ who, audit }: Pick<Row, 'who' | 'audit'>, page: Page): Sta
     ...page,
     policy: page.policy ?? needed.scope ?? 'user',
     role: page.role ?? (needed.session || 'viewer'),
+    confirmed: who !== 'public' && who.confirmed === true,
     audit: action && object ? { action, object, ...(first && { first }) } : audit,
   }
 }

@@ -75,6 +75,23 @@ describe('an erased consumer', () => {
   })
 })
 
+it.each([
+  ['a newcomer', false],
+  ['somebody who is known', true],
+])('a connection that is disabled while %s signs in signs nobody in', async (_, known) => {
+  const { signIn, authorize, connection, project } = await customersWorld()
+  if (known) await signIn(ADA)
+  const at = await open((await authorize()).body.url)
+  const disabled = DIRECTORY.prepare("UPDATE sso_connections SET state = 'disabled' WHERE id = ?").bind(connection.id)
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.includes('INSERT INTO "sso_codes"')) await disabled.run()
+    return run()
+  })
+  const answer = await comeBack(at, ADA, { bindings: { DB }, headers: { Cookie: at.cookie } })
+  expect(arrived(answer).error_description).toMatch(/^sign_in_ended: /)
+  expect(await count('sso_codes', project)).toBe(0)
+})
+
 it('logins and codes that were not used are deleted', async () => {
   const { authorize, arrive, project } = await customersWorld()
   await authorize()

@@ -95,6 +95,13 @@ describe('a change that is refused', () => {
     ])
   })
 
+  it('ends only its own enforcement', async () => {
+    const { project, connection, host, sso } = await enforced()
+    const other = await connect(project, sso.token, host)
+    expect((await change(project, sso.token, other.id, { name: 'Other', enforce: false })).body.name).toBe('Other')
+    expect((await shown(project, sso.token, connection)).enforce).toBe(true)
+  })
+
   it('enforces with a domain that it brings', async () => {
     const { project, connection, domainId, sso } = await enforced()
     await change(project, sso.token, connection, { enforce: false })
