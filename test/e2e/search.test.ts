@@ -1,0 +1,105 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { must } from '../../scripts/lib/api.ts'
+import { signIn } from '../../scripts/lib/sign-in.ts'
+import { LOOKS, launch, look, picture, sessionCookie, URL_OF_CONSOLE, violations } from './browser.ts'
+
+let browser: Browser
+let context: BrowserContext
+let project: string
+let consumer: string
+const at = (path = '') => `${URL_OF_CONSOLE}/console/p/${project}${path}`
+
+beforeAll(async () => {
+  browser = await launch()
+  const { token } = await signIn(URL_OF_CONSOLE, 'search@example.com')
+  const api = <T>(path: string, json: unknown, method = 'POST') =>
+    must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, { token, project, method, json })
+  project = (
+    await must<{ id: string }>(`${URL_OF_CONSOLE}/platform/v1/projects`, { token, json: { name: 'Searched' } })
+  ).id
+  consumer = (
+    await api<{ id: string }>('consumers/ext:user_42', { name: 'Ada Lovelace', email: 'ada@example.com' }, 'PUT')
+  ).id
+  await api('billing/features/adapters', { name: 'Adapters', type: 'boolean' }, 'PUT')
+  context = await browser.newContext()
+  await context.addCookies([sessionCookie(token)])
+})
+afterAll(() => browser?.close())
+
+async function within(path: string, test: (page: Page) => Promise<void>): Promise<void> {
+  const page = await context.newPage()
+  await page.goto(at(path))
+  await test(page)
+  await page.close()
+}
+
+describe('the search', () => {
+  it.each(['/', 'Control+k', 'Meta+k'])('opens on any page with %s, and leads to what it finds', async (keys) => {
+    await within('/platform/settings/members', async (page) => {
+      await page.keyboard.press(keys)
+      const input = page.getByRole('dialog').getByRole('searchbox')
+      await input.waitFor()
+      await page.keyboard.type('ada')
+      const first = page.getByRole('dialog').getByRole('link', { name: /Ada Lovelace/ })
+      await first.waitFor()
+      expect(
+        await page
+          .getByRole('dialog')
+          .getByRole('link', { name: /Adapters/ })
+          .count(),
+      ).toBe(1)
+      await page.keyboard.press('ArrowDown')
+      expect(await first.evaluate((link) => link === document.activeElement)).toBe(true)
+      await page.keyboard.press('ArrowUp')
+      expect(await input.evaluate((one) => one === document.activeElement)).toBe(true)
+      await Promise.all([page.waitForURL(at(`/platform/consumers/${consumer}`)), page.keyboard.press('Enter')])
+    })
+  })
+
+  it('takes a slash in a field as a character, and closes with Escape', async () => {
+    await within('/platform/consumers', async (page) => {
+      await page.locator('main input').first().fill('')
+      await page.locator('main input').first().press('/')
+      expect(await page.getByRole('dialog').count()).toBe(0)
+      await page.keyboard.press('Control+k')
+      await page.getByRole('dialog').getByRole('searchbox').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    })
+  })
+
+  it('has a page that works without a script', async () => {
+    const plain = await browser.newContext({ javaScriptEnabled: false })
+    await plain.addCookies(await context.cookies())
+    const page = await plain.newPage()
+    await page.goto(at())
+    await page.getByRole('link', { name: 'Search' }).click()
+    await page.getByRole('searchbox').fill('ada@')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /Ada Lovelace/ })
+      .click()
+    expect(page.url()).toBe(at(`/platform/consumers/${consumer}`))
+    await plain.close()
+  })
+
+  it.each(LOOKS)('can be read and used by everybody at %i, %s', async (...how) => {
+    await within('/search?q=ada', async (page) => {
+      await look(page, how)
+      expect(await violations(page)).toEqual([])
+      await picture(page, `search-${how.join('-')}`)
+      if (how[0] < 800) return
+      await page.goto(at())
+      await page.keyboard.press('/')
+      await page.getByRole('dialog').getByRole('searchbox').fill('ada')
+      await page
+        .getByRole('dialog')
+        .getByRole('link', { name: /Ada Lovelace/ })
+        .waitFor()
+      expect(await violations(page)).toEqual([])
+      await picture(page, `search-dialog-${how.join('-')}`, false)
+    })
+  })
+})
