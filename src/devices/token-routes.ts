@@ -23,10 +23,10 @@ export const deviceTokenRoutes = new Hono<HttpEnv>()
       id: 'endPendingToken',
       summary: 'End the token of a device that waits for its first use',
       description:
-        'The token that a rotation with `when: first_use` returned never becomes valid. The current token stays. If no token waits, nothing changes.',
+        'The token that a rotation with `when: first_use` returned never becomes valid. The current token does not change. If no token is waiting, nothing changes.',
       tag,
       policy,
-      responses: { 204: { description: 'No token waits.' } },
+      responses: { 204: { description: 'No token is waiting.' } },
       faults: [...faults],
     }),
     async (c) => {
@@ -40,10 +40,10 @@ export const deviceTokenRoutes = new Hono<HttpEnv>()
       id: 'endPreviousToken',
       summary: 'End the previous token of a device',
       description:
-        'The token that a rotation replaced, and that is still valid, is not valid from then on. If there is none, nothing changes.',
+        'A token that a rotation replaced may still be valid. It stops being valid at once. If there is no such token, nothing changes.',
       tag,
       policy,
-      responses: { 204: { description: 'Only the current token is valid, and one that waits for its first use.' } },
+      responses: { 204: { description: 'The previous token is no longer valid.' } },
       faults: [...faults],
     }),
     async (c) => {

@@ -21,7 +21,7 @@ export type Meta = {
 export const TAGS = {
   'API keys': 'Mint, list, rotate and revoke the API keys of a project.',
   'Audit log': 'Who changed what, and when.',
-  Search: 'Anything of a project, by what one knows of it.',
+  Search: 'Find anything in a project by an id, a name or a part of a name.',
   Changes: 'What has changed, in one order, so that your servers can follow.',
   'Billing connections': 'The endpoints that billing vendors send events to, and their signing secrets.',
   'Billing state': 'Subscriptions, invoices and payment methods, derived from webhook events.',

@@ -124,5 +124,5 @@ const REPLAYS: Source<Db> = {
     ),
 }
 
-/** What vendors send, and what becomes of it. */
+/** What vendors send, and what is made of it. */
 export const BILLING_SOURCES: Source<Db>[] = [CUSTOMERS, ...OBJECTS, ...EVENTS, REPLAYS]

@@ -30,24 +30,21 @@ export type FoundType = (typeof FOUND_TYPES)[number]
 export const SearchQuery = z.strictObject({
   // An address is kept in histories and logs.
   q: visibleText(MAX_TEXT)
-    .refine(
-      (text) => !isSecret(text),
-      'looks like a secret: search for the part of it that lists show, such as svc_v1_3f9a',
-    )
-    .describe('An id of ours or of a vendor, or the beginning or a part of a name: see the description.'),
+    .refine((text) => !isSecret(text), 'looks like a secret: search for the part that lists show, such as svc_v1_3f9a')
+    .describe('An id of ours or of a vendor, or a name or a part of one. See the description of the call.'),
 })
 
 const FoundShown = named(
   'SearchResult',
   z.object({
     type: named('SearchResultType', z.enum(FOUND_TYPES)).describe('Types may be added, so expect others too.'),
-    id: z.string().describe('The id by which the API reads the object. Of a feature, its key.'),
+    id: z.string().describe('The id of the object, or the key of a feature.'),
     title: z.string().describe('The name of the object, or its id if it has none.'),
     detail: z
       .string()
       .nullable()
-      .describe('What tells it from others with the same name, such as an email address or a status.'),
-    vendor: z.string().nullable().describe('Whose id it is. Null for an id of ours.'),
+      .describe('A detail that tells it apart from others with the same name, such as an email address or a status.'),
+    vendor: z.string().nullable().describe('The vendor that made the id. Null if the id is one of ours.'),
   }),
   { type: 'consumer', id: SAMPLE.consumer, title: 'Ada Lovelace', detail: SAMPLE.email, vendor: null },
 )

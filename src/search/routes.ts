@@ -13,10 +13,10 @@ export const findRoutes = new Hono<HttpEnv>().get(
     id: 'searchProject',
     summary: 'Find anything in the project',
     description:
-      'By an id of ours or of a vendor, the first letters of a name, an email address or an external id of a consumer, or a part of the name of what the project has set up. Also the user’s other projects, for a session. Each object needs the scope that reads it; the others are left out. Names are compared without case, for the letters A to Z.',
+      'Search by an id of ours or of a vendor. Consumers are also found by the first letters of a name, an email address or an external id. What you have set up is also found by a part of its name. A session also finds the user’s projects. Objects that the caller has no scope to read are left out. In names, upper and lower case are the same for the letters A to Z.',
     tag: 'Search',
     policy: { actors: ['session', 'api_key'], scope: null, project: true, reads: true },
-    responses: { 200: { description: 'What the text names, the most likely first.', schema: FoundList } },
+    responses: { 200: { description: 'The objects that were found, by type.', schema: FoundList } },
   }),
   query(SearchQuery),
   async (c) => {

@@ -40,7 +40,7 @@ it('asks first, with what each key is used for, and revokes those that were tick
   const chosen = ids.slice(0, 2)
   const { text } = await ask(chosen)
   expect(text).toContain('Revoke 2 keys?')
-  expect(text).toContain('1 key used in the last hour.')
+  expect(text).toContain('1 key was used in the last hour.')
   expect(text).not.toContain('Three')
   const rows = text.split('<tr>').slice(2)
   const numbers = rows.map((row) => [...row.matchAll(/<td class="number"[^>]*>(\d+)</g)].map(([, n]) => n))
@@ -125,14 +125,14 @@ it('says which other keys a rotated key could have opened, and how much they are
   const root = await mint(owner.token, project, { name: 'Root', scopes })
   const leaf = await mint(owner.token, project, { name: 'Leaf', scopes: ['billing:read'] })
   const plain = await visit(`${keys}/${root.key.id}/rotate`, owner.token)
-  expect(plain.text).not.toContain('Whoever held this key')
+  expect(plain.text).not.toContain('Anyone who held this key')
   const path = `/platform/v1/api-keys/${leaf.key.id}/rotate`
   const { body } = await call(path, { method: 'POST', project, token: root.secret })
   await call('/platform/v1/api-keys/self', { token: body.secret, project })
   for (const verb of ['rotate', 'revoke']) {
     const { text } = await visit(`${keys}/${root.key.id}/${verb}`, owner.token)
-    expect(text).toMatch(/Whoever held this key holds the secret of 1 other key.*Leaf.*<td class="number"[^>]*>1</s)
-    expect(text.includes('A rotation of this key does not change it.')).toBe(verb === 'rotate')
+    expect(text).toMatch(/who held this key also has the secret of 1 other key.*Leaf.*<td class="number"[^>]*>1</s)
+    expect(text.includes('Rotating this key does not change it.')).toBe(verb === 'rotate')
     expect(text.includes('name="issued"')).toBe(verb === 'revoke')
   }
   await submit(`${keys}/${root.key.id}/rotate`, owner.token, { when: 'now' })

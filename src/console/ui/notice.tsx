@@ -24,13 +24,13 @@ const NOTICES = {
   key_rotated_before:
     'Nothing was changed: the key has been rotated or revoked since you opened the form. A new secret is shown once. If nobody stored it, rotate the key again.',
   key_updated: 'The API key was changed.',
-  pending_secret_ended: 'No new secret waits to be used. The current secret stays as it is.',
+  pending_secret_ended: 'The new secret can no longer be used. The current secret did not change.',
   previous_secret_ended: 'The old secret no longer works.',
   key_revoked: 'The API key was revoked and no longer works.',
   keys_revoked: 'The API key, and the keys whose secrets it had been handed, were revoked and no longer work.',
   chosen_keys_revoked: 'The chosen API keys were revoked and no longer work.',
   chosen_keys_revoked_partly:
-    'None of the chosen API keys works any more. Some were not revoked now: they had been revoked before, or are not in this project.',
+    'The chosen API keys of this project no longer work. Some of the chosen keys had been revoked before, or are not in this project.',
   role_changed: 'The role was changed. It takes effect with the next request of the member.',
   member_removed: 'The member was removed and no longer has access.',
   member_removed_with_keys:
@@ -53,7 +53,7 @@ const NOTICES = {
   device_revoked: 'The device was revoked. Its token is no longer valid.',
   device_changed: 'The key was changed.',
   device_rotated_before: 'The key was rotated before. Its new token was shown only then.',
-  pending_token_ended: 'No new token waits to be used. The current token stays as it is.',
+  pending_token_ended: 'The new token can no longer be used. The current token did not change.',
   previous_token_ended: 'The old token is no longer valid.',
   identity_removed: 'The identity was removed. The person’s next sign-in is treated as their first.',
   domain_added: 'The domain was added. Set its record. The first check is in a minute.',

@@ -60,9 +60,7 @@ export const SecretBody = named('AddSigningSecret', z.strictObject({ signing_sec
 })
 
 export const RemoveSecretQuery = z.strictObject({
-  forget: flagOrFalse.describe(
-    'Whether no copy of the secret is kept. Set it for a secret that somebody else may know.',
-  ),
+  forget: flagOrFalse.describe('If true, no copy of the secret is kept. Set it if somebody else may know the secret.'),
 })
 
 export const TrialBody = named(

@@ -139,7 +139,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
       id: 'removeSigningSecret',
       summary: 'Remove a signing secret',
       description:
-        'The secret stops working at once. A connection without secrets refuses every delivery. An encrypted copy of the secret is kept for 72 hours. It verifies no delivery: it only tells why one that was signed with it is refused.',
+        'The secret stops working at once. A connection without secrets refuses every delivery. An encrypted copy of the secret is kept for 72 hours. The copy verifies no delivery. It only shows that a refused delivery was signed with this secret.',
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Removed.' } },

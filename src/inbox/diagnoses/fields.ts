@@ -13,14 +13,14 @@ export const Diagnosis = named(
     at: timestamp.describe('When the delivery was refused.'),
     code: z.string().describe('The error code of the response.'),
     verdict: named('Verdict', z.enum(VERDICTS)),
-    advice: z.string().describe('What to do, as a text for people. It may change.'),
+    advice: z.string().describe('What to do, for people to read. The text may change.'),
     secret_id: z.string().nullable().describe('The removed secret that signed the delivery.'),
-    connection_id: z.string().nullable().describe('The other connection of the project whose secret signed it.'),
-    sender: z.string().nullable().describe('The vendor or preset that signs in such a header, if there is only one.'),
+    connection_id: z.string().nullable().describe('The other connection whose secret signed the delivery.'),
+    sender: z.string().nullable().describe('The vendor or preset that uses this signature header, if that is clear.'),
     skew_s: z
       .int()
       .nullable()
-      .describe('Our clock minus the time of the signature, in seconds, where the time is wrong.'),
+      .describe('Our clock minus the time of the signature, in seconds, if the two are too far apart.'),
     secrets_tried: count.describe('How many secrets were compared with the signature and did not match.'),
     reason: z
       .string()
@@ -30,7 +30,7 @@ export const Diagnosis = named(
     media_type: z.string().nullable(),
     headers: z
       .array(z.string())
-      .describe(`Names of headers that mean something to a vendor, at most ${MAX_HEADER_NAMES}. Never their values.`),
+      .describe(`Names of headers that matter to a vendor, at most ${MAX_HEADER_NAMES}. Their values are not kept.`),
   }),
   {
     at: SAMPLE.time,

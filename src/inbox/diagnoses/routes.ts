@@ -18,7 +18,7 @@ export const diagnosisRoutes = new Hono<HttpEnv>().get(
   route({
     id: 'listDiagnoses',
     summary: 'See why deliveries were refused',
-    description: `Newest first. At most one refused delivery of a connection is diagnosed in ten seconds, after it was answered. The last ${MAX_DIAGNOSES} diagnoses are kept for seven days, and the last one of each verdict is among them. Bodies are not kept.`,
+    description: `The newest comes first. At most one refused delivery of a connection is diagnosed every ten seconds, after the response. The last ${MAX_DIAGNOSES} diagnoses are kept for seven days, and the last one of each verdict is among them. Bodies are not kept.`,
     tag: 'Billing connections',
     policy: { actors: ['session', 'api_key'], scope: 'connections:read', project: true, reads: true },
     responses: { 200: { description: 'A page of diagnoses.', schema: listOf(Diagnosis) } },

@@ -6,7 +6,7 @@ import type { Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { KeysInUse } from './traffic'
 
-/** The other live keys whose secrets went through the hands of a key: a revocation with `issued` ends them too. */
+/** The other live keys whose secrets were issued through a key: a revocation with `issued` ends them too. */
 export type Handed = { rows: KeyRow[]; traffic: TrafficOf }
 
 export async function readHanded(c: Visit, { project_id, id }: { project_id: string; id: string }): Promise<Handed> {
@@ -22,8 +22,8 @@ export function HandedKeys({ c, of: { rows, traffic } }: { c: Visit; of: Handed 
   return (
     <>
       <p class="warning" role="note">
-        Whoever held this key holds {isOne ? 'the secret' : 'the secrets'} of {plural(rows.length, 'other key')} too,
-        because it was used to rotate {isOne ? 'it' : 'them'}:
+        Anyone who held this key also has {isOne ? 'the secret' : 'the secrets'} of {plural(rows.length, 'other key')},
+        because this key was used to rotate {isOne ? 'it' : 'them'}:
       </p>
       <KeysInUse c={c} rows={rows} of={traffic} />
     </>

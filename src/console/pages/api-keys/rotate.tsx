@@ -39,7 +39,7 @@ export const rotate = action({
         {handed.rows.length > 0 && (
           <>
             <HandedKeys c={c} of={handed} />
-            <p>A rotation of this key does not change {handed.rows.length === 1 ? 'it' : 'them'}.</p>
+            <p>Rotating this key does not change {handed.rows.length === 1 ? 'it' : 'them'}.</p>
           </>
         )}
         <RotationFields what="secret" who="your servers use" seen={secretsSeen(row)} pending={row.pending} />

@@ -78,7 +78,9 @@ function Consequences({ c, of }: { c: Visit; of: Chosen }) {
       </p>
       {used > 0 && (
         <p class="warning" role="note">
-          <strong>{plural(used, 'key')} used in the last hour.</strong>
+          <strong>
+            {plural(used, 'key')} {used === 1 ? 'was' : 'were'} used in the last hour.
+          </strong>
         </p>
       )}
       <Left of={of} />

@@ -13,7 +13,7 @@ export function Diagnoses({ c, of: { diagnoses } }: { c: Visit; of: Pick<ShownCo
     <>
       <h2 id="why">Why refused</h2>
       <p class="quiet">
-        At most one refused delivery in ten seconds is looked at. The last ten results of seven days are kept.
+        We check at most one refused delivery every ten seconds. The last ten results are kept for seven days.
       </p>
       <Table
         label="Why deliveries were refused"
@@ -45,7 +45,7 @@ function Particulars({ c, row }: { c: Visit; row: DiagnosisRow }) {
       {reason !== null && <>{reason} </>}
       {sender !== null && (
         <>
-          The header is that of <code>{sender}</code>.{' '}
+          This signature header is used by <code>{sender}</code>.{' '}
         </>
       )}
       {skew_ms !== null && <>The signature is {skewWords(skew_ms)} our clock. </>}

@@ -73,7 +73,7 @@ export const SECRET = form(SecretBody, {
 
 export const REMOVED_SECRET = form(RemoveSecretQuery, {
   forget: tick('Keep no copy', {
-    hint: 'An encrypted copy is kept for 72 hours, only to tell you if the vendor still signs with this secret. Tick this if somebody else may know it.',
+    hint: 'An encrypted copy is kept for 72 hours, only to tell you if the vendor still signs with this secret. Tick this if somebody else may know the secret.',
   }),
 })
 

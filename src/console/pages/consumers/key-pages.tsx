@@ -134,11 +134,11 @@ function end(which: 'pending' | 'previous', name: 'new' | 'old', says: string) {
     done: (c) => [pageOf(c), `${which}_token_ended`],
   })
 }
-const endPending = end('pending', 'new', 'The new token will never be valid. The current token stays as it is.')
+const endPending = end('pending', 'new', 'The new token will never be valid. The current token does not change.')
 const endPrevious = end(
   'previous',
   'old',
-  'The old token is no longer valid, wherever it is still used. The current token stays as it is.',
+  'The old token stops working immediately, wherever it is still used. The current token does not change.',
 )
 
 /** The only page that shows a token, in response to the form that made it. */

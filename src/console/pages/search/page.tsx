@@ -71,7 +71,7 @@ export function Results({ shown: { text, places, complete, problem } }: { shown:
           ))}
         </ul>
       ) : (
-        problem === null && <p class="quiet">Nothing in this project is called that.</p>
+        problem === null && <p class="quiet">Nothing was found in this project.</p>
       )}
     </div>
   )

@@ -34,7 +34,7 @@ async function readShown(c: Visit, text: string): Promise<Shown> {
       ...shown,
       text: isSecret(text) ? '' : text,
       places: [],
-      problem: mistakes.q ?? mistakes.form ?? 'This cannot be searched for.',
+      problem: mistakes.q ?? mistakes.form ?? 'You cannot search for this text.',
     }
   }
 }
