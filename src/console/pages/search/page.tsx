@@ -55,7 +55,7 @@ export function Results({ shown: { text, places, complete, problem } }: { shown:
       )}
       {!complete && (
         <p class="quiet" role="status">
-          Members, domains, single sign-on and other projects could not be read just now.
+          Members, invitations, domains, single sign-on and projects could not be read just now.
         </p>
       )}
       {places.length > 0 ? (
