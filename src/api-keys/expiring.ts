@@ -33,7 +33,7 @@ export async function tellExpiring(db: Db, now: number): Promise<void> {
       // Those that were opened a week before: the last day is told too.
       again: db
         .update(notices)
-        .set({ facts: sql`json_set(${notices.facts}, '$.days', ${day})`, mail_due_at: now, tries: 0 })
+        .set({ facts: sql`json_set(${notices.facts}, '$.days', ${day})`, mail_due_at: now, tries: 0, mail_left: null })
         .where(
           and(
             sql`(${notices.project_id}, ${notices.kind}, ${notices.object_id}) IN

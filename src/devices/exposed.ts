@@ -77,14 +77,17 @@ export function exposedPrefix(
   return hash === previous_hash ? (previous?.token_prefix ?? null) : token_prefix
 }
 
-/** Whether the device of a notice about an exposed token has ended, or has other tokens by now. */
+/**
+ * Whether the device of a notice about an exposed token has ended, or has other tokens by now. A notice from before the prefix was
+ * noted waits for the end of the device.
+ */
 export function isTokenNoMore(now: number): SQL {
   const shown = sql`${notices.facts} ->> '$.token_prefix'`
   const { token_prefix, pending, previous } = d
   return sql`NOT EXISTS (SELECT 1 FROM ${devices} ${d} INDEXED BY devices_consumer
     WHERE ${d.project_id} = ${notices.project_id} AND ${d.consumer_id} = ${notices.facts} ->> '$.consumer'
       AND ${d.state} = 'active' AND ${d.id} = ${notices.object_id} AND coalesce(${d.expires_at}, ${now + 1}) > ${now}
-      AND (${shown} IS ${token_prefix}
+      AND (json_type(${notices.facts}, '$.token_prefix') IS NULL OR ${shown} IS ${token_prefix}
         OR (${pending} ->> '$.expires_at' > ${now} AND ${shown} IS ${pending} ->> '$.token_prefix')
         OR (${previous} ->> '$.valid_until' > ${now} AND ${shown} IS ${previous} ->> '$.token_prefix')))`
 }

@@ -5,7 +5,7 @@ import type { Db } from '../db/client'
 import { connections } from '../inbox/connections/schema'
 import { events, refs, replays } from '../inbox/schema'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byId, byText, NOTHING, type Source } from './source'
+import { begins, byId, NOTHING, type Source } from './source'
 
 /** The fewest characters of a vendor's id: with fewer, what is found says nothing. */
 const FEWEST = 3
@@ -28,28 +28,25 @@ const EVENTS: Source<Db>[] = [
   },
   {
     ...event,
-    find: (db, project, typed) =>
-      byText(typed, () => {
-        const own = db.select({ id: connections.id }).from(connections).where(eq(connections.project_id, project))
-        return db
-          .select(eventFields)
-          .from(events)
-          .where(and(inArray(events.connection_id, own), eq(events.vendor_event_id, typed.text)))
-          .limit(MOST_OF_A_TYPE)
-      }),
+    find: (db, project, { text }) => {
+      const own = db.select({ id: connections.id }).from(connections).where(eq(connections.project_id, project))
+      return db
+        .select(eventFields)
+        .from(events)
+        .where(and(inArray(events.connection_id, own), eq(events.vendor_event_id, text)))
+        .limit(MOST_OF_A_TYPE)
+    },
   },
   {
     ...event,
-    find: (db, project, typed) =>
-      byText(typed, () =>
-        db
-          .select(eventFields)
-          .from(refs)
-          .innerJoin(events, and(eq(events.project_id, project), eq(events.id, refs.event_id)))
-          .where(and(eq(refs.project_id, project), eq(refs.ref, typed.text)))
-          .orderBy(sql`${refs.event_id} DESC`)
-          .limit(MOST_OF_A_TYPE),
-      ),
+    find: (db, project, { text }) =>
+      db
+        .select(eventFields)
+        .from(refs)
+        .innerJoin(events, and(eq(events.project_id, project), eq(events.id, refs.event_id)))
+        .where(and(eq(refs.project_id, project), eq(refs.ref, text)))
+        .orderBy(sql`${refs.event_id} DESC`)
+        .limit(MOST_OF_A_TYPE),
   },
 ]
 
@@ -58,8 +55,8 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method'] as const).map(
   (kind): Source<Db> => ({
     type: kind,
     scope,
-    find: (db, project, { id, text }) =>
-      id !== null || text.length < FEWEST
+    find: (db, project, { text }) =>
+      text.length < FEWEST
         ? null
         : db
             .select({
@@ -85,8 +82,8 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method'] as const).map(
 const CUSTOMERS: Source<Db> = {
   type: 'customer',
   scope,
-  find: (db, project, { id, text }) =>
-    id !== null || text.length < FEWEST
+  find: (db, project, { text }) =>
+    text.length < FEWEST
       ? null
       : db
           .select({

@@ -38,17 +38,16 @@ export const CONSUMER_SOURCES: Source<Db>[] = [
   },
   {
     ...consumer,
-    find: (db, project, typed) =>
-      byText(typed, () => {
-        const text = typed.text.startsWith(EXTERNAL) ? typed.text.slice(EXTERNAL.length) : typed.text
-        return db
-          .select(fields)
-          .from(consumerIds)
-          .innerJoin(consumers, and(eq(consumers.project_id, project), eq(consumers.id, consumerIds.consumer_id)))
-          .where(and(eq(consumerIds.project_id, project), begins(consumerIds.external_id, text)))
-          .orderBy(consumerIds.external_id)
-          .limit(MOST_OF_A_TYPE)
-      }),
+    find: (db, project, typed) => {
+      const text = typed.text.startsWith(EXTERNAL) ? typed.text.slice(EXTERNAL.length) : typed.text
+      return db
+        .select(fields)
+        .from(consumerIds)
+        .innerJoin(consumers, and(eq(consumers.project_id, project), eq(consumers.id, consumerIds.consumer_id)))
+        .where(and(eq(consumerIds.project_id, project), begins(consumerIds.external_id, text)))
+        .orderBy(consumerIds.external_id)
+        .limit(MOST_OF_A_TYPE)
+    },
   },
   {
     ...consumer,

@@ -79,6 +79,7 @@ describe('the search of a project', () => {
     ])
     expect(places((await search(world.device)).text)).toEqual([
       { to: `${at}/settings/audit-log?object_id=${world.device}`, title: `Changes to ${world.device}` },
+      { to: `${at}/billing/webhooks?q=${world.device}`, title: `Search events for “${world.device}”` },
     ])
   })
 

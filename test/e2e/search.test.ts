@@ -13,7 +13,7 @@ const at = (path = '') => `${URL_OF_CONSOLE}/console/p/${project}${path}`
 beforeAll(async () => {
   browser = await launch()
   const { token } = await signIn(URL_OF_CONSOLE, 'search@example.com')
-  const api = <T>(path: string, json: unknown, method = 'POST') =>
+  const api = <T>(path: string, json: unknown, method: 'POST' | 'PUT' = 'POST') =>
     must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, { token, project, method, json })
   project = (
     await must<{ id: string }>(`${URL_OF_CONSOLE}/platform/v1/projects`, { token, json: { name: 'Searched' } })
@@ -50,9 +50,9 @@ describe('the search', () => {
           .count(),
       ).toBe(1)
       await page.keyboard.press('ArrowDown')
-      expect(await first.evaluate((link) => link === document.activeElement)).toBe(true)
+      expect(await page.locator('a:focus').textContent()).toContain('Ada Lovelace')
       await page.keyboard.press('ArrowUp')
-      expect(await input.evaluate((one) => one === document.activeElement)).toBe(true)
+      expect(await page.locator('dialog input:focus').count()).toBe(1)
       await Promise.all([page.waitForURL(at(`/platform/consumers/${consumer}`)), page.keyboard.press('Enter')])
     })
   })

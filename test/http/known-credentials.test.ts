@@ -84,7 +84,12 @@ function addressOf(path: string): string {
 /** A request to a route that only reads, in this project. */
 function ask(route: (typeof ROUTES)[number], options: RequestOptions) {
   const { method, path } = route
-  return call(addressOf(path), { method, ...(takesBody(route) && { json: ROWS[nameOf(route)]?.json }), ...options })
+  const query = ROWS[nameOf(route)]?.query
+  return call(addressOf(path) + (query ? `?${query}` : ''), {
+    method,
+    ...(takesBody(route) && { json: ROWS[nameOf(route)]?.json }),
+    ...options,
+  })
 }
 
 describe.each(reads)('$method $path', (route) => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { insertObjects } from '../billing/rows'
 import { insertLink } from '../consumers/rows'
 import {
   call,
@@ -15,6 +16,9 @@ import {
 } from '../harness'
 import { newWorld, type World } from '../routes/world'
 
+const PADDLE_CUSTOMER = 'ctm_01hv8x29kz0t586xy6zn1a62ny'
+const PADDLE_SUBSCRIPTION = 'sub_01hv8x29kz0t586xy6zn1a62ny'
+
 let world: World
 let email: string
 beforeAll(async () => {
@@ -27,6 +31,9 @@ beforeAll(async () => {
   ])
   await DIRECTORY.prepare("UPDATE users SET email = 'colleague.' || email WHERE id = ?").bind(member.user).run()
   await insertLink(project, 'cus_sample')
+  // Ids of Paddle look like ours.
+  await insertLink(project, PADDLE_CUSTOMER)
+  await insertObjects(project, 'subscription', [PADDLE_SUBSCRIPTION])
 })
 
 /** Searches as the owner, or as somebody else. @returns what is found, in one line each */
@@ -49,6 +56,8 @@ const FOUND: [what: string, text: () => string, first: () => string][] = [
   ['the beginning of an email address', () => 'grace.', () => `consumer ${world.consumer}`],
   ['a customer of a vendor', () => 'cus_sample', () => 'customer cus_sample'],
   ['a subscription', () => 'sub_sample', () => 'subscription sub_sample'],
+  ['a subscription of Paddle’s', () => PADDLE_SUBSCRIPTION, () => `subscription ${PADDLE_SUBSCRIPTION}`],
+  ['a customer of Paddle’s', () => PADDLE_CUSTOMER, () => `customer ${PADDLE_CUSTOMER}`],
   ['an invoice', () => 'in_samp', () => 'invoice in_sample'],
   ['a payment method', () => 'pm_sample', () => 'payment_method pm_sample'],
   ['the id of an event', () => world.event, () => `event ${world.event}`],
@@ -129,6 +138,7 @@ describe('a search', () => {
     ['a control character', 'a%00b', 'malformed'],
     ['201 characters', 'x'.repeat(201), 'out_of_range'],
     ['a secret', 'svc_v1_'.padEnd(103, 'a'), 'malformed'],
+    ['a signing secret', 'whsec_abc', 'malformed'],
     ['a token of a device', 'svc_dv_'.padEnd(71, 'a'), 'malformed'],
   ])('refuses %s', async (_, text, code) => {
     const { status, body } = await call(`/platform/v1/search?q=${text}`, {

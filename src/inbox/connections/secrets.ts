@@ -5,7 +5,7 @@ import { hasItem, withItem, withoutItem } from '../../db/list-column'
 import { json } from '../../db/sql'
 import { keptWith } from '../../idempotency/claim'
 import { Fault, notFound, requireFound } from '../../lib/fault'
-import { removedKept, removedTrimmed } from '../diagnoses/removed'
+import { removedDropped, removedKept, removedTrimmed } from '../diagnoses/removed'
 import {
   type Connection,
   type ConnectionRow,
@@ -54,7 +54,7 @@ export async function addSecret(
 /**
  * Removes a signing secret: it stops working at once. It is kept for a while, encrypted, to tell what was signed with it.
  *
- * @param removal `forget`: it is not kept
+ * @param removal `forget`: it is not kept, also if it was removed before
  * @throws {Fault} `not_found`
  */
 export async function removeSecret(
@@ -71,12 +71,14 @@ export async function removeSecret(
     .where(and(of, hasItem(connections.secrets, secret_id)))
     .returning({ id: connections.id })
   const about = inboxConnectionEntry(project_id, id, 'connection.secret_removed', { secret_id })
-  const { changed } = await batch(db, {
+  const { changed, dropped } = await batch(db, {
+    // None has an empty id.
+    dropped: removedDropped(db, connection, forget ? secret_id : ''),
     ...(!forget && { kept: removedKept(db, of, secret_id, change.now) }),
     ...audited(db, change, about, removed),
     ...(!forget && { trimmed: removedTrimmed(db, connection) }),
   })
-  if (changed.length === 0) throw notFound('Signing secret', 'on this connection')
+  if (changed.length === 0 && dropped.length === 0) throw notFound('Signing secret', 'on this connection')
 }
 
 /** A connection, and the signing secrets in it that certain API keys added. */

@@ -3,10 +3,10 @@ import { PRESETS } from '../../vendors/presets'
 import type { Vendor } from '../../vendors/vendor'
 import { MAX_HEADER_NAMES } from './limits'
 
-/** Who signs in which headers: the vendors, then the presets of the vendor `hmac`. */
-const SENDERS: readonly (readonly [name: string, headers: readonly string[]])[][] = [
-  VENDOR_NAMES.map((name) => [name, (VENDORS[name] as Vendor).signatureHeaders ?? []]),
-  Object.entries(PRESETS).map(([name, { header }]) => [name, [header]]),
+/** Who signs in which headers: the vendors, and the presets of the vendor `hmac`. Some share a header. */
+const SENDERS: readonly (readonly [name: string, headers: readonly string[]])[] = [
+  ...VENDOR_NAMES.map((name) => [name, (VENDORS[name] as Vendor).signatureHeaders ?? []] as const),
+  ...Object.entries(PRESETS).map(([name, { header }]) => [name, [header]] as const),
 ]
 
 /** Headers that mean something to some vendor, beside those that say how to read a body and who sends it. */
@@ -33,16 +33,13 @@ export function meantHeaders(own: Vendor | undefined, headers: Headers): string[
  * @returns null if it has none. `sender`: the only one that signs so, or the only one of them that the user agent names
  */
 export function otherSender(own: Vendor | undefined, headers: Headers): { sender: string | null } | null {
-  for (const senders of SENDERS) {
-    const found = senders
-      .filter(([, names]) => names.some((name) => headers.has(name) && !own?.signatureHeaders?.includes(name)))
-      .map(([name]) => name)
-    const [only = null, ...others] = found
-    if (only === null) continue
-    const named = found.filter((name) => isNamed(name, headers))
-    return { sender: others.length === 0 ? only : named.length === 1 ? (named[0] ?? null) : null }
-  }
-  return null
+  const found = SENDERS.filter(([, names]) =>
+    names.some((name) => headers.has(name) && !own?.signatureHeaders?.includes(name)),
+  ).map(([name]) => name)
+  const [only = null, ...others] = found
+  if (only === null) return null
+  const named = found.filter((name) => isNamed(name, headers))
+  return { sender: others.length === 0 ? only : named.length === 1 ? (named[0] ?? null) : null }
 }
 
 /** Whether the user agent of a delivery has the name of a sender. */

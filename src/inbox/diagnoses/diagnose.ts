@@ -48,6 +48,8 @@ type Try = Required<Pick<Found, 'verdict' | 'signed_by'>> & {
 async function whoSigned(rt: Runtime, refused: HeldDelivery, counted: { secrets: number }): Promise<Found | null> {
   if (refused.cause === 'signature_timestamp') return { verdict: 'clock', skew_ms: refused.skew_ms }
   if (refused.size > MAX_HELD_BYTES) return null
+  // Without a signature there is nothing to compare. Only senders that we do not know can have it in another header.
+  if (refused.cause === 'signature_missing' && refused.connection.vendor !== 'hmac') return null
   let left = MAX_TRIED_SECRETS
   for await (const { verdict, signed_by, vendor, of, secrets } of triesOf(rt, refused)) {
     left -= secrets.length

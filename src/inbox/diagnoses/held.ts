@@ -2,7 +2,7 @@ import { BoundedMap } from '../../lib/bounded-map'
 import type { SignatureCause, VendorDelivery } from '../../vendors/vendor'
 import type { LiveConnection } from '../receive/known-connections'
 import { MAX_REMEMBERED } from '../receive/limits'
-import { DIAGNOSE_EVERY, MAX_HELD, MAX_HELD_BYTES } from './limits'
+import { DIAGNOSE_EVERY, MAX_HELD, MAX_HELD_BYTES, MAX_HELD_OF_A_PROJECT } from './limits'
 
 /** A delivery that was refused for its signature. `address`: where it came from; never stored. */
 export type RefusedDelivery = {
@@ -32,11 +32,18 @@ export function holdRefused(store: number, refused: RefusedDelivery): void {
   const { id } = refused.connection
   const other = held.get(id)
   const last = diagnosed.get(id)?.address
-  if (other ? rank(refused, last) <= rank(other, last) : held.size >= MAX_HELD) return
+  if (other ? rank(refused, last) <= rank(other, last) : isFull(held, refused.connection.project_id)) return
   const { delivery } = refused
   const size = delivery.bytes.byteLength
   const bytes = size > MAX_HELD_BYTES ? new Uint8Array() : delivery.bytes
   held.set(id, { ...refused, size, delivery: { ...delivery, headers: new Headers(delivery.headers), bytes } })
+}
+
+/** Whether there is no place left, or none for a project: one that refuses on many connections leaves room for others. */
+function isFull(held: ReadonlyMap<string, HeldDelivery>, project: string): boolean {
+  if (held.size >= MAX_HELD) return true
+  const own = [...held.values()].filter(({ connection }) => connection.project_id === project)
+  return own.length >= MAX_HELD_OF_A_PROJECT
 }
 
 /** Who has a secret can tell more than who has none. */

@@ -4,6 +4,9 @@ import { DAY, HOUR, SECOND } from '../../lib/time'
 export const DIAGNOSE_EVERY = 10 * SECOND
 /** Refused deliveries of a store that an isolate holds for a diagnosis: one of a connection. */
 export const MAX_HELD = 16
+export const MAX_HELD_OF_A_PROJECT = 4
+/** How long the diagnoses of one flush may take (ms), one after the other. The counts of refusals wait for them. */
+export const DIAGNOSED_WITHIN = 5 * SECOND
 /** Bytes of a body that is held. Of a larger one, only the headers are looked at. */
 export const MAX_HELD_BYTES = 64 * 1024
 /** Levels of a JSON body that is tried as it may have been written otherwise. */

@@ -50,6 +50,15 @@ export function removedForgotten(db: Db, of: OfConnection) {
   return db.delete(removedSecrets).where(isOf(of))
 }
 
+/** Forgets one that was removed before. */
+export function removedDropped(db: Db, of: OfConnection, secretId: string) {
+  const { id } = removedSecrets
+  return db
+    .delete(removedSecrets)
+    .where(and(isOf(of), eq(id, secretId)))
+    .returning({ id })
+}
+
 /** Deletes removed secrets whose time is over, at most `most`. */
 export function purgeRemoved(db: Db, now: number, most: number) {
   const { project_id, connection_id, id, removed_at } = removedSecrets

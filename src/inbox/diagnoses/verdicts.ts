@@ -20,7 +20,7 @@ export const VERDICT_ADVICE: Readonly<Record<Verdict, string>> = {
   clock:
     'The signature is right, but its time is too far from ours. If it is off by minutes, correct the clock of the sender. If it is hours old, something on the way delays deliveries or repeats old ones. Have the vendor send the event again.',
   removed_secret:
-    'The delivery was signed with a secret that was removed from this connection in the last 72 hours. Switch the vendor to a live secret. Until you have, you can add the removed secret again.',
+    'The delivery was signed with a secret that was removed from this connection in the last 72 hours. Switch the vendor to a live secret. Until you have, you can add the removed secret again, but only if nobody else can know it.',
   body_changed:
     'The signature is right for the same body in another form, so something on the way changed the body. It may be a proxy that parses JSON and writes it again, or that adds or removes a line break. Make it pass the bytes on unchanged.',
   other_connection:

@@ -8,6 +8,7 @@ import { MINUTE } from '../../lib/time'
 import { projects } from '../../tenancy/schema'
 import { diagnose } from '../diagnoses/diagnose'
 import { takeHeld } from '../diagnoses/held'
+import { DIAGNOSED_WITHIN } from '../diagnoses/limits'
 import { type DiagnosisRow, diagnosesAdded, diagnosesTrimmed } from '../diagnoses/store'
 import { minutes } from '../schema'
 import { degradedTold } from '../tell'
@@ -60,7 +61,9 @@ async function flush(rt: Runtime, pending: Pending): Promise<void> {
 /** Diagnoses the refused deliveries that are held. Of one that cannot be diagnosed, nothing is kept. */
 async function diagnoseHeld(rt: Runtime): Promise<DiagnosisRow[]> {
   const found: DiagnosisRow[] = []
-  for (const held of takeHeld(rt.store, Date.now())) {
+  const began = Date.now()
+  for (const held of takeHeld(rt.store, began)) {
+    if (Date.now() - began > DIAGNOSED_WITHIN) break // a slow database must not lose the counts
     try {
       found.push(await diagnose(rt, held))
     } catch (error) {

@@ -70,6 +70,16 @@ const MISTAKES: [name: string, verdict: string, Mistake][] = [
     },
   ],
   [
+    'the same with a secret that is forgotten after it was removed',
+    'unknown',
+    async (world) => {
+      const at = `/connections/${world.connection.id}/secrets/${await rotate(world)}`
+      const forget = () => world.api(`${at}?forget=true`, { method: 'DELETE' })
+      expect([(await forget()).status, (await forget()).status]).toEqual([204, 404])
+      return { headers: await stripeSigned(BODY), says: { secret_id: null } }
+    },
+  ],
+  [
     'the same three days later',
     'unknown',
     async (world) => {

@@ -85,7 +85,10 @@ function Consequences({ c, of }: { c: Visit; of: Chosen }) {
       )}
       <Left of={of} />
       <KeysInUse c={c} rows={live} of={traffic} />
-      <p class="hint">The numbers are minimums.</p>
+      <p class="hint">
+        The numbers are minimums. If a key leaked, revoke it on its own page. There you also see the keys and signing
+        secrets that somebody who had it may know.
+      </p>
     </>
   )
 }

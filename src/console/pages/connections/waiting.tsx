@@ -99,6 +99,8 @@ function NotYet({ c, of: { row, refusals, diagnoses, example } }: { c: Visit; of
   const guide = guideOf(row.vendor)
   const { now } = c.get('rt')
   const last = refusals.toSorted((a, b) => b.minute - a.minute)[0]
+  // An older one can be about something that is mended.
+  const why = last && diagnoses.find(({ cause, at }) => cause === last.cause && at >= last.minute * MINUTE)
   return (
     <>
       <Pending>Waiting for the first delivery…</Pending>
@@ -108,7 +110,7 @@ function NotYet({ c, of: { row, refusals, diagnoses, example } }: { c: Visit; of
             <strong>A delivery was refused</strong>{' '}
             <Time at={Math.min(now, (last.minute + 1) * MINUTE - 1)} now={now} />: <code>{last.cause}</code>
           </p>
-          <p>{diagnoses[0] ? VERDICT_ADVICE[diagnoses[0].verdict] : adviceOn(last.cause)}</p>
+          <p>{why ? VERDICT_ADVICE[why.verdict] : adviceOn(last.cause)}</p>
         </section>
       ) : (
         !isLocal(c) && guide && <p class="quiet">{guide.first}</p>

@@ -91,6 +91,6 @@ export function listsFor(user: SignedIn, paths: ProjectPaths, { text, id }: Type
   const inLog = { kind: 'Audit log', title: `Changes to ${text}`, detail: null, to: `${paths.audit}?object_id=${text}` }
   return [
     ...(id !== null && user.scopes.includes('audit_log:read') ? [inLog] : []),
-    ...(id === null && user.scopes.includes('billing:read') ? [inEvents] : []),
+    ...(user.scopes.includes('billing:read') ? [inEvents] : []),
   ]
 }
