@@ -48,7 +48,9 @@ const STATED: Record<string, Bounds> = {
   // With how the key was used, a trip more.
   [`${SETTINGS}/api-keys/:id`]: { trips: 7, rows: LOG },
   // Every key that the project ever had: a revoked one may have handed its secret on.
-  [`${SETTINGS}/api-keys/:id/revoke`]: { rows: MANY + 500 },
+  // Then the traffic of the keys that go with it, as on the page that rotates it.
+  [`${SETTINGS}/api-keys/:id/revoke`]: { trips: 7, rows: MANY + 500 },
+  [`${SETTINGS}/api-keys/:id/rotate`]: { trips: 7 },
   // Every invitation that was ever sent, for those that have expired.
   [`${SETTINGS}/members`]: { trips: 6, rows: MANY + 2_000 },
   [`${SETTINGS}/members/invitations`]: { trips: 6 },
