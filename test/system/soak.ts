@@ -2,7 +2,8 @@
  * npm run soak: puts a server of its own under load from several tenants, kills it with SIGKILL at random moments and
  * restarts it on the same state. The local queue loses its messages each time, so the sweep must find the events. At
  * the end, everything is compared with what was sent: every event that got a 2xx is recorded once and processed, every
- * billing object is in the state of its last event, and every revoked secret is dead. Some deliveries have 1 MiB, and
+ * billing object is in the state of its last event, and every revoked secret is dead. A reader of the feed has seen each
+ * change once, in order, and requests that were repeated with an Idempotency-Key have made one consumer each. Some deliveries have 1 MiB, and
  * some have a hundred events. With --stores, the tenants' projects are spread over that many stores, and the database
  * of each store is checked too.
  */
@@ -30,6 +31,7 @@ const { signIn } = await import('../../scripts/lib/sign-in.ts')
 const { newSigningSecret } = await import('../../scripts/lib/sign.ts')
 const { load } = await import('./soak/load.ts')
 const { check, openOf, settled } = await import('./soak/check.ts')
+const { newFeed } = await import('./soak/feed.ts')
 const { checkStores, closeOthers, storeOf } = await import('./soak/stores.ts')
 const { printTable, sleep } = await import('../../scripts/lib/terminal.ts')
 type Run = import('./soak/load.ts').Run
@@ -104,6 +106,8 @@ try {
       'due (sent)',
       'due (API)',
       'dead secrets',
+      'changes',
+      'consumers',
     ],
     balances.map((one) => Object.values(one).map(String)),
   )
@@ -143,6 +147,15 @@ async function newTenant(name: string, store: number): Promise<Tenant> {
   const inbox = await connect(base, 'Soak', newSigningSecret('stripe'))
   const bulkInbox = await connect({ ...base, vendor: 'gocardless' }, 'Soak of many', newSigningSecret('gocardless'))
   const unique = `${name}${randomBytes(3).toString('hex')}`
-  const kept = { keys: [], deadKeys: [], deadSigning: [], sent: [], bulks: [], versions: new Map() }
+  const kept = {
+    keys: [],
+    deadKeys: [],
+    deadSigning: [],
+    sent: [],
+    bulks: [],
+    versions: new Map(),
+    feed: newFeed(),
+    consumers: [],
+  }
   return { name: unique, token, project, inbox, bulkInbox, ...kept }
 }

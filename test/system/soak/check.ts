@@ -1,5 +1,6 @@
 import { must } from '../../../scripts/lib/api.ts'
 import { sleep } from '../../../scripts/lib/terminal.ts'
+import { checkFeed } from './feed.ts'
 import { digest, lastOf, type Tenant } from './ledger.ts'
 import { mustBeDead, mustNotSign, type Run } from './load.ts'
 
@@ -36,6 +37,9 @@ export type Balance = {
   owed: number
   told: number
   dead: number
+  /** Changes of the feed. */
+  changes: number
+  consumers: number
 }
 
 const OPEN = ['received', 'processing', 'retrying', 'queued']
@@ -89,6 +93,8 @@ export async function check(run: Run, tenant: Tenant): Promise<Balance> {
   for (const secret of tenant.deadSigning) {
     if ((await mustNotSign(run, tenant, secret)) !== 401) wrong('a removed signing secret did not get 401')
   }
+  const changes = await checkFeed(run, tenant)
+  const consumers = await checkConsumers(run, tenant)
   const processed = recorded.filter(({ status }) => status === 'processed').length
   const dead = tenant.deadKeys.length + tenant.deadSigning.length
   return {
@@ -102,7 +108,18 @@ export async function check(run: Run, tenant: Tenant): Promise<Balance> {
     owed,
     told,
     dead,
+    changes,
+    consumers,
   }
+}
+
+/** Checks that each consumer that was created is there once. */
+async function checkConsumers({ url, broken }: Run, { name, token, project, consumers }: Tenant): Promise<number> {
+  const listed = (await all<{ id: string }>(`${url}/platform/v1/consumers`, { token, project })).map(({ id }) => id)
+  const made = new Set(consumers)
+  if (listed.length !== made.size || listed.some((id) => !made.has(id)))
+    broken.push(`${name}: ${listed.length} consumers instead of ${made.size}`)
+  return listed.length
 }
 
 /** Checks that each event that got a 2xx is recorded once, with its bytes, and done. @returns how many got one */

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Inbox } from '../../../scripts/lib/deliver.ts'
+import type { Feed } from './feed.ts'
 
 /** One event as the vendor sent it. `version` counts the changes of its object; the highest is its last state. */
 export type Sent = {
@@ -28,6 +29,10 @@ export type Tenant = {
   sent: Sent[]
   bulks: Bulk[]
   versions: Map<string, number>
+  /** What a reader of the feed has seen. */
+  feed: Feed
+  /** The consumers that were created with an Idempotency-Key. */
+  consumers: string[]
 }
 
 /** Objects of a tenant. Each gets many events. */

@@ -2,7 +2,9 @@ import { deliver, isReceipt } from '../../../scripts/lib/deliver.ts'
 import { newSigningSecret } from '../../../scripts/lib/sign.ts'
 import { sleep } from '../../../scripts/lib/terminal.ts'
 import { call } from './call.ts'
+import { follow } from './feed.ts'
 import { nextBulk, nextEvent, type Sent, type Tenant } from './ledger.ts'
+import { createOnce } from './repeats.ts'
 
 /** The shared state of a run. */
 export type Run = {
@@ -41,6 +43,8 @@ export async function load(run: Run, tenant: Tenant): Promise<void> {
     keepOn(run, () => rotateSigning(run, tenant), 5000),
     keepOn(run, () => tryDead(run, tenant), 500),
     keepOn(run, () => replay(run, tenant), 3000),
+    keepOn(run, () => createOnce(run, tenant), 2000),
+    keepOn(run, async () => void (await follow(run, tenant)), 500),
   ])
 }
 
