@@ -135,7 +135,7 @@ describe('a thousand projects', () => {
     expect(quiet).toBe(7 * STORES.length + (STORES.length > 1 ? 3 : 2))
     advance(HOUR)
     // One or two of each task, of which each store has some twenty.
-    expect((await costs()).statements).toBeLessThan(50 + 80 * STORES.length)
+    expect((await costs()).statements).toBeLessThan(50 + 84 * STORES.length)
   })
 })
 
