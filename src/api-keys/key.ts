@@ -97,7 +97,7 @@ export function findKeyEver(db: Db, projectId: string, id: string) {
   return selectKeys(db, keysOfProject(projectId, id))
 }
 
-/** Reads those of these keys that are or were in the project. */
+/** Reads the keys with these ids that are, or once were, live in the project. */
 export function findKeysEver(db: Db, projectId: string, ids: readonly string[]) {
   return selectKeys(db, and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids)))).orderBy(
     desc(apiKeys.id),

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Held } from '../db/client'
-import { inGrace, waiting } from '../lib/rotation'
+import { inGrace, stillPending } from '../lib/rotation'
 import { apiKeys, type PendingSecret, type PreviousSecret, type retiredSecrets } from './schema'
 
 /* The secrets of a key besides its current one: at most one that waits for its first use, and at most one that it replaced. */
@@ -9,7 +9,7 @@ type Others = { pending: PendingSecret | null; previous: PreviousSecret | null }
 
 /** The secret that waits for its first use; null if there is none, or if it was not used in time. */
 export function pendingOf({ pending }: Others, now: number): PendingSecret | null {
-  return waiting(pending, now)
+  return stillPending(pending, now)
 }
 
 /** The secret before the current one; null if it does not work any more. */

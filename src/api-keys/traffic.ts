@@ -6,14 +6,14 @@ import { firstStep, numbersOf } from './counts'
 import { apiKeyDays } from './schema'
 
 /** Requests with a key, at least: in the last hour, since yesterday (UTC) began, and on the last seven days. */
-export type Traffic = { hour: number; recent: number; week: number }
+export type KeyTraffic = { hour: number; recent: number; week: number }
 
 type Keys = { project_id: string; ids: readonly string[]; now: number }
 
-export type TrafficOf = (id: string) => Traffic
+export type KeyTrafficOf = (id: string) => KeyTraffic
 
 /** Reads how much each of these keys of a project is used. There are at most as many as a project can have live ones. */
-export async function readTraffic(db: Db, { project_id, ids, now }: Keys): Promise<TrafficOf> {
+export async function readKeyTraffic(db: Db, { project_id, ids, now }: Keys): Promise<KeyTrafficOf> {
   const today = Math.floor(now / DAY)
   const from = `at:${firstStep(now)}`
   const { key_id, day, counts } = apiKeyDays

@@ -38,7 +38,7 @@ export async function endToken(
       ...audited(db, change, entry, swapped(db, project_id, device, none)),
       left: findDeviceTokens(db, project_id, ref, id),
     },
-    { idempotent: true }, // the second time, there is no such token
+    { idempotent: true }, // a repetition finds no such token
   )
   const isLeft = left.some((one) => [one.token_hash, one.pending_hash, one.previous_hash].includes(hash))
   if (isLeft) throw tokenConflict()

@@ -14,31 +14,19 @@ const o = alias(devices, 'o')
 
 /** Reads the devices that have tokens with these hashes, or that wait for one of them, in all projects of the store. */
 export function findExposedDevices(db: Db, hashes: readonly string[]) {
-  const {
-    id,
-    project_id,
-    consumer_id,
-    token_hash,
-    token_prefix,
-    pending_hash,
-    pending,
-    previous_hash,
-    previous,
-    state,
-    expires_at,
-  } = d
+  const { project_id, token_hash } = d
   const fields = {
-    id,
+    id: d.id,
     project_id,
-    consumer_id,
+    consumer_id: d.consumer_id,
     token_hash,
-    token_prefix,
-    pending_hash,
-    pending,
-    previous_hash,
-    previous,
-    state,
-    expires_at,
+    token_prefix: d.token_prefix,
+    pending_hash: d.pending_hash,
+    pending: d.pending,
+    previous_hash: d.previous_hash,
+    previous: d.previous,
+    state: d.state,
+    expires_at: d.expires_at,
   }
   const isLive = and(eq(projects.id, project_id), isNull(projects.purging_since))
   const listed = valuesOf(hashes)

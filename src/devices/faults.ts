@@ -10,6 +10,6 @@ export const deviceRevoked = (id: string) => new Fault('device_revoked', `The de
 /** The consumer may not get a device or a token. */
 export const consumerBlocked = (id: string) =>
   new Fault('consumer_blocked', `The consumer ${id} is blocked. Unblock it first.`)
-/** The tokens of the device are not those that the call was about. */
+/** The tokens of the device have changed since the call read them. */
 export const tokenConflict = () =>
   new Fault('rotation_conflict', 'Another call rotated or revoked this device. Read it again.')

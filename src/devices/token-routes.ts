@@ -40,7 +40,7 @@ export const deviceTokenRoutes = new Hono<HttpEnv>()
       id: 'endPreviousToken',
       summary: 'End the previous token of a device',
       description:
-        'A token that a rotation replaced may still be valid. It stops being valid at once. If there is no such token, nothing changes.',
+        'A rotation can leave the replaced token valid for a while. This call ends that token immediately. If there is none, nothing changes.',
       tag,
       policy,
       responses: { 204: { description: 'The previous token is no longer valid.' } },

@@ -7,7 +7,7 @@ import { type Db, raw, run } from '../db/client'
 import { type FeaturesAsked, factsOfId } from '../entitlements/read'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
-import { inGrace, waiting } from '../lib/rotation'
+import { inGrace, stillPending } from '../lib/rotation'
 import { LAST_SEEN_EVERY } from './limits'
 
 /** Why a token is not valid, in the order in which they are looked at. */
@@ -32,7 +32,7 @@ export function reasonOf(
 
 /** The token of a device that waits for its first use; null if there is none, or if it has ended. */
 export function pendingToken({ state, pending }: Pick<Device, 'state' | 'pending'>, now: number): PendingToken | null {
-  return state === 'active' ? waiting(pending, now) : null
+  return state === 'active' ? stillPending(pending, now) : null
 }
 
 /** The token before the current one; null if it is no longer valid. */
@@ -50,7 +50,7 @@ export function previousToken(
 export function tokenRole(device: Tokens, hash: string, now: number): 'current' | 'pending' | 'previous' | null {
   const { pending, previous } = device
   if (device.token_hash === hash) return 'current'
-  if (device.pending_hash === hash) return waiting(pending, now) && 'pending'
+  if (device.pending_hash === hash) return stillPending(pending, now) && 'pending'
   return device.previous_hash === hash && inGrace(previous, now) ? 'previous' : null
 }
 

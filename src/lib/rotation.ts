@@ -8,7 +8,7 @@ export const NEW_SECRET_WAITS = 7 * DAY
 export const MAX_GRACE_S = DAY / SECOND
 
 /** A secret that waits for its first use; null if there is none, or if it was not used in time. */
-export function waiting<P extends { expires_at: number }>(pending: P | null, now: number): P | null {
+export function stillPending<P extends { expires_at: number }>(pending: P | null, now: number): P | null {
   return pending !== null && pending.expires_at > now ? pending : null
 }
 

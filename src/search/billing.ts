@@ -1,37 +1,26 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import { billingObjects } from '../billing/schema'
+import { EXTERNAL } from '../consumers/ref'
 import { customerLinks, ERASED_PINS } from '../consumers/schema'
 import type { Db } from '../db/client'
 import { connections } from '../inbox/connections/schema'
 import { events, refs, replays } from '../inbox/schema'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byId, NOTHING, type Source } from './source'
+import { listed, ofVendor, type SearchSource, shown } from './source'
 
-/** The fewest characters of a vendor's id: with fewer, what is found says nothing. */
-const FEWEST = 3
 const scope = 'billing:read' as const
-
-const eventFields = { id: events.id, title: events.event_type, detail: sql<string>`${events.status}`, vendor: NOTHING }
 const event = { type: 'event', scope } as const
+const shownEvent = { id: events.id, title: events.event_type, detail: events.status }
 
 /** Events by their id, by the vendor's id, and by the id of an object that they are about, newest first. */
-const EVENTS: Source<Db>[] = [
-  {
-    ...event,
-    find: (db, project, typed) =>
-      byId(typed, 'evt', () =>
-        db
-          .select(eventFields)
-          .from(events)
-          .where(and(eq(events.project_id, project), eq(events.id, typed.text))),
-      ),
-  },
+const EVENTS: SearchSource<Db>[] = [
+  listed('event', scope, { ...shownEvent, table: events, project: events.project_id, prefix: 'evt' }),
   {
     ...event,
     find: (db, project, { text }) => {
       const own = db.select({ id: connections.id }).from(connections).where(eq(connections.project_id, project))
       return db
-        .select(eventFields)
+        .select(shown(shownEvent))
         .from(events)
         .where(and(inArray(events.connection_id, own), eq(events.vendor_event_id, text)))
         .limit(MOST_OF_A_TYPE)
@@ -41,85 +30,44 @@ const EVENTS: Source<Db>[] = [
     ...event,
     find: (db, project, { text }) =>
       db
-        .select(eventFields)
+        .select(shown(shownEvent))
         .from(refs)
         .innerJoin(events, and(eq(events.project_id, project), eq(events.id, refs.event_id)))
         .where(and(eq(refs.project_id, project), eq(refs.ref, text)))
-        .orderBy(sql`${refs.event_id} DESC`)
+        .orderBy(desc(refs.event_id))
         .limit(MOST_OF_A_TYPE),
   },
 ]
 
-/** Subscriptions, invoices and payment methods by the first characters of the vendor's id. */
-const OBJECTS = (['subscription', 'invoice', 'payment_method'] as const).map(
-  (kind): Source<Db> => ({
-    type: kind,
-    scope,
-    find: (db, project, { text }) =>
-      text.length < FEWEST
-        ? null
-        : db
-            .select({
-              id: billingObjects.vendor_id,
-              title: sql<string>`${billingObjects.vendor_id}`.as('title'),
-              detail: sql<string>`${billingObjects.status}`,
-              vendor: billingObjects.vendor,
-            })
-            .from(billingObjects)
-            .where(
-              and(
-                eq(billingObjects.project_id, project),
-                eq(billingObjects.kind, kind),
-                begins(billingObjects.vendor_id, text),
-              ),
-            )
-            .orderBy(billingObjects.vendor_id)
-            .limit(MOST_OF_A_TYPE),
+const OBJECTS = (['subscription', 'invoice', 'payment_method'] as const).map((kind) =>
+  ofVendor(kind, scope, {
+    table: billingObjects,
+    project: billingObjects.project_id,
+    id: billingObjects.vendor_id,
+    detail: billingObjects.status,
+    vendor: billingObjects.vendor,
+    only: eq(billingObjects.kind, kind),
   }),
 )
 
-/** Billing customers by the first characters of the vendor's id, without those that were erased with their consumers. */
-const CUSTOMERS: Source<Db> = {
-  type: 'customer',
-  scope,
-  find: (db, project, { text }) =>
-    text.length < FEWEST
-      ? null
-      : db
-          .select({
-            id: customerLinks.customer,
-            title: sql<string>`${customerLinks.customer}`.as('title'),
-            detail: sql<string | null>`coalesce(nullif(${customerLinks.pinned}, ''), 'ext:' || ${customerLinks.ref})`,
-            vendor: customerLinks.vendor,
-          })
-          .from(customerLinks)
-          .where(
-            and(
-              eq(customerLinks.project_id, project),
-              begins(customerLinks.customer, text),
-              sql`coalesce(${customerLinks.pinned}, '') NOT GLOB ${ERASED_PINS}`,
-            ),
-          )
-          .orderBy(customerLinks.customer)
-          .limit(MOST_OF_A_TYPE),
-}
+/** Without customers that were erased with their consumers. */
+const CUSTOMERS = ofVendor('customer', scope, {
+  table: customerLinks,
+  project: customerLinks.project_id,
+  id: customerLinks.customer,
+  detail: sql`coalesce(nullif(${customerLinks.pinned}, ''), ${EXTERNAL} || ${customerLinks.ref})`,
+  vendor: customerLinks.vendor,
+  only: sql`coalesce(${customerLinks.pinned}, '') NOT GLOB ${ERASED_PINS}`,
+})
 
-const REPLAYS: Source<Db> = {
-  type: 'replay',
-  scope,
-  find: (db, project, typed) =>
-    byId(typed, 'rpl', () =>
-      db
-        .select({
-          id: replays.id,
-          title: sql<string>`${replays.id}`.as('title'),
-          detail: sql<string>`${replays.queued} || ' events'`,
-          vendor: NOTHING,
-        })
-        .from(replays)
-        .where(and(eq(replays.project_id, project), eq(replays.id, typed.text))),
-    ),
-}
+const REPLAYS = listed<Db>('replay', scope, {
+  table: replays,
+  project: replays.project_id,
+  prefix: 'rpl',
+  id: replays.id,
+  title: replays.id,
+  detail: sql`${replays.queued} || ' events'`,
+})
 
 /** What vendors send, and what is made of it. */
-export const BILLING_SOURCES: Source<Db>[] = [CUSTOMERS, ...OBJECTS, ...EVENTS, REPLAYS]
+export const BILLING_SOURCES: SearchSource<Db>[] = [CUSTOMERS, ...OBJECTS, ...EVENTS, REPLAYS]

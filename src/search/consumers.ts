@@ -1,22 +1,21 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { EXTERNAL } from '../consumers/ref'
 import { consumerIds, consumers } from '../consumers/schema'
 import type { Db } from '../db/client'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byId, byText, type Source } from './source'
+import { begins, byId, byText, type SearchSource, shown } from './source'
 
-const EXTERNAL = 'ext:'
 /** The external id that is shown for a consumer. */
 const shownId = sql<string | null>`(SELECT ${EXTERNAL} || i.external_id FROM ${consumerIds} i
   WHERE i.project_id = ${consumers.project_id} AND i.consumer_id = ${consumers.id} ORDER BY i.position LIMIT 1)`
 /** What the index `consumers_name` has, of consumers with a name: a search must say that it wants no others. */
 const lowerName = sql`lower(${consumers.name})`
 
-const fields = {
+const fields = shown({
   id: consumers.id,
-  title: sql<string>`coalesce(${consumers.name}, ${consumers.email}, ${shownId}, ${consumers.id})`,
-  detail: sql<string | null>`coalesce(iif(${consumers.name} IS NULL, NULL, ${consumers.email}), ${shownId})`,
-  vendor: sql<null>`NULL`,
-}
+  title: sql`coalesce(${consumers.name}, ${consumers.email}, ${shownId}, ${consumers.id})`,
+  detail: sql`coalesce(iif(${consumers.name} IS NULL, NULL, ${consumers.email}), ${shownId})`,
+})
 
 function matching(db: Db, project: string, condition: SQL | undefined, order: SQL) {
   return db
@@ -30,16 +29,16 @@ function matching(db: Db, project: string, condition: SQL | undefined, order: SQ
 const consumer = { type: 'consumer', scope: 'consumers:read' } as const
 
 /** Consumers by their id, and by the first letters of an external id, an email address or a name. */
-export const CONSUMER_SOURCES: Source<Db>[] = [
+export const CONSUMER_SOURCES: SearchSource<Db>[] = [
   {
     ...consumer,
-    find: (db, project, typed) =>
-      byId(typed, 'csm', () => matching(db, project, eq(consumers.id, typed.text), sql`${consumers.id}`)),
+    find: (db, project, asked) =>
+      byId(asked, 'csm', () => matching(db, project, eq(consumers.id, asked.text), sql`${consumers.id}`)),
   },
   {
     ...consumer,
-    find: (db, project, typed) => {
-      const text = typed.text.startsWith(EXTERNAL) ? typed.text.slice(EXTERNAL.length) : typed.text
+    find: (db, project, asked) => {
+      const text = asked.text.startsWith(EXTERNAL) ? asked.text.slice(EXTERNAL.length) : asked.text
       return db
         .select(fields)
         .from(consumerIds)
@@ -51,16 +50,16 @@ export const CONSUMER_SOURCES: Source<Db>[] = [
   },
   {
     ...consumer,
-    find: (db, project, typed) =>
-      byText(typed, () =>
-        matching(db, project, begins(consumers.email, typed.text.toLowerCase()), sql`${consumers.email}`),
+    find: (db, project, asked) =>
+      byText(asked, () =>
+        matching(db, project, begins(consumers.email, asked.text.toLowerCase()), sql`${consumers.email}`),
       ),
   },
   {
     ...consumer,
-    find: (db, project, typed) =>
-      byText(typed, () =>
-        matching(db, project, and(isNotNull(consumers.name), begins(lowerName, typed.lower)), lowerName),
+    find: (db, project, asked) =>
+      byText(asked, () =>
+        matching(db, project, and(isNotNull(consumers.name), begins(lowerName, asked.lower)), lowerName),
       ),
   },
 ]

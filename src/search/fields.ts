@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { exampleOf, named, visibleText } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { MAX_TEXT, MOST_OF_A_TYPE } from './limits'
-import { isSecret } from './typed'
+import { looksSecret } from './text'
 
 export const FOUND_TYPES = [
   'consumer',
@@ -27,10 +27,13 @@ export const FOUND_TYPES = [
 ] as const
 export type FoundType = (typeof FOUND_TYPES)[number]
 
-export const SearchQuery = z.strictObject({
+export const FindQuery = z.strictObject({
   // An address is kept in histories and logs.
   q: visibleText(MAX_TEXT)
-    .refine((text) => !isSecret(text), 'looks like a secret: search for the part that lists show, such as svc_v1_3f9a')
+    .refine(
+      (text) => !looksSecret(text),
+      'looks like a secret: search for the part that lists show, such as svc_v1_3f9a',
+    )
     .describe('An id of ours or of a vendor, or a name or a part of one. See the description of the call.'),
 })
 

@@ -10,26 +10,26 @@ import type { FoundObject, FoundType } from './fields'
 import { MOST_OF_A_TYPE } from './limits'
 import { DIRECTORY_SOURCES, projectsNamed } from './people'
 import { SETTINGS_SOURCES } from './settings'
-import type { Found, Source } from './source'
-import type { Typed } from './typed'
+import type { FoundRow, SearchSource } from './source'
+import type { SearchText } from './text'
 
 const STORE_SOURCES = [...CONSUMER_SOURCES, ...BILLING_SOURCES, ...SETTINGS_SOURCES]
 
 /** A statement of a search. `scope`: null if the caller needs none. */
-type Asked = { name: string; type: FoundType; scope: Scope | null; query: Query<Found[]> }
-type Answers = Record<string, Found[]>
+type Asked = { name: string; type: FoundType; scope: Scope | null; query: Query<FoundRow[]> }
+type Answers = Record<string, FoundRow[]>
 
 /**
- * Finds what a text names in the project of the caller, and among a user's own projects: one round trip to the store, and one to
+ * Finds what a text identifies in the project of the caller, and among the projects of a user: one round trip to the store, and one to
  * the directory at the same time. What the caller may not read is not looked for.
  *
  * @returns `complete`: false if the directory does not answer
  * @throws {Fault} as `read` in http/read.ts
  */
-export async function find(c: Context<HttpEnv>, typed: Typed): Promise<{ data: FoundObject[]; complete: boolean }> {
+export async function find(c: Context<HttpEnv>, text: SearchText): Promise<{ data: FoundObject[]; complete: boolean }> {
   const { db, directory } = c.get('rt')
-  const inStore = asked(c, STORE_SOURCES, db, typed)
-  const inDirectory = [...asked(c, DIRECTORY_SOURCES, directory, typed), ...projectsOf(c, typed)]
+  const inStore = asked(c, STORE_SOURCES, db, text)
+  const inDirectory = [...asked(c, DIRECTORY_SOURCES, directory, text), ...projectsOf(c, text)]
   if (isOne(db, directory)) {
     const all = [...inStore, ...inDirectory]
     return { data: merged(c, all, await send(c, all)), complete: true }
@@ -42,18 +42,23 @@ export async function find(c: Context<HttpEnv>, typed: Typed): Promise<{ data: F
   return { data, complete: people !== null }
 }
 
-function asked<D extends Database>(c: Context<HttpEnv>, sources: readonly Source<D>[], db: D, typed: Typed): Asked[] {
+function asked<D extends Database>(
+  c: Context<HttpEnv>,
+  sources: readonly SearchSource<D>[],
+  db: D,
+  text: SearchText,
+): Asked[] {
   const actor = c.get('actor')
   const project = projectOf(actor)
   return sources.flatMap(({ type, scope, find }, i) => {
-    const query = actor.scopes.includes(scope) ? find(db, project, typed) : null
+    const query = actor.scopes.includes(scope) ? find(db, project, text) : null
     return query ? [{ name: `${type}_${i}`, type, scope, query }] : []
   })
 }
 
-function projectsOf(c: Context<HttpEnv>, typed: Typed): Asked[] {
+function projectsOf(c: Context<HttpEnv>, text: SearchText): Asked[] {
   const actor = c.get('actor')
-  const query = actor.type === 'session' ? projectsNamed(c.get('rt').directory, actor, typed) : null
+  const query = actor.type === 'session' ? projectsNamed(c.get('rt').directory, actor, text) : null
   return query ? [{ name: 'projects', type: 'project', scope: null, query }] : []
 }
 

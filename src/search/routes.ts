@@ -3,9 +3,9 @@ import { answer } from '../http/answer'
 import type { HttpEnv } from '../http/context'
 import { route } from '../http/route'
 import { query } from '../http/validate'
-import { FoundList, SearchQuery } from './fields'
+import { FindQuery, FoundList } from './fields'
 import { find } from './read'
-import { typed } from './typed'
+import { readText } from './text'
 
 export const findRoutes = new Hono<HttpEnv>().get(
   '/',
@@ -18,10 +18,10 @@ export const findRoutes = new Hono<HttpEnv>().get(
     policy: { actors: ['session', 'api_key'], scope: null, project: true, reads: true },
     responses: { 200: { description: 'The objects that were found, by type.', schema: FoundList } },
   }),
-  query(SearchQuery),
+  query(FindQuery),
   async (c) => {
     const { q } = c.req.valid('query')
-    const found = await find(c, typed(q))
+    const found = await find(c, readText(q))
     return answer(c, found, 200)
   },
 )

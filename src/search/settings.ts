@@ -10,166 +10,110 @@ import { vendorRuns } from '../inbox/imports/schema'
 import { idFloor, idTime } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byBoth, byId, byText, contains, NOTHING, type Source } from './source'
+import { begins, byId, byText, contains, listed, type SearchSource, shown } from './source'
 
 /** How long a request can take until the last entry of the audit log that it writes. */
 const WRITES_WITHIN = MINUTE
 
+const shownKey = { id: apiKeys.id, title: apiKeys.name, detail: apiKeys.key_prefix }
+const ofKeys = { ...shownKey, table: apiKeys, project: apiKeys.project_id }
 /** Whether a text is the part of a secret that lists show, or begins like it. */
 const isShownPart = (text: string) => text.startsWith(KEY_PREFIX) && text.length > KEY_PREFIX.length
 
-const auditFields = {
+const shownEntry = {
   id: auditLog.id,
   title: auditLog.action,
-  detail: sql<string>`${auditLog.object_type} || ' ' || ${auditLog.object_id}`,
-  vendor: NOTHING,
+  detail: sql`${auditLog.object_type} || ' ' || ${auditLog.object_id}`,
 }
 
-/** What a project has set up. A project has at most some hundred of each, so a part of a name is enough. */
-export const SETTINGS_SOURCES: Source<Db>[] = [
+/** What a project has set up, and the log of it. */
+export const SETTINGS_SOURCES: SearchSource<Db>[] = [
+  // Revoked keys have another index, and are found by their id alone.
+  listed('api_key', 'api_keys:read', { ...ofKeys, prefix: 'key' }),
   {
     type: 'api_key',
     scope: 'api_keys:read',
-    find: (db, project, typed) =>
-      byBoth(typed, 'key', (isId) =>
+    find: (db, project, text) =>
+      byText(text, () =>
         db
-          .select({ id: apiKeys.id, title: apiKeys.name, detail: apiKeys.key_prefix, vendor: NOTHING })
+          .select(shown(shownKey))
           .from(apiKeys)
           .where(
-            isId
-              ? and(eq(apiKeys.id, typed.text), eq(apiKeys.project_id, project))
-              : and(
-                  eq(apiKeys.project_id, project),
-                  isNull(apiKeys.revoked_at),
-                  isShownPart(typed.text) ? begins(apiKeys.key_prefix, typed.text) : contains(apiKeys.name, typed),
-                ),
-          )
-          .limit(MOST_OF_A_TYPE),
-      ),
-  },
-  {
-    type: 'connection',
-    scope: 'connections:read',
-    find: (db, project, typed) =>
-      byBoth(typed, 'con', (isId) =>
-        db
-          .select({ id: connections.id, title: connections.name, detail: connections.vendor, vendor: NOTHING })
-          .from(connections)
-          .where(
             and(
-              eq(connections.project_id, project),
-              isNull(connections.deleted_at),
-              isId
-                ? eq(connections.id, typed.text)
-                : sql`(${contains(connections.name, typed)} OR ${contains(connections.vendor, typed)})`,
+              eq(apiKeys.project_id, project),
+              isNull(apiKeys.revoked_at),
+              isShownPart(text.text) ? begins(apiKeys.key_prefix, text.text) : contains(apiKeys.name, text),
             ),
           )
           .limit(MOST_OF_A_TYPE),
       ),
   },
-  {
-    type: 'import',
-    scope: 'connections:read',
-    find: (db, project, typed) =>
-      byId(typed, 'imp', () =>
-        db
-          .select({
-            id: vendorRuns.id,
-            title: sql<string>`${vendorRuns.state}`,
-            detail: vendorRuns.connection_id,
-            vendor: NOTHING,
-          })
-          .from(vendorRuns)
-          .where(and(eq(vendorRuns.project_id, project), eq(vendorRuns.id, typed.text))),
-      ),
-  },
-  {
-    type: 'webhook_endpoint',
-    scope: 'webhooks:read',
-    find: (db, project, typed) =>
-      byBoth(typed, 'whe', (isId) =>
-        db
-          .select({
-            id: webhookEndpoints.id,
-            title: webhookEndpoints.url,
-            detail: sql<string>`${webhookEndpoints.state}`,
-            vendor: NOTHING,
-          })
-          .from(webhookEndpoints)
-          .where(
-            and(
-              eq(webhookEndpoints.project_id, project),
-              isId ? eq(webhookEndpoints.id, typed.text) : contains(webhookEndpoints.url, typed),
-            ),
-          )
-          .limit(MOST_OF_A_TYPE),
-      ),
-  },
-  {
-    type: 'plan',
-    scope: 'catalog:read',
-    find: (db, project, typed) =>
-      byBoth(typed, 'pln', (isId) =>
-        db
-          .select({ id: plans.id, title: plans.name, detail: plans.key, vendor: NOTHING })
-          .from(plans)
-          .where(
-            and(
-              eq(plans.project_id, project),
-              isId ? eq(plans.id, typed.text) : sql`(${contains(plans.name, typed)} OR ${contains(plans.key, typed)})`,
-            ),
-          )
-          .limit(MOST_OF_A_TYPE),
-      ),
-  },
-  {
-    type: 'feature',
-    scope: 'catalog:read',
-    find: (db, project, typed) =>
-      byText(typed, () =>
-        db
-          .select({
-            id: features.key,
-            title: features.name,
-            detail: sql<string>`${features.key}`.as('detail'),
-            vendor: NOTHING,
-          })
-          .from(features)
-          .where(
-            and(
-              eq(features.project_id, project),
-              sql`(${contains(features.name, typed)} OR ${contains(features.key, typed)})`,
-            ),
-          )
-          .limit(MOST_OF_A_TYPE),
-      ),
-  },
-  {
-    type: 'audit_entry',
-    scope: 'audit_log:read',
-    find: (db, project, typed) =>
-      byId(typed, 'aud', () =>
-        db
-          .select(auditFields)
-          .from(auditLog)
-          .where(and(eq(auditLog.project_id, project), eq(auditLog.id, typed.text))),
-      ),
-  },
+  listed('connection', 'connections:read', {
+    table: connections,
+    project: connections.project_id,
+    prefix: 'con',
+    id: connections.id,
+    title: connections.name,
+    detail: connections.vendor,
+    names: [connections.name, connections.vendor],
+    only: isNull(connections.deleted_at),
+  }),
+  listed('import', 'connections:read', {
+    table: vendorRuns,
+    project: vendorRuns.project_id,
+    prefix: 'imp',
+    id: vendorRuns.id,
+    title: vendorRuns.state,
+    detail: vendorRuns.connection_id,
+  }),
+  listed('webhook_endpoint', 'webhooks:read', {
+    table: webhookEndpoints,
+    project: webhookEndpoints.project_id,
+    prefix: 'whe',
+    id: webhookEndpoints.id,
+    title: webhookEndpoints.url,
+    detail: webhookEndpoints.state,
+    names: [webhookEndpoints.url],
+  }),
+  listed('plan', 'catalog:read', {
+    table: plans,
+    project: plans.project_id,
+    prefix: 'pln',
+    id: plans.id,
+    title: plans.name,
+    detail: plans.key,
+    names: [plans.name, plans.key],
+  }),
+  listed('feature', 'catalog:read', {
+    table: features,
+    project: features.project_id,
+    prefix: null,
+    id: features.key,
+    title: features.name,
+    detail: features.key,
+    names: [features.name, features.key],
+  }),
+  listed('audit_entry', 'audit_log:read', {
+    ...shownEntry,
+    table: auditLog,
+    project: auditLog.project_id,
+    prefix: 'aud',
+  }),
   {
     // No index has the id of a request, but it says when the request was made, and so does the id of each entry.
     type: 'audit_entry',
     scope: 'audit_log:read',
-    find: (db, project, typed) =>
-      byId(typed, 'req', () => {
-        const at = idTime(typed.text)
+    find: (db, project, text) =>
+      byId(text, 'req', () => {
+        const at = idTime(text.text)
         return db
-          .select(auditFields)
+          .select(shown(shownEntry))
           .from(auditLog)
           .where(
             and(
               eq(auditLog.project_id, project),
               between(auditLog.id, idFloor('aud', at), idFloor('aud', at + WRITES_WITHIN)),
-              eq(auditLog.request_id, typed.text),
+              eq(auditLog.request_id, text.text),
             ),
           )
           .limit(MOST_OF_A_TYPE)

@@ -1,21 +1,34 @@
-import { type Column, type SQL, sql } from 'drizzle-orm'
-import type { Database, Query } from '../db/client'
+import { and, asc, type Column, eq, or, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Database, Db, Query } from '../db/client'
 import type { Scope } from '../lib/access'
+import type { IdPrefix } from '../lib/ids'
 import type { FoundType } from './fields'
-import type { Typed } from './typed'
+import { FEWEST_OF_VENDOR_ID, MOST_OF_A_TYPE } from './limits'
+import type { SearchText } from './text'
 
-/** An object that a text names. `vendor`: whose id it is, if it is not one of ours. */
-export type Found = { id: string; title: string; detail: string | null; vendor: string | null }
+/** An object that a text identifies. `vendor`: whose id it is, if it is not one of ours. */
+export type FoundRow = { id: string; title: string; detail: string | null; vendor: string | null }
 
 /** Where objects of a type are looked for, for callers with the scope. */
-export type Source<D extends Database> = {
+export type SearchSource<D extends Database> = {
   type: FoundType
   scope: Scope
-  /** The statement that finds them. Null if the text cannot name any. */
-  find: (db: D, project: string, typed: Typed) => Query<Found[]> | null
+  /** The statement that finds them. Null if the text cannot identify any. */
+  find: (db: D, project: string, text: SearchText) => Query<FoundRow[]> | null
 }
 
-export const NOTHING = sql<null>`NULL`
+type Shown = { id: Column; title: Column | SQL; detail: Column | SQL; vendor?: Column }
+
+/** What a statement selects of an object: expressions, because one column can be shown twice. */
+export function shown({ id, title, detail, vendor }: Shown) {
+  return {
+    id: sql<string>`${id}`.as('id'),
+    title: sql<string>`${title}`.as('title'),
+    detail: sql<string | null>`${detail}`.as('detail'),
+    vendor: vendor ? sql<string>`${vendor}`.as('vendor') : sql<null>`NULL`.as('vendor'),
+  }
+}
 
 /** Whether a column begins with a text. It can use an index of the column, whose order is that of bytes. */
 export function begins(column: Column | SQL, text: string): SQL {
@@ -23,13 +36,65 @@ export function begins(column: Column | SQL, text: string): SQL {
 }
 
 /** Whether a column contains a text, whatever the case of ASCII letters. It reads each row that the other conditions leave. */
-export function contains(column: Column, { lower }: Typed): SQL {
+export function contains(column: Column, { lower }: SearchText): SQL {
   return sql`instr(lower(${column}), ${lower}) > 0`
 }
 
-/** For texts of one kind: those that are an id of ours with this prefix, or those that are none. */
-export const byId = <T>({ id }: Typed, prefix: string, query: () => T): T | null => (id === prefix ? query() : null)
-export const byText = <T>({ id }: Typed, query: () => T): T | null => (id === null ? query() : null)
-/** For objects that are found by their id as well as by their name. */
-export const byBoth = <T>({ id }: Typed, prefix: string, query: (isId: boolean) => T): T | null =>
+/** For texts that are an id of ours with this prefix, and for texts that are not an id of ours. */
+export const byId = <T>({ id }: SearchText, prefix: IdPrefix, query: () => T): T | null =>
+  id === prefix ? query() : null
+export const byText = <T>({ id }: SearchText, query: () => T): T | null => (id === null ? query() : null)
+/** For both, where objects have an id as well as a name. */
+export const byBoth = <T>({ id }: SearchText, prefix: IdPrefix | null, query: (isId: boolean) => T): T | null =>
   id === null || id === prefix ? query(id !== null) : null
+
+type Listed = Shown & {
+  table: SQLiteTable
+  project: Column
+  /** Of their ids; null if they have none. */
+  prefix: IdPrefix | null
+  /** The columns that a text can be a part of. A project has at most some hundred of these objects. None: only ids are looked for. */
+  names?: readonly [Column, ...Column[]]
+  /** Which objects are found at all, and which by a part of a name. */
+  only?: SQL | undefined
+  onlyByName?: SQL
+}
+
+/** Objects of one table, by their id or by a part of a name. */
+export function listed<D extends Database>(type: FoundType, scope: Scope, of: Listed): SearchSource<D> {
+  const { table, project: projectOf, prefix, names, only, onlyByName } = of
+  const named = (text: SearchText) => and(onlyByName, or(...(names ?? []).map((name) => contains(name, text))))
+  return {
+    type,
+    scope,
+    find: (db, project, text) =>
+      names === undefined && text.id === null
+        ? null
+        : byBoth(text, prefix, (isId) =>
+            db
+              .select(shown(of))
+              .from(table)
+              .where(and(eq(projectOf, project), only, isId ? eq(of.id, text.text) : named(text)))
+              .limit(MOST_OF_A_TYPE),
+          ),
+  }
+}
+
+type OfVendor = Omit<Shown, 'title'> & { vendor: Column; table: SQLiteTable; project: Column; only: SQL | undefined }
+
+/** Objects of one table by the first characters of the vendor's id. It is compared with every text, because some look like our ids. */
+export function ofVendor(type: FoundType, scope: Scope, of: OfVendor): SearchSource<Db> {
+  return {
+    type,
+    scope,
+    find: (db, project, { text }) =>
+      text.length < FEWEST_OF_VENDOR_ID
+        ? null
+        : db
+            .select(shown({ ...of, title: of.id }))
+            .from(of.table)
+            .where(and(eq(of.project, project), of.only, begins(of.id, text)))
+            .orderBy(asc(of.id))
+            .limit(MOST_OF_A_TYPE),
+  }
+}

@@ -4,7 +4,7 @@ import { batch, type Db, run } from '../../db/client'
 import { hasItem, withItem, withoutItem } from '../../db/list-column'
 import { json } from '../../db/sql'
 import { keptWith } from '../../idempotency/claim'
-import { Fault, notFound, requireFound } from '../../lib/fault'
+import { Fault, requireFound } from '../../lib/fault'
 import { removedDropped, removedKept, removedTrimmed } from '../diagnoses/removed'
 import {
   type Connection,
@@ -71,14 +71,15 @@ export async function removeSecret(
     .where(and(of, hasItem(connections.secrets, secret_id)))
     .returning({ id: connections.id })
   const about = inboxConnectionEntry(project_id, id, 'connection.secret_removed', { secret_id })
-  const { changed, dropped } = await batch(db, {
-    // None has an empty id.
-    dropped: removedDropped(db, connection, forget ? secret_id : ''),
-    ...(!forget && { kept: removedKept(db, of, secret_id, change.now) }),
-    ...audited(db, change, about, removed),
-    ...(!forget && { trimmed: removedTrimmed(db, connection) }),
-  })
-  if (changed.length === 0 && dropped.length === 0) throw notFound('Signing secret', 'on this connection')
+  const entry = audited(db, change, about, removed)
+  if (forget) {
+    const { changed, dropped } = await batch(db, { dropped: removedDropped(db, connection, secret_id), ...entry })
+    requireFound([...changed, ...dropped], 'Signing secret', 'on this connection')
+    return
+  }
+  const kept = removedKept(db, of, secret_id, change.now)
+  const { changed } = await batch(db, { kept, ...entry, trimmed: removedTrimmed(db, connection) })
+  requireFound(changed, 'Signing secret', 'on this connection')
 }
 
 /** A connection, and the signing secrets in it that certain API keys added. */

@@ -9,7 +9,7 @@ const SENDERS: readonly (readonly [name: string, headers: readonly string[]])[] 
   ...Object.entries(PRESETS).map(([name, { header }]) => [name, [header]] as const),
 ]
 
-/** Headers that mean something to some vendor, beside those that say how to read a body and who sends it. */
+/** Headers that a vendor uses, and headers that describe the body or its sender. */
 const MEANT = new Set([
   'authorization',
   'content-type',
@@ -28,9 +28,9 @@ export function meantHeaders(own: Vendor | undefined, headers: Headers): string[
 }
 
 /**
- * Whose signature headers a delivery has, beside those of its own vendor.
+ * Tells which other sender uses a signature header of this delivery.
  *
- * @returns null if it has none. `sender`: the only one that signs so, or the only one of them that the user agent names
+ * @returns null if nobody else does. `sender`: the only one, or the only one of several whose name is in the user agent; else null
  */
 export function otherSender(own: Vendor | undefined, headers: Headers): { sender: string | null } | null {
   const found = SENDERS.filter(([, names]) =>

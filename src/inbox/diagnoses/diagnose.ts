@@ -10,7 +10,7 @@ import type { HeldDelivery } from './held'
 import { MAX_HELD_BYTES, MAX_TRIED_SECRETS } from './limits'
 import { listRemoved } from './removed'
 import { type DiagnosisRow, listOthers } from './store'
-import type { Verdict } from './verdicts'
+import type { RefusalVerdict } from './verdicts'
 
 type Found = Pick<DiagnosisRow, 'verdict'> & Partial<Pick<DiagnosisRow, 'signed_by' | 'sender' | 'skew_ms'>>
 
@@ -84,7 +84,7 @@ async function* triesOf(rt: Runtime, { connection, delivery }: HeldDelivery): As
   }
 }
 
-/** The texts of a connection's sealed secrets; without those that no key opens, because they cannot be tried. */
+/** Opens the sealed secrets of a connection. A secret that no key opens cannot be tried, so it is left out. */
 async function opened(
   { settings }: Runtime,
   { project_id, id }: { project_id: string; id: string },
@@ -98,7 +98,7 @@ async function opened(
 
 /** What the headers of a delivery say, where no secret that we know signed it. */
 function clueIn({ connection, delivery: { headers }, cause }: HeldDelivery, vendor: Vendor | undefined): Found {
-  const verdict = (verdict: Verdict): Found => ({ verdict })
+  const verdict = (verdict: RefusalVerdict): Found => ({ verdict })
   const other = cause === 'signature_mismatch' ? null : otherSender(vendor, headers)
   if (other) return { verdict: 'other_vendor', ...other }
   const isSet = connection.vendor !== 'hmac' || connection.verification !== null

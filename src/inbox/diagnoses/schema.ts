@@ -1,5 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Verdict } from './verdicts'
+import type { RefusalVerdict } from './verdicts'
 
 /** Why deliveries were refused: the last diagnoses of each connection. Nothing of a delivery's body, and no value of a header. */
 export const diagnoses = sqliteTable(
@@ -10,7 +10,7 @@ export const diagnoses = sqliteTable(
     /** When the delivery was refused (ms). */
     at: integer().notNull(),
     cause: text().notNull(),
-    verdict: text().$type<Verdict>().notNull(),
+    verdict: text().$type<RefusalVerdict>().notNull(),
     /** The removed secret, or the other connection of the project, that signed it. */
     signed_by: text(),
     /** The only vendor or preset that signs in such a header. */

@@ -10,13 +10,19 @@ export const VERDICTS = [
   'not_set_up',
   'unknown',
 ] as const
-export type Verdict = (typeof VERDICTS)[number]
+export type RefusalVerdict = (typeof VERDICTS)[number]
 
 /** Verdicts that a signature proves. Nobody can cause them without a secret, so junk does not stand in their way. */
-export const PROVEN: readonly Verdict[] = ['clock', 'removed_secret', 'body_changed', 'other_connection', 'mode_mixup']
+export const PROVEN: readonly RefusalVerdict[] = [
+  'clock',
+  'removed_secret',
+  'body_changed',
+  'other_connection',
+  'mode_mixup',
+]
 
 /** What to do about each verdict. */
-export const VERDICT_ADVICE: Readonly<Record<Verdict, string>> = {
+export const VERDICT_ADVICE: Readonly<Record<RefusalVerdict, string>> = {
   clock:
     'The signature is right, but its time is too far from ours. If it is off by minutes, correct the clock of the sender. If it is hours old, something on the way delays deliveries or repeats old ones. Have the vendor send the event again.',
   removed_secret:

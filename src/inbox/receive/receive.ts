@@ -13,7 +13,7 @@ import { isRemembered, type Known, type LiveConnection, remembered, reread } fro
 import { MAX_DELIVERY_BYTES, REREAD_EVERY } from './limits'
 import { type Receipt, record } from './record'
 import { countRefusal } from './refusals'
-import { type Refusal, unknownConnection, verify } from './verify'
+import { type Unverified, unknownConnection, verify } from './verify'
 
 /** Deliveries to ids that no connection ever had. One to a connection that was deleted is its vendor's, and harmless. */
 const strangers = failuresBySource(
@@ -55,7 +55,7 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
 }
 
 /** The outcome of a pass. With neither a receipt nor a refusal, the connection has changed in the database. */
-type Outcome = { receipt?: Receipt | null } & Partial<Refusal>
+type Outcome = { receipt?: Receipt | null } & Partial<Unverified>
 
 async function pass(rt: Runtime, connection: LiveConnection | null, delivery: VendorDelivery): Promise<Outcome> {
   const verified = await verify(connection, delivery)

@@ -10,10 +10,13 @@ import type { LiveConnection, LiveSecret } from './known-connections'
 export type Verified = { connection: LiveConnection; vendor: Vendor; secret: LiveSecret }
 
 /** Why a delivery was refused. `signature`: what is wrong with it, where that is the reason. */
-export type Refusal = { refused: Fault; signature?: { cause: SignatureCause; skew_ms: number | null } }
+export type Unverified = { refused: Fault; signature?: { cause: SignatureCause; skew_ms: number | null } }
 
 /** Checks a delivery's signature against the live secrets of its connection. */
-export async function verify(connection: LiveConnection | null, delivery: VendorDelivery): Promise<Verified | Refusal> {
+export async function verify(
+  connection: LiveConnection | null,
+  delivery: VendorDelivery,
+): Promise<Verified | Unverified> {
   if (!connection) return { refused: unknownConnection() }
   if (connection.status === 'disabled') {
     return { refused: new Fault('connection_disabled', 'Enable the connection, then send the event again.') }

@@ -1,7 +1,7 @@
 import { findKeysEver, type KeyRow } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { revokeKeys } from '../../../api-keys/revoke'
-import { readTraffic, type TrafficOf } from '../../../api-keys/traffic'
+import { type KeyTrafficOf, readKeyTraffic } from '../../../api-keys/traffic'
 import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import { action } from '../../action'
@@ -13,7 +13,7 @@ import { KeysInUse } from './traffic'
 
 type Chosen = {
   live: KeyRow[]
-  traffic: TrafficOf
+  traffic: KeyTrafficOf
   /** Those that were revoked before. */
   gone: KeyRow[]
   /** How many are not in the project. */
@@ -32,12 +32,12 @@ async function readChosen(c: Visit): Promise<Chosen> {
   const ids = chosenIn(c).slice(0, MAX_LIVE_KEYS)
   const found = await run(db, findKeysEver(db, project_id, ids))
   const live = found.filter(({ revoked_at }) => revoked_at === null)
-  const traffic = await readTraffic(db, { project_id, ids: live.map(({ id }) => id), now })
+  const traffic = await readKeyTraffic(db, { project_id, ids: live.map(({ id }) => id), now })
   const gone = found.filter(({ revoked_at }) => revoked_at !== null)
   return { live, traffic, gone, unknown: ids.length - found.length }
 }
 
-/** Revokes the keys that were ticked in the list: those that are still live. */
+/** Revokes the keys that were ticked in the list. Keys that are no longer live stay as they are. */
 export const revokeChosen = action({
   at: '/revoke',
   needs: 'api_keys:write',

@@ -1,12 +1,12 @@
 import type { KeyRow } from '../../../api-keys/key'
-import type { Traffic, TrafficOf } from '../../../api-keys/traffic'
+import type { KeyTraffic, KeyTrafficOf } from '../../../api-keys/traffic'
 import type { Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 
 /** Keys that an action ends or leaves as they are, and how much each is used. */
-export function KeysInUse({ c, rows, of }: { c: Visit; rows: readonly KeyRow[]; of: TrafficOf }) {
-  const number = (by: keyof Traffic) => (row: KeyRow) => of(row.id)[by].toLocaleString('en')
+export function KeysInUse({ c, rows, of }: { c: Visit; rows: readonly KeyRow[]; of: KeyTrafficOf }) {
+  const number = (by: keyof KeyTraffic) => (row: KeyRow) => of(row.id)[by].toLocaleString('en')
   return (
     <Table
       label="Keys and their use"

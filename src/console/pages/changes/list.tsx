@@ -1,6 +1,7 @@
 import type { Change } from '../../../feed/fields'
 import type { ChangeType } from '../../../feed/types'
 import type { Page } from '../../../http/page'
+import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Field, Select } from '../../ui/controls'
@@ -125,26 +126,24 @@ function Linked({ to, id }: { to: string | undefined; id: string }) {
 
 /** The object of a change, with a link to its page if it has one. */
 function About({ c, change: { object, consumer_id } }: { c: Visit; change: Change }) {
+  return <Linked to={changedPath(c, { object, consumer_id })} id={object.id} />
+}
+
+function changedPath(c: Visit, { object, consumer_id }: Pick<Change, 'object' | 'consumer_id'>): string | undefined {
   const paths = pathsOf(c)
-  const id = encodeURIComponent(object.id)
-  const ofVendor = (path: string) => `${paths.billing}/${path}/${id}?vendor=${object.vendor}`
-  const to: Record<string, string | undefined> = {
-    subscription: ofVendor('subscriptions'),
-    invoice: ofVendor('invoices'),
-    payment_method: ofVendor('payment-methods'),
-    customer: `${paths.customers}/${object.vendor}/${id}`,
-    webhook_event: `${paths.events}/${id}`,
-    event: `${paths.events}/${id}`,
-    replay: `${paths.replays}/${id}`,
-    consumer: `${paths.consumers}/${id}`,
-    grant: `${paths.consumers}/${consumer_id}/grants`,
-    entitlements: consumer_id === null ? paths.general : `${paths.consumers}/${consumer_id}`,
-    plan: `${paths.plans}/${id}`,
-    api_key: `${paths.keys}/${id}`,
-    connection: `${paths.connections}/${id}`,
-    project: paths.general,
+  const { type, id, vendor } = object
+  switch (type) {
+    case 'webhook_event':
+      return objectPath(paths, { type: 'event', id, vendor })
+    case 'grant':
+      return `${paths.consumers}/${consumer_id}/grants`
+    case 'entitlements':
+      return consumer_id === null ? paths.general : `${paths.consumers}/${consumer_id}`
+    case 'project':
+      return paths.general
+    default:
+      return hasPath(type) ? objectPath(paths, { type, id, vendor }) : undefined
   }
-  return <Linked to={to[object.type]} id={object.id} />
 }
 
 /** Fetches and entries of the audit log have no page of their own. */

@@ -2,10 +2,10 @@ import { MAX_TEXT } from '../../../search/limits'
 import { pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import type { Place } from './places'
+import type { Destination } from './places'
 
 /** What a search shows. `problem`: why the text cannot be searched for. */
-export type Shown = { text: string; places: readonly Place[]; complete: boolean; problem: string | null }
+export type Shown = { text: string; places: readonly Destination[]; complete: boolean; problem: string | null }
 
 /** The page of the search. The dialog that a shortcut opens shows its form. */
 export function searchPage(c: Visit, shown: Shown) {
@@ -37,7 +37,7 @@ export function searchPage(c: Visit, shown: Shown) {
             hx-sync="this:replace"
           />
           <button type="submit">Search</button>
-          <Results shown={shown} />
+          <FoundPlaces shown={shown} />
         </form>
       </search>
     </>,
@@ -45,7 +45,7 @@ export function searchPage(c: Visit, shown: Shown) {
 }
 
 /** What was found: a part of the page, and what a script asks for while somebody types. */
-export function Results({ shown: { text, places, complete, problem } }: { shown: Shown }) {
+export function FoundPlaces({ shown: { text, places, complete, problem } }: { shown: Shown }) {
   return (
     <div id="found" data-for={text}>
       {problem && (

@@ -1,46 +1,52 @@
 import type { FoundObject } from '../../../search/fields'
-import type { Typed } from '../../../search/typed'
+import type { SearchText } from '../../../search/text'
+import { objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { groupsFor } from '../../ui/frame/sections'
 
 /** Something that a search leads to. */
-export type Place = { kind: string; title: string; detail: string | null; to: string }
+export type Destination = { kind: string; title: string; detail: string | null; to: string }
 
-/** What each type is called, and the path of its page. */
-const PAGES: Record<FoundObject['type'], [kind: string, to: (paths: ProjectPaths, found: FoundObject) => string]> = {
-  consumer: ['Consumer', (paths, { id }) => `${paths.consumers}/${id}`],
-  customer: ['Customer', ({ billing }, { id, vendor }) => `${billing}/customers/${vendor}/${encodeURIComponent(id)}`],
-  subscription: ['Subscription', (paths, found) => ofVendor(paths, 'subscriptions', found)],
-  invoice: ['Invoice', (paths, found) => ofVendor(paths, 'invoices', found)],
-  payment_method: ['Payment method', (paths, found) => ofVendor(paths, 'payment-methods', found)],
-  event: ['Event', (paths, { id }) => `${paths.events}/${id}`],
-  replay: ['Replay', (paths, { id }) => `${paths.replays}/${id}`],
-  plan: ['Plan', (paths, { id }) => `${paths.plans}/${id}`],
-  feature: ['Feature', (paths) => paths.features],
-  api_key: ['API key', (paths, { id }) => `${paths.keys}/${id}`],
-  connection: ['Connection', (paths, { id }) => `${paths.connections}/${id}`],
-  import: ['Import', (paths, { detail }) => `${paths.connections}/${detail}`],
-  webhook_endpoint: ['Webhook endpoint', (paths, { id }) => `${paths.endpoints}/${id}`],
-  member: ['Member', (paths) => paths.members],
-  invitation: ['Invitation', (paths) => `${paths.members}/invitations`],
-  domain: ['Domain', (paths, { id }) => `${paths.domains}/${id}`],
-  sso_connection: ['Single sign-on', (paths, { id }) => `${paths.sso}/${id}`],
-  audit_entry: [
-    'Audit log',
-    ({ audit }, { detail }) => `${audit}?object_id=${encodeURIComponent(detail?.split(' ')[1] ?? '')}`,
-  ],
-  project: ['Project', (_, { id }) => projectPaths(id).start],
-}
-
-function ofVendor({ billing }: ProjectPaths, list: string, { id, vendor }: FoundObject): string {
-  return `${billing}/${list}/${encodeURIComponent(id)}?vendor=${vendor}`
+/** What each type is called. */
+const KINDS: Record<FoundObject['type'], string> = {
+  consumer: 'Consumer',
+  customer: 'Customer',
+  subscription: 'Subscription',
+  invoice: 'Invoice',
+  payment_method: 'Payment method',
+  event: 'Event',
+  replay: 'Replay',
+  plan: 'Plan',
+  feature: 'Feature',
+  api_key: 'API key',
+  connection: 'Connection',
+  import: 'Import',
+  webhook_endpoint: 'Webhook endpoint',
+  member: 'Member',
+  invitation: 'Invitation',
+  domain: 'Domain',
+  sso_connection: 'Single sign-on',
+  audit_entry: 'Audit log',
+  project: 'Project',
 }
 
 /** The page of an object that was found. */
-export function placeOf(paths: ProjectPaths, found: FoundObject): Place {
-  const [kind, to] = PAGES[found.type]
-  return { kind, title: found.title, detail: found.detail, to: to(paths, found) }
+export function destinationOf(paths: ProjectPaths, { type, id, title, detail, vendor }: FoundObject): Destination {
+  return { kind: KINDS[type], title, detail, to: pathTo(paths, { type, id, detail, vendor }) }
+}
+
+function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: Omit<FoundObject, 'title'>): string {
+  switch (type) {
+    case 'project':
+      return projectPaths(id).start
+    case 'import':
+      return `${paths.connections}/${detail}`
+    case 'audit_entry':
+      return `${paths.audit}?object_id=${encodeURIComponent(detail?.split(' ')[1] ?? '')}`
+    default:
+      return objectPath(paths, { type, id, vendor })
+  }
 }
 
 type Action = [label: string, needs: SignedIn['scopes'][number], to: (paths: ProjectPaths) => string]
@@ -58,7 +64,7 @@ const ACTIONS: readonly Action[] = [
 ]
 
 /** The pages and actions whose words begin as the words of the text do. All pages if the text is empty. */
-export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): Place[] {
+export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   const pages = groupsFor(user).flatMap(({ label, sections }) =>
     sections.map(({ label: title, path }) => ({ kind: 'Page', title, detail: label, to: path(paths) })),
   )
@@ -81,7 +87,7 @@ function beginAlike(title: string, text: string): boolean {
 }
 
 /** Where else to look for a text that has no page: among the events, and among the changes to an object of ours. */
-export function listsFor(user: SignedIn, paths: ProjectPaths, { text, id }: Typed): Place[] {
+export function listsFor(user: SignedIn, paths: ProjectPaths, { text, id }: SearchText): Destination[] {
   const inEvents = {
     kind: 'Events',
     title: `Search events for “${text}”`,

@@ -1,19 +1,19 @@
 import { Hono } from 'hono'
 import type { HttpEnv } from '../../../http/context'
-import { SearchQuery } from '../../../search/fields'
+import { FindQuery } from '../../../search/fields'
 import { find } from '../../../search/read'
-import { isSecret, typed } from '../../../search/typed'
+import { looksSecret, readText } from '../../../search/text'
 import { page, pathsOf, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
 import { userOf } from '../../session'
-import { Results, type Shown, searchPage } from './page'
-import { listsFor, pagesNamed, placeOf } from './places'
+import { FoundPlaces, type Shown, searchPage } from './page'
+import { destinationOf, listsFor, pagesNamed } from './places'
 
 /** The search of a project: its page, and the results alone while somebody types. */
 export const searchPages = new Hono<HttpEnv>().get('/', page('projects:read'), async (c) => {
   const shown = await readShown(c, (c.req.query('q') ?? '').trim())
   if (c.req.header('HX-Target') !== 'found') return searchPage(c, shown)
-  return c.html(<Results shown={shown} />)
+  return c.html(<FoundPlaces shown={shown} />)
 })
 
 async function readShown(c: Visit, text: string): Promise<Shown> {
@@ -22,17 +22,17 @@ async function readShown(c: Visit, text: string): Promise<Shown> {
   const shown = { text, places: pages, complete: true, problem: null }
   if (text === '') return shown
   try {
-    const { q } = parse(SearchQuery, { q: text })
-    const asked = typed(q)
+    const { q } = parse(FindQuery, { q: text })
+    const asked = readText(q)
     const { data, complete } = await find(c, asked)
-    const found = data.map((one) => placeOf(paths, one))
+    const found = data.map((one) => destinationOf(paths, one))
     return { ...shown, places: [...pages, ...found, ...listsFor(user, paths, asked)], complete }
   } catch (error) {
     const { mistakes } = refusalOf(error)
     // A secret is not repeated.
     return {
       ...shown,
-      text: isSecret(text) ? '' : text,
+      text: looksSecret(text) ? '' : text,
       places: [],
       problem: mistakes.q ?? mistakes.form ?? 'You cannot search for this text.',
     }

@@ -1,7 +1,7 @@
 import { isOwnId } from '../lib/ids'
 
-/** What was typed into a search, and what it can mean. */
-export type Typed = {
+/** What is searched for, and what it can mean. */
+export type SearchText = {
   text: string
   /** For comparisons with SQLite's `lower()`, which knows the letters of ASCII only. */
   lower: string
@@ -13,12 +13,12 @@ export type Typed = {
 }
 
 /** @param text without white space at its ends */
-export function typed(text: string): Typed {
+export function readText(text: string): SearchText {
   const lower = text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   return { text, lower, id: isOwnId(text) ? text.slice(0, 3) : null }
 }
 
 /** Whether a text can be the secret of an API key, a device, a session or a webhook, which must not be in an address. */
-export function isSecret(text: string): boolean {
+export function looksSecret(text: string): boolean {
   return /^([a-z]{3}_[a-z0-9]{2}_[0-9a-f]{24,}|(whsec|whsk)_|pdl_ntfset_)/i.test(text)
 }
