@@ -28,9 +28,9 @@ type Ask = {
 
 const FEATURES = 200
 const { values: asks } = parseArgs({
-  options: { plans: { type: 'string', default: '100' }, only: { type: 'string', default: '' } },
+  options: { plans: { type: 'string', default: '16' }, only: { type: 'string', default: '' } },
 })
-/** 16 of them take 1 MiB, which is all that a project can have; 100 were possible before there was this limit. */
+/** 16 of them take 1 MiB, which is all that a project can have. 100 show what this limit is for. */
 const PLANS = Number(asks.plans)
 const isAsked = (what: string) => what.includes(asks.only)
 const CONSUMERS = 1_000

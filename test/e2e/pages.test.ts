@@ -87,8 +87,8 @@ beforeAll(async () => {
   const sender = await hmacConnection({ token, project }, SECRET)
   const keys = await Promise.all(names.map((name) => api<{ key: { id: string } }>('api-keys', { name })))
   const types = ['customer.subscription.updated', 'invoice.paid', 'customer.created', 'payment_method.attached']
-  const ids: string[] = []
-  for (let n = 0; n < 60; n++) ids.push(await sendStripe(connection.id, SECRET, types[n % types.length] as string))
+  const send = (_: unknown, n: number) => sendStripe(connection.id, SECRET, types[n % types.length] as string)
+  const ids = await Promise.all(Array.from({ length: 60 }, send))
   const failed = await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
   const { replay_id } = await api<{ replay_id: string }>('billing/webhooks/replay', {
     filter: { event_type: ['customer.created'] },

@@ -207,10 +207,13 @@ const BODYLESS = ROUTES.filter((route) => route.method !== 'GET' && !takesBody(r
 
 it('some calls change things and take no body', () => expect(BODYLESS.length).toBeGreaterThan(5))
 
-describe.each(BODYLESS.map((route) => [nameOf(route), route] as const))('%s takes no body', (_, route) => {
-  const JSON_TYPE = { 'Content-Type': 'application/json' }
+/** The bodies that say nothing. Each route is sent one of them; the middleware that reads them is the same for all. */
+const NOTHING = ['', ' \n', '{}', '{\n}\n']
 
-  it('and refuses one, rather than seem to have heeded it', async () => {
+it.each(BODYLESS.map((route, n) => [nameOf(route), route, NOTHING[n % NOTHING.length] as string] as const))(
+  '%s takes no body, and refuses one, rather than seem to have heeded it',
+  async (_, route, nothing) => {
+    const JSON_TYPE = { 'Content-Type': 'application/json' }
     const here = await newWorld()
     const send = (body: BodyInit, headers: Record<string, string> = JSON_TYPE) =>
       callRoute(here, route, { token: tokenFor(here, route), body, headers })
@@ -231,20 +234,9 @@ describe.each(BODYLESS.map((route) => [nameOf(route), route] as const))('%s take
       const detail = 'The body must be empty; this call takes parameters only in its path and query.'
       expectRefused(await send(body, headers), '', 'unknown_field', detail)
     }
-    // Nothing was done: the key, the connection, the session … are as they were.
-    const answer = await callRoute(here, route, { token: tokenFor(here, route) })
-    expect(answer.status).toBeLessThan(300)
-    expect(answer.body?.replay?.deduplicated ?? true).toBe(true)
-  })
-
-  it.each([
-    ['nothing', ''],
-    ['white space', ' \n'],
-    ['{}', '{}'],
-    ['{ } on lines', '{\n}\n'],
-  ])('but lets %s pass', async (_, body) => {
-    const here = await newWorld()
-    const answer = await callRoute(here, route, { token: tokenFor(here, route), body, headers: JSON_TYPE })
+    // Nothing was done: the key, the connection, the session … are as they were. A body that says nothing passes.
+    const answer = await send(nothing)
     expect(answer.status, answer.text).toBeLessThan(300)
-  })
-})
+    expect(answer.body?.replay?.deduplicated ?? true).toBe(true)
+  },
+)
