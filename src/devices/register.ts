@@ -53,7 +53,7 @@ export async function registerDevice(db: Db, of: Installation, how: How, change:
   const cap = await capOf(db, of.project_id, of.ref, tried)
   const decided = await tryToRegister(db, of, { ...how, cap }, change)
   if ('device' in decided) return decided
-  throw full()
+  throw full({ feature: tried.feature, limit: cap })
 }
 
 /**
@@ -101,7 +101,7 @@ async function tryToRegister(
   if (!row) {
     const { feature = null, limit = 0 } = found.settings[0] ?? {}
     if (cap === null && feature !== null) return { feature, limit }
-    throw full()
+    throw full({ feature, limit: cap ?? limit })
   }
   const { token_hash, ...device } = row
   if (device.state === 'revoked') {
@@ -192,9 +192,12 @@ function active(of: Installation): SQL {
       AND ${d.installation_id} = ${of.installation_id} AND ${d.state} = 'active'`
 }
 
-function full(): Fault {
-  return new Fault(
-    'device_limit_reached',
-    'The consumer has as many active devices as the project allows. Revoke one, or send `when_full` as `replace_oldest`.',
-  )
+/** @param most.feature the feature that says how many there can be; null: the setting `max_devices` does */
+function full({ feature, limit }: { feature: string | null; limit: number }): Fault {
+  const by = feature === null ? 'the setting `max_devices` of the project' : `the consumer's feature \`${feature}\``
+  const detail =
+    limit === 0
+      ? `The consumer can have no device: ${by} is 0.`
+      : `The consumer has as many active devices as it can have: ${by} is ${limit}.`
+  return new Fault('device_limit_reached', detail)
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { MAX_FEATURES } from '../catalog/limits'
 import { CustomerLink } from '../consumers/customer-fields'
 import { MAX_CUSTOMERS, MAX_EXTERNAL_ID } from '../consumers/limits'
-import { EXTERNAL } from '../consumers/ref'
+import { EXTERNAL, NAMES_CONSUMER } from '../consumers/ref'
 import { flagOrFalse, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { MAX_KEY } from '../lib/catalog-key'
@@ -67,7 +67,8 @@ export const CheckBody = named(
         z
           .string()
           .min(1)
-          .max(EXTERNAL.length + MAX_EXTERNAL_ID),
+          .max(EXTERNAL.length + MAX_EXTERNAL_ID)
+          .regex(NAMES_CONSUMER, `must be the id of a consumer (csm_…), or ${EXTERNAL} and your own id`),
       )
       .min(1)
       .max(MAX_CONSUMERS)

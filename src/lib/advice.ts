@@ -91,7 +91,8 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   device_revoked:
     'A revoked installation stays revoked. Let the app make a new installation id, and register that one.',
   device_expired: 'Set a later `expires_at`, or register another device.',
-  device_limit_reached: 'Revoke a device that is not used, or send `when_full` as `replace_oldest`.',
+  device_limit_reached:
+    'Revoke a device that is not used, or send `when_full` as `replace_oldest`. Neither helps if the limit is 0: a plan or a grant must include the feature that the detail names.',
   feature_type_fixed: 'Create another feature with a key of its own.',
   feature_in_use: 'Take the feature out of all plans and revoke its grants, and try again.',
   feature_limit_reached: 'Delete features that nothing uses, and try again.',

@@ -102,7 +102,9 @@ describe('the setting devices_feature', () => {
     expect((await made.api.get('ext:u')).body.devices).toEqual({ active: 2, limit: 0 })
     expect((await made.api.register('ext:u', 'a', { name: 'New' })).status).toBe(200)
     for (const when_full of ['refuse', 'replace_oldest']) {
-      expect(told(await made.api.register('ext:u', 'c', { when_full }))).toEqual([409, 'device_limit_reached'])
+      const refused = await made.api.register('ext:u', 'c', { when_full })
+      expect(told(refused)).toEqual([409, 'device_limit_reached'])
+      expect(refused.body.detail).toBe("The consumer can have no device: the consumer's feature `devices` is 0.")
     }
     expect((await made.api.get('ext:u')).body.devices.active).toBe(2)
     await grant(1)

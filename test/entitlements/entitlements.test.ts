@@ -51,11 +51,18 @@ describe('a check', () => {
     expect((await world.check(['ext:ada'], ['sso'])).body.data[0]?.features.sso?.reason).toBe('consumer_blocked')
   })
 
+  it('refuses an external id without ext:, which would be an unknown consumer for everybody', async () => {
+    const { status, text } = await world.check(['ext:ada', 'ada'], ['sso'])
+    const message = 'must be the id of a consumer (csm_…), or ext: and your own id'
+    expect([status, JSON.parse(text).errors]).toEqual([422, [{ pointer: '/consumers/1', code: 'malformed', message }]])
+  })
+
   it('takes 100 consumers and 20 features, and no more', async () => {
     const names = (n: number) => Array.from({ length: n }, (_, i) => `n${i}`)
-    expect((await world.check(names(100), names(20))).status).toBe(200)
-    expect((await world.check(names(101), ['sso'])).status).toBe(422)
-    expect((await world.check(['n'], names(21))).status).toBe(422)
+    const people = (n: number) => names(n).map((name) => `ext:${name}`)
+    expect((await world.check(people(100), names(20))).status).toBe(200)
+    expect((await world.check(people(101), ['sso'])).status).toBe(422)
+    expect((await world.check(['ext:n'], names(21))).status).toBe(422)
     expect((await world.check([], ['sso'])).status).toBe(422)
   })
 
