@@ -26,7 +26,7 @@ export const GrantBody = named(
       effect: EffectName.default('allow').describe(
         '`deny` takes a feature away, no matter what plans and other grants give. It has no value.',
       ),
-      starts_at: time.optional().describe('Without it, the grant counts at once.'),
+      starts_at: time.optional().describe('Without it, the grant applies immediately.'),
       expires_at: time.optional().describe('From this time on, the grant does not count. It must be in the future.'),
       reason: visibleText(MAX_GRANT_REASON).optional().describe('For people.'),
     })

@@ -21,7 +21,7 @@ export const grantRoutes = new Hono<HttpEnv>()
     route({
       id: 'createGrant',
       summary: 'Grant a feature or a plan to a consumer, or deny a feature',
-      description: `A grant counts in addition to what the consumer pays for. A denied feature is off, whatever else gives it. A consumer can have ${MAX_GRANTS} live grants.`,
+      description: `A grant adds to what the consumer pays for. A denied feature is off, even if a plan or a grant includes it. A consumer can have ${MAX_GRANTS} live grants.`,
       tag,
       policy: { actors, scope: 'entitlements:write', project: true },
       responses: { 201: { description: 'The grant.', schema: GrantShown } },

@@ -41,7 +41,7 @@ describe('what a consumer may do, in the console', () => {
   it('is on its page: why, until when, and by which event, with no more round trips', async () => {
     const text = await words()
     expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
-    expect(text).toMatch(/Seats seats allowed 3 A subscription gives it 1 source Stripe subscription sub_1/)
+    expect(text).toMatch(/Seats seats allowed 3 Included in a subscription 1 source Stripe subscription sub_1/)
     expect(text).toContain(`by the event ${event}`)
     expect(text).toMatch(/price_none is not mapped to a plan\. Add it to a plan/)
     expect(await page()).toContain(`/webhooks/${event}"`)
@@ -76,7 +76,7 @@ describe('what a consumer may do, in the console', () => {
     const { features } = await world.one('ext:ada')
     expect([features.seats?.value, features.sso?.reason]).toEqual([10, 'denied'])
     const text = await words()
-    expect(text).toMatch(/Seats seats allowed 10 A grant gives it 3 sources/)
+    expect(text).toMatch(/Seats seats allowed 10 Included in a grant 3 sources/)
     expect(text).toMatch(/sso sso not allowed – A grant denies it/)
     expect(text).toContain('The feature is denied to the consumer.')
     expect(text).toMatch(/Denies sso grt_\w+ active/)

@@ -70,7 +70,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       await page.getByLabel('Key').fill(key)
       await page.getByLabel('Name').fill(key.toUpperCase())
       await page.getByLabel('Type').selectOption(type)
-      expect(await page.getByLabel('If several sources give it').isVisible()).toBe(key === 'seats')
+      expect(await page.getByLabel('If several sources include it').isVisible()).toBe(key === 'seats')
       await press('Create feature')
       expect(await notice()).toContain('The feature was created.')
     }
@@ -113,7 +113,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   it('shows what a consumer may do and why, down to the event', async () => {
     await page.goto(`${base}/consumers/ext:user_1`)
     expect(await page.getByRole('row', { name: /^SEATS/ }).innerText()).toMatch(
-      /allowed\s+15\s+A subscription gives it/,
+      /allowed\s+15\s+Included in a subscription/,
     )
     await page
       .getByRole('row', { name: /^SEATS/ })

@@ -155,11 +155,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await press('Create and link')
     await title('cus_new')
     await open('cus_test')
-    await press('Set to no consumer')
+    await press('Mark as no consumer')
     expect(await main()).toContain('No consumer')
     await page.goto(list)
     expect(await rowOf('cus_').count()).toBe(0)
-    await link('Set to no consumer').click()
+    await link('Mark as no consumer').click()
     expect(await rowOf('cus_test').innerText()).toContain('No consumer, set by hand')
   })
 

@@ -7,8 +7,8 @@ const RESULTS: Record<Effect['result'], string> = {
   applied: 'This event set the state of the object.',
   superseded: 'A later event sets the state of the object, so this one changed nothing.',
   ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
-  fetched: 'This event only names the object, which was fetched from the vendor.',
-  gone: 'This event only names the object, and the vendor no longer has it.',
+  fetched: 'This event contains only the ID of the object, which was fetched from the vendor.',
+  gone: 'This event contains only the ID of the object, and the vendor no longer has the object.',
 }
 const LINKED = 'The event says which consumer the customer is.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */

@@ -43,7 +43,7 @@ export const IMPORT = form(StartBody, {
 /** Why an import waits, or has ended before it was done. */
 const WHY: Record<RunError, string> = {
   rate_limited: 'The vendor asked for slower requests.',
-  vendor_unavailable: 'The vendor gave no usable answer.',
+  vendor_unavailable: 'The vendor did not send a usable answer.',
   vendor_refused: 'The vendor rejected the request.',
   api_key_refused: 'The vendor no longer accepts the API key. Set another one.',
   api_key_removed: 'The API key was removed.',

@@ -64,7 +64,7 @@ export function MetadataFields({ entered, mistakes, limit, most = Number.POSITIV
     <fieldset>
       <legend>Metadata</legend>
       <p class="hint" id="metadata-hint">
-        Texts of your own, {limit}. To remove an entry, clear its key and its value.
+        Your own keys and values, {limit}. To remove an entry, clear its key and its value.
       </p>
       {rows.map(([key, value], n) => (
         <div class="entry">

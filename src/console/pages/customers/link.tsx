@@ -46,7 +46,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
           <ConsumerOf c={c} link={link} />
         </Fact>
       </dl>
-      <p class="quiet">What you choose here outranks what events say, until you unpin the customer.</p>
+      <p class="quiet">Your choice here takes priority over events, until you unpin the customer.</p>
       <h2>Link to an existing consumer</h2>
       <Post c={c} to={`${path}/consumer`} class="form">
         <Field
@@ -87,7 +87,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
       <h2>No consumer</h2>
       <p class="quiet">For a customer that does not belong to any of your consumers, such as a test purchase.</p>
       <Post c={c} to={`${path}/nobody`}>
-        <button type="submit">Set to no consumer</button>
+        <button type="submit">Mark as no consumer</button>
       </Post>
     </>,
   )
@@ -101,7 +101,7 @@ function openedFor({ link, name, email }: ShownCustomer): URLSearchParams {
 export function ConsumerOf({ c, link }: { c: Visit; link: Link }) {
   const { consumer_id, external_id, linked_by } = link
   if (link.erased) return <>None: its consumer was erased.</>
-  if (linked_by === null) return <span class="quiet">None. No event names one.</span>
+  if (linked_by === null) return <span class="quiet">None. No event identifies one.</span>
   const why = (
     <span class="hint">
       <LinkedBy c={c} of={link} />

@@ -20,14 +20,14 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
           Without a consumer
         </a>
         <a href={`${pathsOf(c).unlinked}?settled=true`} aria-current={settled ? 'true' : undefined}>
-          Set to no consumer
+          Mark as no consumer
         </a>
       </nav>
       {page.data.length > 0 ? (
         <>
           <p class="quiet">
             {settled
-              ? 'Customers of your vendors that somebody set to no consumer, or whose consumer was erased.'
+              ? 'Vendor customers that a member marked as no consumer, or whose consumer was erased.'
               : 'Customers of your vendors that are linked to no consumer.'}
           </p>
           <Table label="Unlinked customers" rows={page.data} columns={columnsOf(c)} class="consumers" />
@@ -48,7 +48,7 @@ function None({ settled, truncated, more }: { settled: boolean; truncated: boole
   return (
     <section class="empty">
       <h2>No {more && 'more '}unlinked customers</h2>
-      <p>A customer appears here when an event names it and no consumer is linked to it.</p>
+      <p>A customer appears here when an event mentions it and it is not linked to a consumer.</p>
     </section>
   )
 }
@@ -115,7 +115,9 @@ function HowToLink({ c }: { c: Visit }) {
       <p>
         The key can be changed under <a href={`${pathsOf(c).general}#consumers`}>General</a>.
       </p>
-      <p>If an event names an ID that no consumer has yet, the customer is linked as soon as a consumer has the ID.</p>
+      <p>
+        If an event contains an ID that no consumer has yet, the customer is linked as soon as a consumer has the ID.
+      </p>
     </details>
   )
 }

@@ -42,8 +42,8 @@ export function domainPage(c: Visit, row: Domain, { mistakes, status }: Refusal)
       <Wrong>{mistakes.form}</Wrong>
       {isMissed(row) && (
         <p class="warning" role="note">
-          The last check did not find your record. The domain still counts as yours. After {ABSENT_CHECKS} such checks
-          over at least a day, you have {plural(GRACE_FOR / DAY, 'day')} to set the record again.
+          The last check did not find your record. The domain is still yours. After {ABSENT_CHECKS} such checks over at
+          least a day, you have {plural(GRACE_FOR / DAY, 'day')} to set the record again.
         </p>
       )}
       <dl class="facts">

@@ -42,7 +42,7 @@ export const GRANT = form(GrantBody, {
   },
   plan: { ...choice('Plan', [], { hint: 'It counts as one seat.', when: isPlan }), read: chosen },
   starts_at: {
-    ...text('From (UTC, optional)', { type: 'datetime-local', hint: 'Without it, the grant counts at once.' }),
+    ...text('From (UTC, optional)', { type: 'datetime-local', hint: 'If empty, the grant applies immediately.' }),
     read: time,
   },
   expires_at: {
@@ -83,7 +83,7 @@ export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Se
     <>
       <Head title={`Grant or deny something to ${titleOf(consumer)}`} />
       <p class="quiet">
-        A grant counts in addition to what the consumer pays for. A denied feature is off, whatever else gives it.
+        A grant adds to what the consumer pays for. A denied feature is off, even if a plan or a grant includes it.
       </p>
       <Post c={c} to={`${path}/grants`} class="form once grant">
         <Wrong>{mistakes.form}</Wrong>

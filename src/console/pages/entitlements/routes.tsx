@@ -80,9 +80,9 @@ const revoke = action({
     says: (
       <p>
         {grant.effect === 'deny'
-          ? 'The feature is no longer denied. The consumer has it if a plan or another grant gives it.'
+          ? 'The feature is no longer denied. The consumer has it if a plan or another grant includes it.'
           : 'The consumer keeps only what its subscriptions and other grants give.'}{' '}
-        This counts at once. A grant cannot be restored, but you can make another one.
+        This applies immediately. A revoked grant cannot be restored, but you can create another one.
       </p>
     ),
     verb: 'Revoke grant',

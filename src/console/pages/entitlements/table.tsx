@@ -11,8 +11,8 @@ import type { Entitled, Entitlements, Source } from './read'
 
 /** Why a feature is allowed, or why it is not, in words. */
 const WHY: Record<Reason, string> = {
-  plan: 'A subscription gives it',
-  grant: 'A grant gives it',
+  plan: 'Included in a subscription',
+  grant: 'Included in a grant',
   not_included: 'No plan of the consumer includes it',
   no_subscription: 'No subscription gives access',
   past_due: 'The subscription is not paid',

@@ -6,8 +6,8 @@ import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 
 const WITHOUT_KEY =
-  'The event only names an object, and its connection had no API key to fetch that object. Set a key, then replay the event. Or let the vendor send snapshots.'
-const GONE = 'The event only names an object, and the vendor no longer has it.'
+  'The event contains only the ID of an object, and its connection had no API key to fetch that object. Set a key, then replay the event. Or let the vendor send snapshots.'
+const GONE = 'The event contains only the ID of an object, and the vendor no longer has the object.'
 
 /** What the status of an event means, in a sentence. Above it, what went wrong, if anything did. */
 export function EventStanding({ row, now }: { row: EventRow; now: number }) {

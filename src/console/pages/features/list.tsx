@@ -31,7 +31,7 @@ export function listPage(c: Visit, page: Page<Feature>, plans: readonly NamedPla
           <h2>No features yet</h2>
           <p>
             A feature is something that your product lets a consumer do, such as single sign-on or a number of seats.
-            Your code asks for it by its key. Plans and grants give it to consumers.
+            Your code asks for it by its key. Consumers get it through plans and grants.
           </p>
         </section>
       ) : (

@@ -28,7 +28,7 @@ const CONSUMERS = form(
     devices_feature: text('Feature that sets the device limit (optional)', {
       empty: null,
       maxlength: MAX_KEY,
-      hint: 'The key of a quantity feature. Each consumer can then have as many active devices as its plans and grants give it of the feature, and the number above is ignored, unless a consumer has too much to look at. A consumer without the feature can have none.',
+      hint: 'The key of a quantity feature. It replaces the number above: each consumer can have as many active devices as its plans and grants include of the feature, and none without it. The number above still applies to a consumer with too many subscriptions and grants to read.',
     }),
   },
 )
@@ -142,7 +142,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
       <h2 id="rules-title">Entitlements</h2>
       {can(c, 'projects:write') ? (
         <Form c={c} to="entitlements" sent={of}>
-          <p class="quiet">A change counts at once, for all consumers.</p>
+          <p class="quiet">Changes apply immediately, to all consumers.</p>
           {ENTITLEMENTS.field('grace_days', of)}
           {ENTITLEMENTS.field('renewal_slack_hours', of)}
           {ENTITLEMENTS.field('test_mode_counts', of)}

@@ -35,7 +35,7 @@ export function noticesPage(c: Visit, list: Page<NoticeRow>, mail: MailChoice, s
     { title: 'Notices', section: 'notices', status: sent.status },
     <>
       <Head title="Notices" />
-      <p class="quiet">What needs somebody. A notice is closed, to the hour, when its matter is over.</p>
+      <p class="quiet">What needs your attention. A notice closes within an hour after its cause is resolved.</p>
       {list.data.length > 0 ? (
         <Table label="Notices" rows={list.data} columns={columnsOf(c)} class="audit" />
       ) : (

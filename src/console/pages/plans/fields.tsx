@@ -30,7 +30,7 @@ const fields = {
   name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
   rank: number('Rank', {
     required: true,
-    hint: `From 0 to ${MAX_RANK}. Of several plans with the same JSON feature, the highest rank counts.`,
+    hint: `From 0 to ${MAX_RANK}. If several plans include the same JSON feature, the plan with the highest rank is used.`,
   }),
   state: choice('State', STATES, { hint: 'This is only a label: consumers who have an archived plan keep it.' }),
 }

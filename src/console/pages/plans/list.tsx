@@ -66,8 +66,8 @@ function NoPlans({ c }: { c: Visit }) {
     <section class="empty">
       <h2>No plans yet</h2>
       <p>
-        A plan is what you sell: it gives <a href={pathsOf(c).features}>features</a> to everybody who pays for one of
-        its prices, at whichever vendor. Then ask what a consumer may do with{' '}
+        A plan is what you sell. Everyone who pays one of its prices, with any vendor, gets its{' '}
+        <a href={pathsOf(c).features}>features</a>. Then ask what a consumer may do with{' '}
         <code>POST /billing/entitlements/check</code>.
       </p>
     </section>

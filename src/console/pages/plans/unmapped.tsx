@@ -17,7 +17,7 @@ export function UnmappedPrices({ c, rows }: { c: Visit; rows: readonly Unmapped[
       {rows.length > 0 ? (
         <>
           <p class="quiet">
-            Prices {AMONG}. Whoever pays for one of them gets no feature for it.
+            Prices {AMONG}. A customer who pays for one of them gets no features.
             {rows.length > MAX_UNMAPPED && ` These are the ${MAX_UNMAPPED} most frequent ones.`}
           </p>
           <Table

@@ -109,7 +109,7 @@ function Begin({ c, connection }: Pick<RunProps, 'c' | 'connection'>) {
           Continue to {connection.name}
         </a>
       </p>
-      <p>Or send this link to whoever manages the provider:</p>
+      <p>Or send this link to the person who manages the provider:</p>
       <Copyable id="link" label="Link">
         {loginUrl(c, connection, login)}
       </Copyable>

@@ -75,8 +75,8 @@ export function agreementPage(
         <strong>{hostOf(issuer)}</strong>.
       </p>
       <p class="warning" role="note">
-        Whoever manages this provider can then sign in as you at any time, with all rights of an owner of the project,
-        and without your code or your passkey. Continue only if you trust them with that.
+        The people who manage this provider can then sign in as you at any time, with all rights of an owner of the
+        project, and without your code or your passkey. Continue only if you trust them with that.
       </p>
       <a class="button primary wide" href={to}>
         Link my account, and continue

@@ -2,12 +2,12 @@
 const WORDS = new Map(
   Object.entries({
     provider_unreachable: 'Your identity provider cannot be reached right now. Try again in a few minutes.',
-    sign_in_refused: 'Your identity provider did not sign you in. Try again, or ask whoever manages it.',
+    sign_in_refused: 'Your identity provider did not sign you in. Try again, or ask the person who manages it.',
     connection_inactive: 'This single sign-on connection is not active. Ask an admin of the project.',
     domain_unverified: 'This single sign-on connection has no verified domain. Ask an admin of the project.',
-    email_missing: 'Your identity provider did not send an email address. Ask whoever manages it.',
+    email_missing: 'Your identity provider did not send an email address. Ask the person who manages it.',
     email_unverified:
-      'Your identity provider does not say that your email address is verified. Ask whoever manages it.',
+      'Your identity provider does not say that your email address is verified. Ask the person who manages it.',
     domain_not_owned:
       'The domain of your email address is not verified for this single sign-on connection. Ask an admin of the project.',
     owner_unproven:

@@ -64,7 +64,7 @@ const fields = {
     when: () => false,
     hint: (
       <>
-        As the vendor names them, one per line. <code>invoice.*</code> stands for all types that begin with{' '}
+        Use the vendor’s names, one per line. <code>invoice.*</code> stands for all types that begin with{' '}
         <code>invoice.</code> Empty: all.
       </>
     ),
