@@ -106,6 +106,11 @@ function familiesOf({ up, down }: Deployment, version: string | null): Record<st
       help: 'When the sweep last ran.',
       samples: each(({ last_sweep_at }) => (last_sweep_at === null ? null : last_sweep_at / SECOND)),
     },
+    platform_reseal_pending: {
+      type: 'gauge',
+      help: 'Whether secrets may be left that are encrypted with an older key; 0 if the cron has found none.',
+      samples: each(({ reseal_pending }) => Number(reseal_pending)),
+    },
     platform_queue_backlog_messages: {
       type: 'gauge',
       help: 'Messages that wait in the Queue.',
