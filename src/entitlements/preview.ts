@@ -143,6 +143,7 @@ export async function previewPlan(
     affected: differing.length,
     gains: countOf(all, 'gains'),
     losses: countOf(all, 'losses'),
+    reductions: countOf(all.filter(isReduction), 'losses'),
     changes: changes.slice(0, MAX_CHANGES),
     has_more,
     next_cursor,
@@ -199,6 +200,10 @@ function whose(before: State & { holder: AskedConsumer }, after: State, planId: 
 }
 
 /** How many consumers gain or lose each feature. */
+/** Whether a feature becomes less, and stays. */
+const isReduction = ({ direction, to }: EntitlementDifference) =>
+  direction === 'losses' && to !== false && amountOf(to) > 0
+
 function countOf(differences: readonly EntitlementDifference[], direction: 'gains' | 'losses'): Record<string, number> {
   const those = Map.groupBy(
     differences.filter((one) => one.direction === direction),

@@ -43,14 +43,14 @@ export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {
   return (
     <div class="warning" role="note">
       <p>
-        <strong>This project does not count subscriptions in test mode.</strong> Anybody can subscribe with a test card.
-        Count them only in a project in which you try things out.
+        <strong>In this project, subscriptions in test mode give no access.</strong> Anybody can subscribe with a test
+        card. Let them give access only in a project in which you try things out.
       </p>
       {can(c, 'projects:write') ? (
         <Post c={c} to={`${pathsOf(c).general}/entitlements`}>
           <From c={c} from={consumer} />
           <input type="hidden" name="test_mode_counts" value="true" autocomplete="off" />
-          <button type="submit">Count subscriptions in test mode</button>
+          <button type="submit">Let test mode give access</button>
         </Post>
       ) : (
         <p>An admin can change this under Settings, General.</p>
