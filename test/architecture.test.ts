@@ -170,7 +170,7 @@ describe('knowledge', () => {
 
 it('only the core of outside fetches, and the look-up at DNS resolvers, fetch anything', () => {
   // The console's examples of code are texts.
-  const may = /^(lib\/bounded-fetch|domains\/resolve|console\/pages\/api-keys\/examples)\.ts$/
+  const may = /^(lib\/bounded-fetch|domains\/resolve|console\/pages\/(api-keys|entitlements)\/examples)\.ts$/
   expectOfOthers(may, found(/(?<![\w.])fetch\([^)]*/g))
 })
 

@@ -1,43 +1,74 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import { apiKeys } from '../api-keys/schema'
-import { type Db, type Directory, type Query, run } from '../db/client'
+import { plans } from '../catalog/schema'
+import { consumerIds, consumers } from '../consumers/schema'
+import { batch, type Database, type Db, type Directory, type Query } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { domains } from '../domains/schema'
 import type { Runtime } from '../env'
 import { ssoConnections } from '../identities/schema'
 import { connections } from '../inbox/connections/schema'
 
+const i = alias(consumerIds, 'i')
+
 /** The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). */
 export type NamedObject = { id: string; name: string; ended_at: number | null }
 
 /**
- * Reads the API keys, connections, domains and single sign-on connections of the project among these ids, the ended ones too.
- * Other ids are ignored.
+ * Reads the API keys, connections, consumers, plans, domains and single sign-on connections of the project among these ids, the ended
+ * ones too, in one round trip to each database. Other ids are ignored.
  */
 export async function readNamed(
   { db, directory }: Pick<Runtime, 'db' | 'directory'>,
   projectId: string,
   ids: readonly string[],
 ): Promise<Map<string, NamedObject>> {
-  const read = [
-    ['key_', (found: string[]) => run(db, namedKeys(db, projectId, found))],
-    ['con_', (found: string[]) => run(db, namedConnections(db, projectId, found))],
-    ['dom_', (found: string[]) => run(directory, namedDomains(directory, projectId, found))],
-    ['sso_', (found: string[]) => run(directory, namedSso(directory, projectId, found))],
-  ] as const
-  const rows = (
-    await Promise.all(
-      read.map(([prefix, named]) => {
-        const found = of(prefix, ids)
-        return found.length > 0 ? named(found) : []
-      }),
-    )
-  ).flat()
-  return new Map(rows.map((row) => [row.id, row]))
+  const [own, others] = await Promise.all([
+    readFrom(db, ids, {
+      key_: (some) => namedKeys(db, projectId, some),
+      con_: (some) => namedConnections(db, projectId, some),
+      csm_: (some) => namedConsumers(db, projectId, some),
+      pln_: (some) => namedPlans(db, projectId, some),
+    }),
+    readFrom(directory, ids, {
+      dom_: (some) => namedDomains(directory, projectId, some),
+      sso_: (some) => namedSso(directory, projectId, some),
+    }),
+  ])
+  return new Map([...own, ...others].map((row) => [row.id, row]))
 }
 
-function of(prefix: string, ids: readonly string[]): string[] {
-  return [...new Set(ids.filter((id) => id.startsWith(prefix)))]
+/** Reads objects in one round trip, or in none. @param reads the statements by the beginnings of the ids that they read */
+async function readFrom(
+  database: Database,
+  ids: readonly string[],
+  reads: Record<string, (some: string[]) => Query<NamedObject[]>>,
+): Promise<NamedObject[]> {
+  const asked = Object.entries(reads).flatMap(([prefix, read]) => {
+    const some = [...new Set(ids.filter((id) => id.startsWith(prefix)))]
+    return some.length > 0 ? [[prefix, read(some)] as const] : []
+  })
+  if (asked.length === 0) return []
+  return Object.values(await batch(database, Object.fromEntries(asked))).flat()
+}
+
+/** Consumers by what the console calls them. One without a name, an email address or an external id is left out, as an erased one is. */
+function namedConsumers(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+    WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${consumers.id} ORDER BY ${i.position} LIMIT 1)`
+  const title = sql<string>`coalesce(${consumers.name}, ${consumers.email}, ${firstId})`
+  return db
+    .select({ id: consumers.id, name: title.as('name'), ended_at: sql<null>`NULL`.as('ended_at') })
+    .from(consumers)
+    .where(and(eq(consumers.project_id, projectId), inArray(consumers.id, valuesOf(ids)), isNotNull(title)))
+}
+
+function namedPlans(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  return db
+    .select({ id: plans.id, name: plans.name, ended_at: sql<null>`NULL`.as('ended_at') })
+    .from(plans)
+    .where(and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids))))
 }
 
 function namedKeys(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {

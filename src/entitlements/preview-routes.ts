@@ -22,6 +22,7 @@ export const PlanPreview = named(
     affected: count.describe('Consumers for whom something changes.'),
     gains: byFeature.describe('How many consumers get a feature, or more of it, by the key of the feature.'),
     losses: byFeature.describe('How many consumers lose a feature, or get less of it, by the key of the feature.'),
+    reductions: byFeature.describe('How many of the consumers in `losses` keep some of the feature.'),
     changes: z
       .array(
         z.object({
@@ -52,6 +53,7 @@ export const PlanPreview = named(
     affected: 1,
     gains: { seats: 1 },
     losses: {},
+    reductions: {},
     changes: [
       {
         consumer: SAMPLE.consumer,

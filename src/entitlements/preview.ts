@@ -143,6 +143,7 @@ export async function previewPlan(
     affected: differing.length,
     gains: countOf(all, 'gains'),
     losses: countOf(all, 'losses'),
+    reductions: countOf(all.filter(isReduction), 'losses'),
     changes: changes.slice(0, MAX_CHANGES),
     has_more,
     next_cursor,
@@ -197,6 +198,10 @@ function whose(before: State & { holder: AskedConsumer }, after: State, planId: 
   })
   return { consumer: before.holder.id ?? '', vendor: giver?.vendor ?? null, customer: giver?.customer ?? null }
 }
+
+/** Whether a feature becomes less, and stays. */
+const isReduction = ({ direction, to }: EntitlementDifference) =>
+  direction === 'losses' && to !== false && amountOf(to) > 0
 
 /** How many consumers gain or lose each feature. */
 function countOf(differences: readonly EntitlementDifference[], direction: 'gains' | 'losses'): Record<string, number> {

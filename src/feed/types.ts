@@ -63,6 +63,7 @@ const OBJECTS = {
       'connection.api_key_set',
       'connection.api_key_removed',
       'connection.verification_set',
+      'connection.test_event_sent',
     ],
   },
   import: { scope: 'connections:read', types: ['import.started', 'import.canceled'] },

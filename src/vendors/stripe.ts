@@ -9,6 +9,7 @@ import { matchedAt, matchSecret, parseTimed, refused } from './lib/verify'
 import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
 import { stripeSnapshot } from './stripe-objects'
+import { stripeSamples } from './stripe-samples'
 import { THIN } from './stripe-thin'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
 
@@ -67,6 +68,7 @@ export const stripe: Vendor = {
 
   claims: stripeClaims,
   api: stripeApi,
+  samples: stripeSamples,
 }
 
 /** `pending_webhooks`: how many deliveries of the event have not been answered yet. */

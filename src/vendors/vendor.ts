@@ -3,6 +3,7 @@ import type { VendorApi } from './api'
 import type { CustomerClaim } from './claim'
 import type { FetchedKind, StateKind } from './kinds'
 import type { Json } from './lib/json'
+import type { Samples } from './samples'
 import type { Snapshot } from './snapshot'
 
 /** A delivery as it was received. */
@@ -139,6 +140,8 @@ export type Vendor = {
   hasDefaultPaymentMethod?: true
   /** The vendor's own API, where the service takes a key to read it. */
   api?: VendorApi
+  /** Test events, where we have some. */
+  samples?: Samples
 }
 
 /** A payload that can never be decoded, with its envelope where that much can be read. */

@@ -56,6 +56,7 @@ export const DETAILS: Record<string, unknown> = {
     id: 'header:x-github-delivery',
     type: 'header:x-github-event',
   },
+  'connection.test_event_sent': { name: 'invoice_paid', type: 'invoice.paid' },
   'connection.api_key_set': { hint: 'orld' },
   'webhook_endpoint.created': { url: 'https://sample.plain.dev/hook', types: ['webhook_endpoint.*'] },
   'webhook_endpoint.updated': { state: 'disabled' },

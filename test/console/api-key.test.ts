@@ -109,8 +109,11 @@ describe('the scopes of a new key', () => {
   }
 
   it.each([
+    ['application', ['consumers:read', 'consumers:write', 'entitlements:read']],
+    ['sign_in', ['consumers:read', 'sso:use']],
+    ['copy', ['projects:read', 'billing:read', 'consumers:read', 'catalog:read', 'entitlements:read']],
     ['billing', ['billing:read']],
-    ['server', ['billing:read', 'billing:write', 'connections:read']],
+    ['replays', ['billing:read', 'billing:write', 'connections:read']],
     [
       'read',
       [
@@ -160,7 +163,7 @@ describe('the scopes of a new key', () => {
     expect((await scopesOf(developer, { preset }, ['connections:write']))[0]).toBe(403)
   })
 
-  it('are offered if the role has them; the least are chosen at first, and 90 days', async () => {
+  it('are offered if the role has them; an application server is the first choice, and 90 days', async () => {
     const offered = async (token: string) => {
       const { text } = await visit(`${keysOf(project)}/new`, token)
       return {
@@ -173,7 +176,11 @@ describe('the scopes of a new key', () => {
     const [less, all] = [await offered(developer), await offered(owner)]
     expect([less.all.length, all.all.length]).toEqual([18, 25])
     for (const { ticked, preset, expires } of [less, all]) {
-      expect([ticked, preset, expires]).toEqual([['billing:read'], 'billing', '90'])
+      expect([ticked, preset, expires]).toEqual([
+        ['consumers:read', 'consumers:write', 'entitlements:read'],
+        'application',
+        '90',
+      ])
     }
     const minted = await scopesOf(developer, { preset: 'billing', expires: '90' })
     expect(minted[0]).toBe(201)

@@ -107,7 +107,9 @@ describe('the catalog in the console', () => {
     expect(review).toMatch(/Price at Stripe – price_pro/)
     expect(review).toContain('2 consumers would be affected')
     expect(review).toContain('2 consumers gain SSO')
-    expect(review).toMatch(/csm_\w+ Seats 0 15/)
+    // Each consumer once, with its external id for want of a name.
+    expect(review).toMatch(/ada csm_\w+ LIMITS Seats SSO null 0 off .* 15 on/)
+    expect(review).toContain('Save for 2 consumers')
     expect((await world.catalog.get(plan)).body.revision).toBe(1)
     expect((await world.one('ext:ada')).features.sso?.reason).toBe('not_included')
     const saved = await edit({ ...fields, step: 'save' }, ['price_pro'])
@@ -117,6 +119,8 @@ describe('the catalog in the console', () => {
       limits: { value: { rows: 10 } },
     })
     const page = await words(`${billing}/plans/${plan}`)
+    const less = said((await edit({ 'value.seats': '3', 'value.limits': '' }, ['price_pro'])).answer.text)
+    expect(less).toMatch(/2 consumers get less of Seats 2 consumers lose LIMITS/)
     expect(page).toMatch(/Seats seats 5 per seat.*price_pro Stripe.*Changed a plan/)
     expect(await words(`${billing}/plans`)).not.toContain('Add to plan… price_pro')
   })

@@ -25,6 +25,9 @@ beforeEach(async () => {
 
 const start = (project: string) => `/console/p/${project}`
 const connections = (project: string) => `${start(project)}/platform/billing/connections`
+/** The states of nine steps, of which the first so many are done. */
+const doneTo = (done: number) =>
+  Array.from({ length: 9 }, (_, at) => (at < done ? 'done' : at === done ? 'current' : 'later'))
 /** What each step says about itself to screen readers. */
 const statesIn = (text: string) => [...text.matchAll(/<li class="step (\w+)"/g)].map(([, state]) => state)
 /** The path that the steps ask for themselves; null if they no longer do. */
@@ -48,7 +51,7 @@ describe('the steps of a new project', () => {
     const { project, owner } = await freshProject()
     const look = async () => (await visit(start(project), owner.token)).text
     let text = await look()
-    expect(statesIn(text)).toEqual(['current', 'later', 'later', 'later', 'later'])
+    expect(statesIn(text)).toEqual(doneTo(0))
     expect(text).toMatch(/class="button primary" href="[^"]+\/api-keys\/new"/)
     expect(attentionIn(text)).toBeNull()
 
@@ -65,27 +68,48 @@ describe('the steps of a new project', () => {
     }
     let secret = ''
     const making = async () => ({ secret } = await mint(owner.token, project))
-    expect(await turn(making)).toEqual(['done', 'current', 'later', 'later', 'later'])
+    expect(await turn(making)).toEqual(doneTo(1))
     expect(text).toContain('Waiting for the first call')
     const using = () => call('/platform/v1/projects', { token: secret, project })
-    expect(await turn(using)).toEqual(['done', 'done', 'current', 'later', 'later'])
+    expect(await turn(using)).toEqual(doneTo(2))
 
     const made = await submit(connections(project), owner.token, { vendor: 'stripe', name: 'Mine', livemode: 'false' })
     const at = made.headers.get('Location') ?? ''
     const id = at.split('/').at(-1) ?? ''
     text = await look()
-    expect(statesIn(text)).toEqual(['done', 'done', 'current', 'later', 'later'])
+    expect(statesIn(text)).toEqual(doneTo(2))
     expect(text).toContain('Finish Mine')
     const entering = () => submit(`${at}/secrets`, owner.token, { signing_secret: 'whsec_0123456789' })
-    expect(await turn(entering)).toEqual(['done', 'done', 'done', 'current', 'later'])
+    expect(await turn(entering)).toEqual(doneTo(3))
     const guessing = () => deliver(id, stripeEvent(), { secret: 'whsec_of_another' })
-    expect(await turn(guessing)).toEqual(['done', 'done', 'done', 'current', 'later'])
+    expect(await turn(guessing)).toEqual(doneTo(3))
     expect(text).toMatch(/A delivery from <a [^>]+>Mine<\/a> was refused:<\/strong> <code>signature_mismatch<\/code>/)
     const delivering = async () => {
-      const { body } = await deliver(id, stripeEvent(), { secret: 'whsec_0123456789' })
+      const items = { object: 'list', data: [{ id: 'si_1', quantity: 1, price: { id: 'price_of_start' } }] }
+      const metadata = { consumer_external_id: 'user_of_start' }
+      const event = stripeEvent('customer.subscription.created', { status: 'active', items, metadata })
+      const { body } = await deliver(id, event, { secret: 'whsec_0123456789' })
       await settled(project, owner.token, body.event_ids[0])
     }
-    expect(await turn(delivering)).toEqual(['done', 'done', 'done', 'done', 'done'])
+    // The project works, so only what is missing is shown.
+    expect(await turn(delivering)).toEqual(['current', 'later', 'later', 'later'])
+    const put = (path: string, json: object, method = 'PUT') =>
+      call(`/platform/v1/${path}`, { method, token: owner.token, project, json })
+    expect(await turn(() => put('billing/features/seats', { name: 'Seats', type: 'quantity' }))).toEqual([
+      'current',
+      'later',
+      'later',
+    ])
+    expect(text).toMatch(/href="[^"]+\/plans\/new\?vendor=stripe&amp;ref=price_of_start&amp;from=overview"/)
+    const plan = {
+      ...{ key: 'team', name: 'Team', features: { seats: { value: 5 } } },
+      prices: [{ vendor: 'stripe', ref: 'price_of_start' }],
+    }
+    expect(await turn(() => put('billing/plans', plan, 'POST'))).toEqual(['current', 'later'])
+    expect(text).toContain('<input type="hidden" name="external_id" value="user_of_start"')
+    expect(await turn(() => put('consumers/ext:user_of_start', {}))).toEqual(['current'])
+    expect(text).toContain('See what the consumer may do')
+    await turn(() => put(`projects/${project}`, { settings: { test_mode_counts: true } }, 'PATCH'))
     expect(text).toContain('Everything is set up.')
     expect(asking(text)).toBeNull()
     expect(statesIn(await look())).toEqual([])

@@ -104,7 +104,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await press('Back to the form')
     expect(await page.getByLabel('ID of price 1').inputValue()).toBe('price_pro')
     await press('Review change')
-    await press('Save')
+    await press('Save for 1 consumer')
     expect(await notice()).toContain('The plan was changed.')
     await link('← Plans').click()
     expect(await main()).toContain('Every price among the 1,000 subscriptions')

@@ -227,6 +227,7 @@ it('the pages after a form have no violations either', async () => {
   const page = await context.newPage()
   await page.goto(URL_OF_CONSOLE + (paths['new-key'] as string))
   await page.getByLabel('Name').fill('One more')
+  await page.getByText('Choose scopes', { exact: true }).click()
   for (const box of await page.getByRole('checkbox').all()) await box.uncheck()
   await page.getByRole('button', { name: 'Create API key' }).click()
   await page.getByText('Choose at least one scope').waitFor()

@@ -109,6 +109,9 @@ describe('a preview', () => {
           ).length,
         ]).filter(([, n]) => n !== 0)
       expect([body.gains, body.losses], what).toEqual([Object.fromEntries(counts(1)), Object.fromEntries(counts(-1))])
+      const kept = differences.filter(({ from, to }) => amount(to) < amount(from) && amount(to) > 0)
+      const reductions = Object.values(body.reductions).reduce((sum, n) => sum + n, 0)
+      expect(reductions, what).toBe(kept.filter(({ to }) => typeof to !== 'object').length)
     }
     expect(any).toBeGreaterThan(30)
   })
@@ -119,7 +122,7 @@ describe('a preview', () => {
     await world.grant({ consumer: 'ext:granted', plan: 'pro' })
     const { body } = await world.catalog.preview(plans.pro ?? '', { features: {} })
     expect(body).toMatchObject({
-      ...{ examined: 3, affected: 2, gains: {}, losses: { sso: 2, seats: 2, projects: 2, limits: 2 } },
+      ...{ examined: 3, affected: 2, gains: {}, losses: { sso: 2, seats: 2, projects: 2, limits: 2 }, reductions: {} },
       ...{ has_more: false, next_cursor: null },
     })
     expect(body.changes.filter(({ feature }) => feature === 'projects')).toMatchObject([

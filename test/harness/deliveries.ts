@@ -6,12 +6,17 @@ import type { Json } from './json'
 export const STRIPE_SECRET = 'whsec_a_secret_that_only_the_tests_know'
 
 /** Creates a Stripe connection. */
-export async function stripeConnection(token: string, project: string, signing_secret = STRIPE_SECRET) {
+export async function stripeConnection(
+  token: string,
+  project: string,
+  signing_secret = STRIPE_SECRET,
+  livemode = true,
+) {
   const { status, body } = await call('/platform/v1/billing/connections', {
     method: 'POST',
     token,
     project,
-    json: { vendor: 'stripe', name: 'Stripe', livemode: true, signing_secret },
+    json: { vendor: 'stripe', name: 'Stripe', livemode, signing_secret },
   })
   if (status !== 201) throw new Error(`connecting answered ${status}: ${JSON.stringify(body)}`)
   return { id: body.id, ingest_url: body.ingest_url, secrets: body.secrets }

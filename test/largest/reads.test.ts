@@ -56,7 +56,7 @@ const STATED: Record<string, Bounds> = {
   [`${SETTINGS}/members/invitations`]: { trips: 6 },
   [`${SETTINGS}/members/leave`]: { rows: MEMBERS + 500 },
   [`${SETTINGS}/sso/:id/enforce`]: { rows: MEMBERS + 500 },
-  [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, statements: 12 + BESIDE, rows: PEOPLE },
+  [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, statements: 12 + BESIDE, rows: PEOPLE + 500 },
   [`${CONSUMER}/identities/:identity/remove`]: { trips: 6, rows: PEOPLE + 100 },
   // A pinned customer shows its consumer's first external id; a hundred customers, and a hundred external ids.
   'GET /platform/v1/consumers/:consumer': { rows: 2_000 },
@@ -78,8 +78,11 @@ const STATED: Record<string, Bounds> = {
   // What a page of a timeline looks at among the events that name the object.
   'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
   [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
-  'GET /console/p/:project': { statements: 23 },
-  'GET /console/p/:project/steps': { statements: 17 },
+  // Beside each object, the consumer of its customer and the plans of what it is for.
+  [`${BILLING}/subscriptions`]: { rows: 1_000 },
+  [`${BILLING}/invoices`]: { rows: 1_000 },
+  'GET /console/p/:project': { statements: 24 },
+  'GET /console/p/:project/steps': { statements: 18 },
   // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.
   'GET /platform/v1/consumers/:consumer/entitlements': { trips: 3, statements: 17, rows: ITEMS },
   [EXPLAINED]: { statements: 17, rows: ITEMS },

@@ -59,7 +59,16 @@ export const CONNECTION_ROWS: Rows = {
     who: WRITE,
     json: { name: 'sample', status: 'active' },
     audit: onConnection('updated'),
-    console: { [`POST ${PAGES}/:id`]: { fields: { name: 'By form' } }, [`GET ${PAGES}/:id/disable`]: {} },
+    console: {
+      [`POST ${PAGES}/:id`]: { fields: { name: 'By form' } },
+      [`GET ${PAGES}/:id/disable`]: {},
+      [`POST ${PAGES}/:id/test-events`]: {
+        at: (world) => world.testing,
+        fields: { sample: 'invoice_paid' },
+        action: 'connection.test_event_sent',
+        object: (world) => world.testing,
+      },
+    },
   },
   'DELETE /platform/v1/billing/connections/:id': {
     who: WRITE,

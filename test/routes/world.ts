@@ -20,6 +20,7 @@ import {
   ORDINARY,
   STORE,
   STORE_NUMBER,
+  STRIPE_SECRET,
   stripeConnection,
   stripeEvent,
 } from '../harness'
@@ -50,6 +51,7 @@ export async function newWorld() {
       json: { vendor: 'hmac', name: 'HMAC', livemode: true },
     })
   ).body.id as string
+  const testing = (await stripeConnection(owner.token, project, STRIPE_SECRET, false)).id as string
   const sessions = await call('/auth/sessions', { token: owner.token })
   const replay = newId('rpl', Date.now())
   await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
@@ -104,6 +106,7 @@ export async function newWorld() {
     running,
     idle,
     signed,
+    testing,
     project,
     owner,
     key,

@@ -101,7 +101,10 @@ export function sourceOf(db: Db, projectId: string, key: ObjectKey) {
  * that was looked at, after which the next page starts. The last two have only their position.
  */
 export type ListedRow = ListedObject | (Position & { part: 'over' | 'end' })
-export type ListedObject = ObjectRow & { part: 'object' }
+export type ListedObject = ObjectRow & { part: 'object'; named?: unknown }
+
+/** What else a list reads of each object: an expression over its columns, which is JSON. */
+export type Naming = (of: typeof o) => SQL
 
 /**
  * What an item or a line of an object may take as JSON beside what is stored of it: its fields that are null are not
@@ -109,18 +112,23 @@ export type ListedObject = ObjectRow & { part: 'object' }
  */
 const BYTES_OF_NULLS = 250
 
+type ListedBy = {
+  filters: ObjectFilters
+  before: Position | null
+  take: number
+  bytes: number
+  naming?: Naming | undefined
+}
+
 /**
  * Reads objects of a kind, the latest change first; where times are equal, in the descending order of their ids. Where
  * the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
  *
- * @param bytes how much the objects may take together; the last of them may go beyond
+ * @param by.bytes how much the objects may take together; the last of them may go beyond
+ * @param by.naming what else is read of each, as `named`
  */
-export function listObjects(
-  db: Db,
-  projectId: string,
-  kind: ObjectKind,
-  { filters, before, take, bytes }: { filters: ObjectFilters; before: Position | null; take: number; bytes: number },
-): Query<ListedRow[]> {
+export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: ListedBy): Query<ListedRow[]> {
+  const { filters, before, take, bytes, naming } = by
   const { customer } = filters
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
   const { changed, rest, most } = planOf(filters)
@@ -145,6 +153,7 @@ export function listObjects(
     body: json<StoredBody>(sql`iif(fits, ${o.candidates}->'$[0].body', NULL)`).as('body'),
     event_id: sql<string>`iif(fits, ${o.candidates}->>'$[0].event_id', NULL)`.as('event_id'),
     part: sql<ListedRow['part']>`iif(fits, 'object', 'over')`.as('part'),
+    ...(naming && { named: json<unknown>(sql`iif(fits, ${naming(o)}, NULL)`).as('named') }),
   }
   const end = sql.join(
     Object.keys(columns).map((name) => {

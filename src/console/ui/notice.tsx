@@ -81,6 +81,7 @@ const NOTICES = {
   verification_set: 'The verification was saved. It applies from the next delivery.',
   api_key_set: 'The API key was checked and stored.',
   api_key_removed: 'The API key was removed.',
+  test_event_sent: 'This is the test event. It was signed, received and recorded like an event of the vendor.',
   import_started: 'The import was started.',
   import_canceled: 'The import was canceled. What it has recorded stays.',
   sso_created:

@@ -38,7 +38,7 @@ export function BoundFields({ c, of, ...sent }: { c: Visit; of: Form } & Pick<Se
         hint: `One block of addresses in each line, such as 192.0.2.0/24 or 2001:db8::/48, at most ${MAX_NETWORKS}. Requests from elsewhere fail with status 403. Leave it empty to allow all.`,
       })}
       {here && (
-        <div class="checks">
+        <div class="checks one">
           <label>
             <input
               type="checkbox"
@@ -47,7 +47,9 @@ export function BoundFields({ c, of, ...sent }: { c: Visit; of: Form } & Pick<Se
               checked={sent.entered?.get(HERE) === here}
               autocomplete="off"
             />{' '}
-            Only from here: add the network of this browser, <code>{here}</code>
+            <span>
+              Only from here: add the network of this browser, <code>{here}</code>
+            </span>
           </label>
         </div>
       )}

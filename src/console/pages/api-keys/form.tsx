@@ -10,19 +10,19 @@ import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { presetsFor, scopesIn } from './access'
 import { BOUNDS, BoundFields } from './bounds'
 import { EXPIRIES, ExpiryFields, earlierThan } from './expiry'
-import { ScopeChoice } from './matrix'
+import { CUSTOM, presetsFor, scopesIn } from './presets'
+import { ScopeChoice } from './scope-choice'
 
 const name = text('Name', { required: true, maxlength: MAX_KEY_NAME })
 export const NEW_KEY = form(MintBody, { name, ...BOUNDS })
 export const CHANGED_KEY = form(UpdateKeyBody, { name, ...BOUNDS })
 
-/** The form as it is at first: the smallest preset, and an expiry. */
+/** The form as it is at first: the first preset, and an expiry. */
 function blank(c: Visit): URLSearchParams {
-  const [least] = presetsFor(userOf(c).scopes)
-  return new URLSearchParams({ preset: least?.name ?? '', expires: '90' })
+  const [first] = presetsFor(userOf(c).scopes)
+  return new URLSearchParams({ preset: first?.name ?? CUSTOM, expires: '90' })
 }
 
 /**
@@ -48,7 +48,7 @@ export function createPage(c: Visit, once: string, { mistakes, status, entered =
         )}
         <ScopeChoice
           held={held}
-          preset={entered.get('preset') ?? ''}
+          preset={entered.get('preset') ?? CUSTOM}
           ticked={scopesIn(entered, held)}
           mistake={mistakes.scopes}
         />

@@ -4,7 +4,8 @@ import { DAY } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { inFull } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Copyable, Head, ShownOnce } from '../../ui/parts'
+import { Head, ShownOnce } from '../../ui/parts'
+import { Tabs } from '../../ui/tabs'
 import { curlExample, envFile, nodeExample, SELF } from './examples'
 
 /**
@@ -59,29 +60,12 @@ export function secretPage(
   )
 }
 
-/** Tabs: radio buttons and the style sheet, so that they work without a script. */
-export function Examples({ c, secret, first = 'env' }: { c: Visit; secret: string; first?: 'env' | 'curl' }) {
+/** How a key is used: in the environment, and for a first call. */
+export function Examples({ c, secret, first }: { c: Visit; secret: string; first?: 'curl' }) {
   const tabs = [
     ['env', '.env', envFile(c, secret)],
     ['curl', 'curl', curlExample(c)],
     ['node', 'Node.js', nodeExample(c)],
   ] as const
-  return (
-    <fieldset class="tabs">
-      <legend class="unseen">Example for</legend>
-      {tabs.map(([name, label]) => (
-        <>
-          <input type="radio" name="example" id={`tab-${name}`} checked={name === first} autocomplete="off" />
-          <label for={`tab-${name}`}>{label}</label>
-        </>
-      ))}
-      {tabs.map(([name, label, text]) => (
-        <div class={`panel ${name}`}>
-          <Copyable id={`example-${name}`} label={`${label} example`}>
-            {text}
-          </Copyable>
-        </div>
-      ))}
-    </fieldset>
-  )
+  return <Tabs group="example" tabs={tabs} first={first} />
 }

@@ -59,7 +59,7 @@ export function About({ c, row }: { c: Visit; row: AuditRow }) {
     case 'consumer':
       return (
         <a href={`${paths.consumers}/${id}`}>
-          <code>{row.object_id}</code>
+          <Called by={row.object?.name} id={row.object_id} />
         </a>
       )
     case 'customer':
@@ -71,7 +71,7 @@ export function About({ c, row }: { c: Visit; row: AuditRow }) {
     case 'plan':
       return (
         <a href={`${paths.plans}/${id}`}>
-          <code>{row.object_id}</code>
+          <Called by={row.object?.name} id={row.object_id} />
         </a>
       )
     case 'grant':
@@ -95,4 +95,14 @@ export function About({ c, row }: { c: Visit; row: AuditRow }) {
     default:
       return <code>{row.object_id}</code>
   }
+}
+
+/** A name, with the id below it; the id alone, if there is no name. */
+function Called({ by, id }: { by: string | undefined; id: string }) {
+  return (
+    <>
+      {by !== undefined && <span class="line">{by}</span>}
+      <code>{id}</code>
+    </>
+  )
 }

@@ -162,6 +162,7 @@ export const ACTIONS: Record<string, Action> = {
   'connection.secret_added': { did: 'Added a signing secret' },
   'connection.secret_removed': { did: 'Removed a signing secret' },
   'connection.verification_set': { did: 'Set how deliveries are verified' },
+  'connection.test_event_sent': { did: 'Sent a test event', more: ({ type }) => words(type) },
   'connection.api_key_set': { did: 'Set the API key of a vendor' },
   'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
   'import.started': { did: 'Started an import from a vendor' },

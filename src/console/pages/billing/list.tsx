@@ -9,7 +9,7 @@ import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
-import { commonColumns } from './columns'
+import { commonColumns, type NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
 type Asked = { customer: string | undefined; status: string | undefined }
@@ -19,7 +19,7 @@ export function listPage<K extends ObjectKind>(
   c: Visit,
   list: ObjectList<K>,
   asked: Asked,
-  found: Page<ShownObjects[K]> & { truncated: boolean },
+  found: Page<ShownObjects[K]> & { truncated: boolean; namesOf: NamesOf },
 ) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
@@ -31,7 +31,7 @@ export function listPage<K extends ObjectKind>(
       <Head title={title} />
       <Search action={`${billing}/${path}`} statuses={statuses} asked={asked} clear={searched} />
       {found.data.length > 0 ? (
-        <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path))} />
+        <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path, found.namesOf))} />
       ) : (
         <p class="empty">
           {searched || found.truncated

@@ -1,8 +1,10 @@
 import type { Presented } from '../../../billing/read/present'
+import type { Named } from '../../../entitlements/named'
 import { pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { planIn } from './columns'
 import type { ListPath } from './object-list'
 import { BillingStanding, Doubt } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
@@ -12,8 +14,7 @@ import { BillingParts, Value } from './value'
 export function objectDetail(
   c: Visit,
   list: { title: string; path: ListPath },
-  object: Presented,
-  timeline: TimelinePage,
+  { object, named, timeline }: { object: Presented; named: Named | undefined; timeline: TimelinePage },
 ) {
   const { billing, events } = pathsOf(c)
   const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = object
@@ -21,6 +22,10 @@ export function objectDetail(
   const { items, lines, metadata, discounts, due_date, hosted_invoice_url, ...fields } = rest as typeof rest & Lists
   const around = { now: c.get('rt').now, currency: currencyOf(object) }
   const parts = items ?? lines?.data ?? []
+  const planOf = (part: Row) => {
+    const plan = planIn(named, part)
+    return plan && <a href={`${pathsOf(c).plans}/${plan.id}`}>{plan.name}</a>
+  }
   return show(
     c,
     { title: id, section: list.path, above: [list.title, `${billing}/${list.path}`] },
@@ -40,6 +45,11 @@ export function objectDetail(
             <a href={`${billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>{customer}</a>
           </Fact>
         )}
+        {named?.consumer && (
+          <Fact name="Consumer">
+            <a href={`${pathsOf(c).consumers}/${named.consumer.id}`}>{named.consumer.title}</a>
+          </Fact>
+        )}
         <Fact name="Source event">
           <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
         </Fact>
@@ -50,7 +60,7 @@ export function objectDetail(
       {parts.length > 0 && (
         <>
           <h2>{items ? 'Items' : 'Lines'}</h2>
-          <BillingParts label={items ? 'Items' : 'Lines'} rows={parts} currency={around.currency} />
+          <BillingParts label={items ? 'Items' : 'Lines'} rows={parts} currency={around.currency} planOf={planOf} />
         </>
       )}
       {lines?.has_more && <p class="quiet">The vendor has more lines than its event contained.</p>}

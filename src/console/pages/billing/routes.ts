@@ -1,11 +1,12 @@
 import { Hono } from 'hono'
 import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
-import { listing } from '../../../billing/read/list'
+import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject } from '../../../billing/read/present'
-import { findObject, listObjects } from '../../../billing/read/store'
+import { findObject, type ListedRow, listObjects } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
 import { batch, run } from '../../../db/client'
+import { findNamed, type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { findSourceKeys } from '../../../inbox/refresh/keys'
@@ -13,6 +14,7 @@ import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pageAsked } from '../../list'
 import { page, type Visit } from '../../page'
+import type { NamesOf } from './columns'
 import { customerPage } from './customer'
 import { invoices } from './invoices'
 import { listPage } from './list'
@@ -53,8 +55,12 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
       const asked = { customer, status, ...pageAsked(c) }
       const { db } = c.get('rt')
       const objects = listing(list.kind, asked)
-      const found = objects.page(await run(db, listObjects(db, projectOf(c.get('actor')), list.kind, objects)))
-      return listPage(c, list, asked, found)
+      const project = projectOf(c.get('actor'))
+      const rows = await run(
+        db,
+        listObjects(db, project, list.kind, { ...objects, naming: (of) => namedOf(project, of) }),
+      )
+      return listPage(c, list, asked, { ...objects.page(rows), namesOf: namesIn(rows) })
     })
     .get(`/${list.path}/:object`, page('billing:read'), (c) => one(c, list))
 }
@@ -64,10 +70,23 @@ async function one<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
   const project = projectOf(c.get('actor'))
   const id = c.req.param('object') ?? ''
   const timeline = timelineOf({ kind: list.kind, id }, null, EVENTS)
-  const { objects, events } = await batch(db, {
-    objects: findObject(db, project, { kind: list.kind, id, vendor: c.req.query('vendor') }),
+  const key = { kind: list.kind, id, vendor: c.req.query('vendor') }
+  const { objects, named, events } = await batch(db, {
+    objects: findObject(db, project, key),
+    named: findNamed(db, project, key),
     events: listReferring(db, project, id, timeline),
   })
   if (!objects[0]) throw noObject(list.kind)
-  return objectDetail(c, list, presentObject(list.kind, objects[0]), timeline.page(events))
+  const object = presentObject(list.kind, objects[0])
+  return objectDetail(c, list, { object, named: named[0]?.named, timeline: timeline.page(events) })
+}
+
+/** The names that a list has read beside its objects. */
+function namesIn(rows: readonly ListedRow[]): NamesOf {
+  const keyOf = (vendor: string, id: string) => `${vendor} ${id}`
+  const all = rows
+    .filter(isListedObject)
+    .map(({ vendor, vendor_id, named }) => [keyOf(vendor, vendor_id), named as Named] as const)
+  const byKey = new Map(all)
+  return ({ vendor, id }) => byKey.get(keyOf(vendor, id))
 }

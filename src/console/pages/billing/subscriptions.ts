@@ -12,22 +12,26 @@ export const subscriptions: ObjectList<'subscription'> = {
   path: 'subscriptions',
   title: 'Subscriptions',
   statuses: SUBSCRIPTION_STATUSES,
-  columns: ({ id, status, customer, vendor, updated, time }) => [
+  columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     id,
     status,
     customer,
-    ['Items', ({ items, currency }) => itemsOf(items, currency)],
+    ['Items', (row) => itemsOf(row.items, row.currency, (item) => planOf(row, item))],
     time('Renews or ends', ({ current_period_end, ended_at }) => ended_at ?? current_period_end),
     vendor,
     updated,
   ],
 }
 
-/** `2 × EUR 19.00 / month`, or the price's id where the amount is not known. */
-function itemsOf(items: ShownObjects['subscription']['items'], currency: string | null): string {
+type Items = ShownObjects['subscription']['items']
+
+/** `Team: 2 × EUR 19.00 / month`, or the price's id where the amount is not known. */
+function itemsOf(items: Items, currency: string | null, planOf: (item: Items[number]) => string | undefined): string {
   const named = items.slice(0, ITEMS_SHOWN).map((item) => {
     const price = priceOf(item, currency) ?? words(item.price)
-    return item.quantity === null || item.quantity === 1 ? price : `${item.quantity} × ${price}`
+    const plan = planOf(item)
+    const many = item.quantity === null || item.quantity === 1 ? price : `${item.quantity} × ${price}`
+    return plan === undefined ? many : `${plan}: ${many}`
   })
   return named.join(', ') + (items.length > ITEMS_SHOWN ? ` and ${items.length - ITEMS_SHOWN} more` : '')
 }

@@ -76,10 +76,12 @@ export function BillingParts({
   label,
   rows,
   currency,
+  planOf,
 }: {
   label: string
   rows: readonly Row[]
   currency: string | null
+  planOf: (row: Row) => Child
 }) {
   const all: Column<Row>[] = [
     [
@@ -88,6 +90,7 @@ export function BillingParts({
         <span class="text">{words(row.description ?? row.price_name ?? row.product ?? row.price ?? row.id)}</span>
       ),
     ],
+    ['Plan', planOf],
     ['Price', ({ price }) => (price ? <code>{words(price)}</code> : '')],
     ['Quantity', ({ quantity }) => words(quantity), 'number'],
     ['Amount', (row) => priceOf(row, currency) ?? words(row.amount_decimal), 'number'],
@@ -97,6 +100,7 @@ export function BillingParts({
   ]
   // Only columns that some row has a value for.
   const has: Record<string, (row: Row) => boolean> = {
+    Plan: (row) => Boolean(planOf(row)),
     Price: ({ price }) => Boolean(price),
     Usage: ({ usage_type }) => Boolean(usage_type),
     Tax: ({ tax }) => typeof tax === 'number',

@@ -15,6 +15,7 @@ import { Imports } from './imports'
 import type { ShownConnection } from './read'
 import { Secrets } from './secrets'
 import { Guidance, IngestUrl, Setup } from './setup'
+import { TestEvent } from './test-event'
 import { VerificationSummary } from './verification'
 
 /**
@@ -61,6 +62,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
           <Guidance vendor={row.vendor} />
         </>
       )}
+      <TestEvent c={c} row={row} mistakes={mistakesOf('sample')} />
       {(row.verification || !settingUp) && <VerificationSummary c={c} row={row} />}
       <h2>Details</h2>
       <Facts c={c} of={of} />

@@ -25,6 +25,7 @@ import { listPage } from './list'
 import { addressedConnection, readArrivals, readListed, readShownConnection } from './read'
 import { REMOVED_SECRET, SECRET } from './secrets'
 import { suggestedSecret } from './suggest'
+import { testEventAction } from './test-event'
 import { verificationPages } from './verification-actions'
 import { FirstDelivery, seenOf } from './waiting'
 
@@ -176,6 +177,7 @@ export const connectionPages = new Hono<HttpEnv>()
   .route('/', setKey)
   .route('/', dropKey)
   .route('/', importActions(shown))
+  .route('/', testEventAction(shown))
   .route('/', verificationPages)
 
 /** What is asked before a connection is disabled: a change of the connection. */

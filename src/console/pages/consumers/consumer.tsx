@@ -36,7 +36,7 @@ export function consumerPage(c: Visit, of: ShownConsumer) {
         <>
           {can(c, 'entitlements:read') && (
             <>
-              <EntitlementsSection c={c} consumer={row.id} of={of.entitlements} />
+              <EntitlementsSection c={c} consumer={row} of={of.entitlements} />
               <GrantsSection c={c} consumer={row.id} rows={of.grants.data} more={of.grants.more} />
             </>
           )}

@@ -10,6 +10,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { APPLICATION } from '../api-keys/presets'
 import { titleOf } from './parts'
 
 export type AskedConsumers = { q: string; state: ConsumerState | undefined }
@@ -147,6 +148,15 @@ function NoConsumers({ c }: { c: Visit }) {
       <Copyable id="put" label="call with curl">
         {putExample(c)}
       </Copyable>
+      <p>
+        It needs an API key for <q>{APPLICATION.label}</q>
+        {can(c, 'api_keys:write') && (
+          <>
+            : <a href={`${pathsOf(c).keys}/new`}>create one</a>
+          </>
+        )}
+        .
+      </p>
       <p>
         Give the same ID to your billing vendor, as <code>consumer_external_id</code> in the metadata of the customer.
         Events then link the vendor’s customer to the consumer.

@@ -1,5 +1,6 @@
 import { MAX_FEATURES } from '../../../catalog/limits'
 import type { Consumer } from '../../../consumers/read'
+import { EXTERNAL } from '../../../consumers/ref'
 import type { Grant } from '../../../entitlements/grants'
 import { MAX_DAYS_BACK, MAX_SOURCES } from '../../../entitlements/limits'
 import { can, pathsOf, type Visit } from '../../page'
@@ -9,6 +10,7 @@ import { exact, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { titleOf } from '../consumers/parts'
+import { Answer, TestMode } from './answer'
 import { GrantsTable } from './grants'
 import type { Entitlements } from './read'
 import { EntitlementsTable, UnmappedItems } from './table'
@@ -16,11 +18,11 @@ import { EntitlementsTable, UnmappedItems } from './table'
 /** How many features the page of a consumer shows. */
 const FEATURES = 20
 
-type Props = { c: Visit; consumer: string; of: Entitlements | null }
+type Props = { c: Visit; consumer: Pick<Consumer, 'id' | 'external_ids'>; of: Entitlements | null }
 
 /** What the consumer may do, on its page. */
 export function EntitlementsSection({ c, consumer, of }: Props) {
-  const path = `${pathsOf(c).consumers}/${consumer}/entitlements`
+  const path = `${pathsOf(c).consumers}/${consumer.id}/entitlements`
   return (
     <>
       <h2>Entitlements</h2>
@@ -54,11 +56,15 @@ function Shown({ c, consumer, of, most }: Props & { most: number }) {
       </p>
     )
   }
+  const [externalId] = consumer.external_ids
+  const asked = externalId === undefined ? consumer.id : `${EXTERNAL}${externalId}`
   return (
     <>
       <p class="quiet">As of {exact(of.now)}.</p>
       <UnmappedItems c={c} of={of} add={can(c, 'catalog:write')} />
-      <EntitlementsTable c={c} consumer={consumer} of={of} rows={of.all.slice(0, most)} />
+      <TestMode c={c} consumer={consumer.id} of={of} />
+      {of.missing === null && <Answer c={c} asked={asked} of={of} />}
+      <EntitlementsTable c={c} consumer={consumer.id} of={of} rows={of.all.slice(0, most)} />
     </>
   )
 }
@@ -119,7 +125,7 @@ export function entitlementsPage(
         </div>
       </form>
       <Missing of={of?.missing ?? null} />
-      <Shown c={c} consumer={row.id} of={of} most={MAX_FEATURES} />
+      <Shown c={c} consumer={row} of={of} most={MAX_FEATURES} />
     </>,
   )
 }

@@ -5,6 +5,7 @@ import { COMBINES, type Combine, FEATURE_TYPES, type FeatureType } from '../../.
 import { catalogKey } from '../../../http/fields'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { choice, form, text } from '../../form'
+import { From, fromOf } from '../../from'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
@@ -42,15 +43,19 @@ export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
 })
 
 /** The form of a new feature. The style sheet shows how quantities are combined only for a quantity. */
-export function createPage(c: Visit, sent: Sent) {
+export function createPage(c: Visit, { mistakes, status, ...filled }: Sent) {
   const { features } = pathsOf(c)
-  const { mistakes, status } = sent
+  // Who comes from the steps of a new project gets an example.
+  const example =
+    fromOf(c) === 'overview' ? FEATURE.opened({ key: 'seats', name: 'Seats', type: 'quantity' }) : undefined
+  const sent = { mistakes, entered: filled.entered ?? example }
   return show(
     c,
     { title: 'New feature', section: 'features', above: ['Features', features], status },
     <>
       <Head title="New feature" />
       <Post c={c} to={features} class="form once">
+        <From c={c} />
         <Wrong>{mistakes.form}</Wrong>
         {FEATURE.field('key', sent)}
         {FEATURE.field('name', sent)}

@@ -7,6 +7,7 @@ import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
 import { requireFound } from '../../../lib/fault'
 import { action } from '../../action'
+import { backTo } from '../../from'
 import { pageAsked } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { Refused } from '../../refusal'
@@ -23,7 +24,7 @@ const create = action({
     if ((await find(c, key))[0]) throw new Refused({ key: 'Another feature already has this key.' }, 409)
     await putFeature(c.get('rt').db, { project_id: projectOf(c.get('actor')), key }, fields, changeOf(c))
   },
-  done: (c) => [pathsOf(c).features, 'feature_created'],
+  done: (c) => [backTo(c, pathsOf(c).features), 'feature_created'],
 })
 
 const edit = action({

@@ -9,6 +9,7 @@ import { deleteProject } from '../../../projects/end'
 import { renameEverywhere } from '../../../projects/rename'
 import { findProject, type Project } from '../../../tenancy/project'
 import { action } from '../../action'
+import { backTo } from '../../from'
 import { page, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
 import { Field } from '../../ui/controls'
@@ -41,7 +42,7 @@ function change(which: keyof typeof FORMS) {
       if (!(await changeSettingsEverywhere(c.get('rt'), user, { project_id: projectOf(user), settings }, changeOf(c))))
         throw noProject()
     },
-    done: (c) => [pathsOf(c).general, 'settings_changed'],
+    done: (c) => [backTo(c, pathsOf(c).general), 'settings_changed'],
   })
 }
 

@@ -1,6 +1,7 @@
 import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { batch } from '../../../db/client'
+import { type ForAnswer, findForAnswer } from '../../../entitlements/first-answer'
 import type { Runtime } from '../../../env'
 import { assess, countsOf, healthQueries } from '../../../health/assess'
 import { findingsOf } from '../../../health/findings'
@@ -12,7 +13,7 @@ import type { Visit } from '../../page'
 /** The hours that the overview adds up. */
 export const HOURS = 24
 
-/** What the steps depend on: the live keys, revoked ones, the connections, the counts of events, and what is wrong. */
+/** What the steps depend on: the live keys, revoked ones, the connections, the counts of events, the catalog and consumers, and what is wrong. */
 export type Progress = Awaited<ReturnType<typeof progressOf>>
 /** A connection, with what it received in the last hour. */
 export type Connected = Progress['connections'][number]
@@ -38,16 +39,22 @@ function queries(c: Visit) {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
   const keys = listKeys(rt.db, { project_id: project, before: null, limit: MAX_LIVE_KEYS, now: rt.now })
-  return { ...healthQueries(rt, project), keys, revoked: firstRevoked(rt.db, project) }
+  return {
+    ...healthQueries(rt, project),
+    keys,
+    revoked: firstRevoked(rt.db, project),
+    answer: findForAnswer(rt.db, project),
+  }
 }
 
 async function progressOf(
   rt: Runtime,
-  found: HealthRows & { keys: KeyRow[]; revoked: Pick<KeyRow, 'last_used_at'>[] },
+  found: HealthRows & { keys: KeyRow[]; revoked: Pick<KeyRow, 'last_used_at'>[]; answer: ForAnswer[] },
 ) {
   const { connections, facts } = await assess(rt, found)
   const { keys, revoked } = found
-  return { keys, revoked, connections, facts, findings: findingsOf(facts), counts: countsOf(found) }
+  const answer = found.answer[0] as ForAnswer
+  return { keys, revoked, connections, answer, facts, findings: findingsOf(facts), counts: countsOf(found) }
 }
 
 /** How many events the project has received. */

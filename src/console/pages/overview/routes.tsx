@@ -6,7 +6,7 @@ import { Head } from '../../ui/parts'
 import { Activity } from './activity'
 import { Attention, attentionOf } from './attention'
 import { type Overview, readOverview, readSetup, receivedIn } from './read'
-import { doneOf, SetupSteps, seenOf } from './steps'
+import { doneOf, hasEvent, SetupSteps, seenOf } from './steps'
 import { Connections, Keys } from './summary'
 
 /**
@@ -14,7 +14,8 @@ import { Connections, Keys } from './summary'
  * the figures, with what needs attention above them.
  */
 export function overviewPage(c: Visit, of: Overview) {
-  const isSetUp = doneOf(of).every(Boolean)
+  const done = doneOf(of)
+  const isSetUp = done.every(Boolean)
   const isRunning = receivedIn(of) > 0
   const items = attentionOf(c, of)
   return show(
@@ -25,7 +26,9 @@ export function overviewPage(c: Visit, of: Overview) {
       {isRunning && <Attention items={items} />}
       {!isSetUp && (
         <section aria-labelledby="setup">
-          <h2 id="setup">{isRunning ? 'Finish setting up' : 'Set up this project'}</h2>
+          <h2 id="setup">
+            {hasEvent(done) ? 'Next: the first answer' : isRunning ? 'Finish setting up' : 'Set up this project'}
+          </h2>
           <SetupSteps c={c} of={of} />
         </section>
       )}

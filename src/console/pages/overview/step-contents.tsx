@@ -173,7 +173,7 @@ export function ProcessStep({ c, of, done }: StepProps) {
 }
 
 /** What to do in a step: the main button of the page in the current step only. */
-function Action({ href, current, children }: { href: string; current: boolean; children?: Child }) {
+export function Action({ href, current, children }: { href: string; current: boolean; children?: Child }) {
   return (
     <p>
       <a class={current ? 'button primary' : 'button'} href={href}>

@@ -2,21 +2,35 @@ import { pathsOf, type Visit } from '../../page'
 import { totalOf } from '../../ui/refusals'
 import { Refresh, Said, Step, Steps, statesOf, waiting } from '../../ui/steps'
 import { type Progress, receivedIn } from './read'
+import { AnswerStep, ConsumerStep, FeatureStep, PlanStep } from './road-contents'
 import { ConnectStep, KeyStep, ProcessStep, ReceiveStep, UseStep } from './step-contents'
 
 type StepsProps = { c: Visit; of: Progress; fresh?: boolean }
 
+/** How many steps lead to the first processed event. */
+const TO_EVENT = 5
+
+/** Whether the first event is processed, or ignored: the steps after it are about the first answer. */
+export const hasEvent = (done: readonly boolean[]) => done.slice(0, TO_EVENT).every(Boolean)
+
 /**
- * Which of the five steps of a new project are done. They follow from what is there; nothing is stored about them. A key
- * counts even after it was revoked.
+ * Which steps of a new project are done. They follow from what is there; nothing is stored about them. A key counts even after it was
+ * revoked. A project that has received live events has only the steps to the first event: it may never need an answer.
  */
-export function doneOf({ keys, revoked, connections, counts, ...of }: Progress): boolean[] {
+export function doneOf({ answer, ...of }: Progress): boolean[] {
+  const isLive = of.connections.some(({ livemode, last_event_id }) => livemode && last_event_id !== null)
+  if (isLive) return toEvent(of)
+  const { feature, mapped, consumer, test_mode_counts } = answer
+  return [...toEvent(of), feature !== null, mapped, consumer !== null, consumer !== null && test_mode_counts]
+}
+
+function toEvent({ keys, revoked, connections, counts }: Omit<Progress, 'answer'>): boolean[] {
   const ever = [...keys, ...revoked]
   return [
     ever.length > 0,
     ever.some(({ last_used_at }) => last_used_at !== null),
     connections.some(({ secrets }) => secrets.length > 0),
-    receivedIn({ ...of, counts }) > 0,
+    receivedIn({ counts }) > 0,
     counts.processed + counts.ignored > 0,
   ]
 }
@@ -24,7 +38,9 @@ export function doneOf({ keys, revoked, connections, counts, ...of }: Progress):
 /** What the steps show, as a short text: while it stays the same, there is nothing to replace. */
 export function seenOf(of: Progress): string {
   const refused = of.connections.map(({ last_60m }) => totalOf(last_60m.refused))
-  return [doneOf(of).map(Number).join(''), of.keys.length, refused.join(), of.counts.failed].join(' ')
+  const { price, claimed } = of.answer
+  const done = doneOf(of).map(Number).join('')
+  return [done, of.keys.length, refused.join(), of.counts.failed, price?.ref, claimed].join(' ')
 }
 
 const SAID = [
@@ -32,7 +48,11 @@ const SAID = [
   'The API key has been used.',
   'A vendor is connected.',
   'The first event has arrived.',
-  'The first event is processed. Everything is set up.',
+  'The first event is processed.',
+  'The project has a feature.',
+  'A plan has a price.',
+  'A customer is linked to a consumer.',
+  'Everything is set up.',
 ]
 
 /**
@@ -43,7 +63,17 @@ const SAID = [
 export function SetupSteps({ c, of, fresh = false }: StepsProps) {
   const done = doneOf(of)
   const states = statesOf(done)
-  const steps = [KeyStep, UseStep, ConnectStep, ReceiveStep, ProcessStep]
+  const steps = [
+    KeyStep,
+    UseStep,
+    ConnectStep,
+    ReceiveStep,
+    ProcessStep,
+    FeatureStep,
+    PlanStep,
+    ConsumerStep,
+    AnswerStep,
+  ].slice(0, done.length)
   const left = done.filter((one) => !one).length
   // A project that works shows only what is missing.
   const isShort = left > 0 && done[4] === true
@@ -79,4 +109,8 @@ const TITLES = [
   'Connect a billing vendor',
   'Receive the first event',
   'Process the first event',
+  'Create a feature',
+  'Create a plan for a price that was seen',
+  'Create the consumer',
+  'Get the first answer',
 ]

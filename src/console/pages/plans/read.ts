@@ -1,3 +1,4 @@
+import { readNamed } from '../../../audit-log/objects'
 import { auditPaging, listAudit } from '../../../audit-log/read'
 import { type Feature, listFeatures } from '../../../catalog/features'
 import {
@@ -23,7 +24,8 @@ const HISTORY = 10
 /** How many calls of a preview one page adds up. Each takes up to three round trips. */
 const PREVIEWS = 4
 
-export type ShownPreview = Awaited<ReturnType<typeof previewPlan>>
+/** A preview, with what its consumers are called. */
+export type ShownPreview = Awaited<ReturnType<typeof previewPlan>> & { names: ReadonlyMap<string, string> }
 
 /** Reads the features of the catalog. */
 export function readCatalog(c: Visit): Promise<Feature[]> {
@@ -79,10 +81,16 @@ export async function readPreview(
       affected: sum.affected + next.affected,
       gains: added(sum.gains, next.gains),
       losses: added(sum.losses, next.losses),
+      reductions: added(sum.reductions, next.reductions),
       changes: sum.changes.length > 0 ? sum.changes : next.changes,
     }
   }
-  return sum
+  const named = await readNamed(
+    rt,
+    of.project_id,
+    sum.changes.map(({ consumer }) => consumer),
+  )
+  return { ...sum, names: new Map([...named].map(([id, { name }]) => [id, name])) }
 }
 
 function added(a: Record<string, number>, b: Record<string, number>): Record<string, number> {

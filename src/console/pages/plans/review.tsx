@@ -52,7 +52,7 @@ export function reviewPage(c: Visit, { plan, wanted, catalog, preview, continued
         <div class="choice">
           {differences.length > 0 && (
             <button type="submit" name="step" value="save" class="primary">
-              Save
+              {saves(preview)}
             </button>
           )}
           <button type="submit" name="step" value="edit">
@@ -104,27 +104,32 @@ function Affected({ c, of, catalog, continued }: AffectedProps) {
         {of.has_more ? ` so far. There are more to look at: ${looked}.` : '.'}
       </p>
       <ul>
-        {[...sums(of.gains, nameOf, 'gain'), ...sums(of.losses, nameOf, 'lose')].map((line) => (
+        {[
+          ...sums(of.gains, nameOf, ['gains', 'gain']),
+          ...sums(of.reductions, nameOf, ['gets less of', 'get less of']),
+          ...sums(lostIn(of), nameOf, ['loses', 'lose']),
+        ].map((line) => (
           <li>{line}</li>
         ))}
       </ul>
       {changes.length > 0 && (
         <Table
           label="Consumers"
-          rows={changes}
+          rows={[...Map.groupBy(changes, ({ consumer }) => consumer)]}
           class="consumers"
           columns={[
             [
               'Consumer',
-              ({ consumer }) => (
+              ([consumer]) => (
                 <a href={`${pathsOf(c).consumers}/${consumer}`}>
+                  {of.names.has(consumer) && <span class="name line">{of.names.get(consumer)}</span>}
                   <code>{consumer}</code>
                 </a>
               ),
             ],
-            ['Feature', ({ feature }) => nameOf(feature)],
-            ['Now', ({ from }) => shownValue(from)],
-            ['After', ({ to }) => shownValue(to)],
+            ['Feature', ([, own]) => own.map(({ feature }) => <span class="line">{nameOf(feature)}</span>)],
+            ['Now', ([, own]) => own.map(({ from }) => <span class="line">{shownValue(from)}</span>)],
+            ['After', ([, own]) => own.map(({ to }) => <span class="line">{shownValue(to)}</span>)],
           ]}
         />
       )}
@@ -133,7 +138,22 @@ function Affected({ c, of, catalog, continued }: AffectedProps) {
   )
 }
 
-function sums(counts: Record<string, number>, nameOf: (key: string) => string, verb: 'gain' | 'lose'): string[] {
-  const does = (n: number) => (n === 1 ? `${verb}s` : verb)
-  return Object.entries(counts).map(([key, n]) => `${plural(n, 'consumer')} ${does(n)} ${nameOf(key)}`)
+/** What the last button says that it does. */
+function saves({ affected, has_more }: ShownPreview): string {
+  if (has_more) return `Save for ${affected.toLocaleString('en')} or more consumers`
+  return affected === 0 ? 'Save change' : `Save for ${plural(affected, 'consumer')}`
+}
+
+/** How many consumers lose a feature altogether, by its key. */
+function lostIn({ losses, reductions }: ShownPreview): Record<string, number> {
+  const lost = Object.entries(losses).map(([key, n]) => [key, n - (reductions[key] ?? 0)] as const)
+  return Object.fromEntries(lost.filter(([, n]) => n > 0))
+}
+
+function sums(
+  counts: Record<string, number>,
+  nameOf: (key: string) => string,
+  [one, many]: [string, string],
+): string[] {
+  return Object.entries(counts).map(([key, n]) => `${plural(n, 'consumer')} ${n === 1 ? one : many} ${nameOf(key)}`)
 }

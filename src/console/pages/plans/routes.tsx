@@ -11,6 +11,7 @@ import { paging } from '../../../http/page'
 import { VendorField } from '../../../vendors/field'
 import { isId } from '../../../vendors/lib/read'
 import { action, leadTo } from '../../action'
+import { backTo, fromOf } from '../../from'
 import { pageAsked } from '../../list'
 import { can, page, pathsOf, type Visit } from '../../page'
 import { EXPLAINED, UNSENT } from '../../refusal'
@@ -35,7 +36,9 @@ const create = action({
   done: (c, { id }) => {
     const to = `${pathsOf(c).plans}/${id}`
     const [price] = pricesIn(c.get('form'))
-    return [price ? `${to}/edit?${new URLSearchParams(price)}` : to, 'plan_created']
+    if (!price) return [backTo(c, to), 'plan_created']
+    const from = fromOf(c)
+    return [`${to}/edit?${new URLSearchParams({ ...price, ...(from !== null && { from }) })}`, 'plan_created']
   },
 })
 
@@ -61,13 +64,15 @@ const edit = action({
     if (step === 'save') {
       const of = { project_id: projectOf(c.get('actor')), id: plan.id }
       await updatePlan(c.get('rt').db, of, { fields: wanted, ifMatch: etag }, changeOf(c))
-      return leadTo(c, `${pathsOf(c).plans}/${plan.id}`, 'plan_changed')
+      return leadTo(c, backTo(c, `${pathsOf(c).plans}/${plan.id}`), 'plan_changed')
     }
     requireMatch(etag, plan.revision, 'plan')
-    await requireFreePrices(c, plan, wanted.prices)
     const cursor = step === 'continue' ? (form.get('cursor') ?? undefined) : undefined
     const reviewed = { ...wanted, prices: [...wanted.prices] }
-    const preview = await readPreview(c, plan, reviewed, cursor)
+    const [preview] = await Promise.all([
+      readPreview(c, plan, reviewed, cursor),
+      requireFreePrices(c, plan, wanted.prices),
+    ])
     return reviewPage(c, { plan, catalog, wanted: reviewed, preview, continued: cursor !== undefined })
   },
   done: (_, response) => response,

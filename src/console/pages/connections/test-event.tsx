@@ -1,0 +1,64 @@
+import { Hono } from 'hono'
+import { changeOf } from '../../../http/auth'
+import type { HttpEnv } from '../../../http/context'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
+import { ingestUrl } from '../../../inbox/connections/present'
+import { type NoTest, sendTestEvent } from '../../../inbox/receive/test-event'
+import { vendorOf } from '../../../vendors'
+import { action } from '../../action'
+import { can, pathsOf, type Visit } from '../../page'
+import { type Mistakes, Refused, type Sent } from '../../refusal'
+import { Field, Post, Select, Wrong } from '../../ui/controls'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { connectionPath } from './describe'
+import { addressedConnection } from './read'
+
+const WHY_NOT: Record<NoTest, string> = {
+  live: 'Nothing was sent: the connection receives live events. Only a connection in test mode takes test events.',
+  no_secret: 'Nothing was sent: the connection has no signing secret to sign with.',
+  no_sample: 'Nothing was sent: choose a test event from the list.',
+}
+
+/** The form that sends a test event. @param shown shows the connection again, with what was wrong */
+export function testEventAction(shown: (c: Visit, sent: Sent) => Response | Promise<Response>): Hono<HttpEnv> {
+  const send = action({
+    posts: '/:id/test-events',
+    needs: 'connections:write',
+    counted: { costly: true },
+    run: async (c) => {
+      const of = addressedConnection(c)
+      const name = c.get('form').get('sample') ?? ''
+      const sent = await sendTestEvent(c.get('rt'), { ...of, name, url: ingestUrl(c, of.id) }, changeOf(c))
+      if (typeof sent === 'string') throw new Refused({ form: WHY_NOT[sent] }, 409)
+      return sent.event_id
+    },
+    done: (c, id) => [`${pathsOf(c).events}/${id}`, 'test_event_sent'],
+    again: shown,
+    explains: { connection_disabled: true, encryption_key_unavailable: true, rate_limited: true },
+  })
+  return new Hono<HttpEnv>().route('/', send)
+}
+
+/** Offers test events, where the connection can take them. */
+export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; mistakes: Mistakes }) {
+  const samples = vendorOf(row.vendor)?.samples
+  const ready = row.status === 'active' && row.secrets.length > 0 && !row.livemode
+  if (!samples || !ready || !can(c, 'connections:write')) return <Wrong>{mistakes.form}</Wrong>
+  const options = Object.entries(samples.list).map(([name, { type, does }]) => [name, `${type}: ${does}`] as const)
+  return (
+    <section aria-labelledby="test-event">
+      <h2 id="test-event">Test event</h2>
+      <p class="quiet">
+        We write the event, sign it with the secret of this connection, and process it like an event of{' '}
+        {vendorTitle(row.vendor)}. All test events are about one test customer and its subscription.
+      </p>
+      <Post c={c} to={`${connectionPath(c, row)}/test-events`} class="form">
+        <Field name="sample" label="What happens">
+          <Select name="sample" options={options} />
+        </Field>
+        <Wrong>{mistakes.form}</Wrong>
+        <button type="submit">Send a test event</button>
+      </Post>
+    </section>
+  )
+}

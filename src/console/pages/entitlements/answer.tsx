@@ -1,0 +1,60 @@
+import { From } from '../../from'
+import { can, pathsOf, type Visit } from '../../page'
+import { Post } from '../../ui/controls'
+import { Tabs } from '../../ui/tabs'
+import { APPLICATION } from '../api-keys/presets'
+import { shownValue } from '../plans/values'
+import { askExamples } from './examples'
+import type { Entitled, Entitlements } from './read'
+
+/** @property asked how a call names the consumer */
+type Props = { c: Visit; consumer: string; asked: string; of: Entitlements }
+
+/** The answer for one feature, in words, with the call that your server asks it by. Renders nothing without features. */
+export function Answer({ c, asked, of: { all } }: Omit<Props, 'consumer'>) {
+  const one = all.find(({ allowed }) => allowed) ?? all[0]
+  if (!one) return null
+  return (
+    <section class="answer" aria-label="The answer that your server gets">
+      <p>
+        <strong>{inWords(one)}</strong>
+      </p>
+      <details>
+        <summary>The call that asks this</summary>
+        <p class="quiet">
+          It needs an API key for <q>{APPLICATION.label}</q>.
+        </p>
+        <Tabs group="ask" tabs={askExamples(c, asked, one.key)} />
+      </details>
+    </section>
+  )
+}
+
+/** `Allowed: 5 seats`. */
+function inWords({ allowed, value, name }: Entitled): string {
+  if (!allowed) return `Not allowed: ${name}`
+  const isAmount = typeof value === 'number' || value === 'unlimited'
+  return `Allowed: ${isAmount ? `${shownValue(value)} ${name.toLowerCase()}` : name}`
+}
+
+/** If only test mode stands in the way: what that means, and the switch. */
+export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {
+  if (of.missing !== null || !of.all.some(({ reason }) => reason === 'test_mode')) return null
+  return (
+    <div class="warning" role="note">
+      <p>
+        <strong>In this project, subscriptions in test mode give no access.</strong> Anybody can subscribe with a test
+        card. Let them give access only in a project in which you try things out.
+      </p>
+      {can(c, 'projects:write') ? (
+        <Post c={c} to={`${pathsOf(c).general}/entitlements`}>
+          <From c={c} from={consumer} />
+          <input type="hidden" name="test_mode_counts" value="true" autocomplete="off" />
+          <button type="submit">Let test mode give access</button>
+        </Post>
+      ) : (
+        <p>An admin can change this under Settings, General.</p>
+      )}
+    </div>
+  )
+}

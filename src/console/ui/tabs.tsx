@@ -1,0 +1,31 @@
+import { Copyable } from './parts'
+
+type Tab = readonly [name: string, label: string, text: string]
+
+/** Examples to copy, in tabs: radio buttons and the style sheet, so that they work without a script. @param group unique on the page */
+export function Tabs({ group, tabs, first }: { group: string; tabs: readonly Tab[]; first?: string | undefined }) {
+  return (
+    <fieldset class="tabs">
+      <legend class="unseen">Example for</legend>
+      {tabs.map(([name, label], at) => (
+        <>
+          <input
+            type="radio"
+            name={group}
+            id={`tab-${name}`}
+            checked={first === undefined ? at === 0 : name === first}
+            autocomplete="off"
+          />
+          <label for={`tab-${name}`}>{label}</label>
+        </>
+      ))}
+      {tabs.map(([name, label, text]) => (
+        <div class="panel">
+          <Copyable id={`example-${name}`} label={`${label} example`}>
+            {text}
+          </Copyable>
+        </div>
+      ))}
+    </fieldset>
+  )
+}

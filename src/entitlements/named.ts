@@ -1,0 +1,54 @@
+import { type Column, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { ObjectKey } from '../billing/read/store'
+import { billingObjects } from '../billing/schema'
+import { planRefs, plans } from '../catalog/schema'
+import { consumerOf } from '../consumers/links'
+import { consumerIds, consumers } from '../consumers/schema'
+import { type Db, raw } from '../db/client'
+import { json } from '../db/sql'
+
+/** The items or lines of a billing object whose plans are named. */
+const NAMED_ITEMS = 20
+
+/** Whose a billing object is, and the plans of what it is for, by the vendor's price or product. Null: no consumer is linked. */
+export type Named = {
+  consumer: { id: string; title: string } | null
+  plans: { ref: string; id: string; name: string }[]
+}
+
+const k = alias(consumers, 'k')
+const i = alias(consumerIds, 'ki')
+const o = alias(billingObjects, 'o')
+
+/** The names that belong to a billing object, as an expression over its columns: `Named` as JSON. */
+export function namedOf(
+  projectId: string,
+  { vendor, customer, candidates }: Record<'vendor' | 'customer' | 'candidates', SQL | Column>,
+): SQL {
+  const owner = consumerOf(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${customer}` })
+  const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+    WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${k.id} ORDER BY ${i.position} LIMIT 1)`
+  const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${k.name}, ${k.email}, ${firstId}, ${k.id}))
+    FROM (SELECT ${owner} AS id) w CROSS JOIN ${consumers} ${k} ON ${k.project_id} = ${projectId} AND ${k.id} = w.id)`
+  const parts = sql`coalesce(${candidates} -> '$[0].body.items', ${candidates} -> '$[0].body.lines.data', '[]')`
+  const sold = sql`(SELECT json_group_array(json_object('ref', ${planRefs.ref}, 'id', ${plans.id}, 'name', ${plans.name}))
+    FROM (SELECT DISTINCT f.value AS ref FROM (SELECT value FROM json_each(${parts}) LIMIT ${NAMED_ITEMS}) j
+      CROSS JOIN json_each(json_array(j.value ->> 'price', j.value ->> 'variant', j.value ->> 'product')) f WHERE f.value IS NOT NULL) w
+    CROSS JOIN ${planRefs} ON ${planRefs.project_id} = ${projectId} AND ${planRefs.vendor} = ${vendor} AND ${planRefs.ref} = w.ref
+    CROSS JOIN ${plans} ON ${plans.project_id} = ${projectId} AND ${plans.id} = ${planRefs.plan_id})`
+  return sql`json_object('consumer', json(${consumer}), 'plans', json(${sold}))`
+}
+
+/** Reads the names that belong to one billing object. */
+export function findNamed(db: Db, projectId: string, { kind, id, vendor }: ObjectKey) {
+  const shown = { named: json<Named>(namedOf(projectId, o)).as('named') }
+  return raw(
+    db,
+    shown,
+    (
+      fields,
+    ) => sql`SELECT ${fields} FROM ${billingObjects} ${o} WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind}
+      AND ${o.vendor_id} = ${id} AND ${vendor === undefined ? sql`1` : sql`${o.vendor} = ${vendor}`} ORDER BY ${o.vendor} LIMIT 1`,
+  )
+}

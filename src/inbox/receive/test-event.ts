@@ -1,0 +1,55 @@
+import { sql } from 'drizzle-orm'
+import { auditedEach, type Change } from '../../audit/store'
+import { batch } from '../../db/client'
+import type { Runtime } from '../../env'
+import { limit } from '../../http/rate-limit'
+import { utf8 } from '../../lib/crypto'
+import { Fault, notFound } from '../../lib/fault'
+import { vendorOf } from '../../vendors'
+import { connections } from '../connections/schema'
+import { type LiveConnection, remembered, reread } from './known-connections'
+import { record } from './record'
+import { verify } from './verify'
+
+type Asked = { project_id: string; id: string; name: string; url: string }
+
+/** Why no test event is sent: the connection is in live mode, it has no signing secret, or we have no such event of its vendor. */
+export type NoTest = 'live' | 'no_secret' | 'no_sample'
+
+/**
+ * Sends a test event to a connection in test mode: signs it with the connection's own secret, and receives it as a delivery of the
+ * vendor. The audit entry comes first, so that no test event is without one.
+ *
+ * @param asked.name of the test event
+ * @param asked.url the ingest URL, which some vendors sign
+ * @returns the id of the event, or why there is none
+ * @throws {Fault} `not_found`, `rate_limited`, `connection_disabled`, `encryption_key_unavailable`, `database_unavailable`
+ */
+export async function sendTestEvent(rt: Runtime, asked: Asked, change: Change): Promise<{ event_id: string } | NoTest> {
+  const { project_id, id, name, url } = asked
+  await limit(rt.limits, 'ingest', `${id}:test`, 'Too many test events to this connection.')
+  // Memory may be a minute old: what it says of the mode does not count.
+  const { connection } = await reread(rt, id, await remembered(rt, id, async () => {}), 0)
+  if (connection?.project_id !== project_id) throw notFound('Connection')
+  const samples = vendorOf(connection.vendor)?.samples
+  if (connection.livemode) return 'live'
+  if (!samples || !Object.hasOwn(samples.list, name)) return 'no_sample'
+  const [secret] = connection.secrets
+  if (!secret) return 'no_secret'
+  const text = samples.body(name, { seed: id.replace(/^con_/, ''), now: rt.now })
+  const headers = new Headers(await samples.sign(text, secret.text, rt.now))
+  const delivery = { headers, bytes: utf8(text), url, now: rt.now }
+  const verified = await verify(connection, delivery)
+  if ('refused' in verified) throw verified.refused
+  await batch(rt.db, { audit: auditEntry(rt, connection, { name, type: samples.list[name]?.type }, change) })
+  const receipt = await record(rt, verified, delivery)
+  if (!receipt) throw new Fault('database_unavailable', 'The connection changed meanwhile. Try again in a few seconds.')
+  return { event_id: receipt.event_ids[0] ?? '' }
+}
+
+/** Only while the connection is as it was read, as the event itself: see fence.ts. */
+function auditEntry({ db }: Runtime, { project_id, id, version }: LiveConnection, details: object, change: Change) {
+  const entry = { project_id, action: 'connection.test_event_sent', object_type: 'connection', details: { ...details } }
+  const objects = sql`(SELECT ${connections.id} FROM ${connections} WHERE ${connections.id} = ${id} AND ${connections.version} = ${version})`
+  return auditedEach(db, change, entry, { objects, most: 1 })
+}

@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { call, countingD1, deliver, freshProject, inStore, settled, stripeConnection, stripeEvent } from '../harness'
+import { visit } from './visit'
+
+const item = (price: string) => ({ id: `si_${price}`, quantity: 2, price: { id: price, product: 'prod_1' } })
+const OBJECTS: [type: string, object: Record<string, unknown>][] = [
+  [
+    'customer.subscription.created',
+    { id: 'sub_a', customer: 'cus_a', status: 'active', items: { object: 'list', data: [item('price_a')] } },
+  ],
+  [
+    'customer.subscription.created',
+    { id: 'sub_b', customer: 'cus_b', status: 'active', items: { data: [item('price_b')] } },
+  ],
+  ['customer.created', { id: 'cus_a', object: 'customer', metadata: { consumer_external_id: 'ada' } }],
+  [
+    'invoice.paid',
+    {
+      ...{ id: 'in_a', object: 'invoice', customer: 'cus_a', status: 'paid', currency: 'eur', total: 3800 },
+      lines: {
+        data: [{ id: 'il_a', pricing: { price_details: { price: 'price_a', product: 'prod_1' } } }],
+        has_more: false,
+      },
+    },
+  ],
+  ['payment_method.attached', { id: 'pm_a', object: 'payment_method', customer: 'cus_a', type: 'sepa_debit' }],
+]
+
+describe('names beside ids', () => {
+  let project: string
+  let token: string
+  let base: string
+  let consumer: string
+  let plan: string
+  const api = async (path: string, method: string, json: object) =>
+    (await call(`/platform/v1/${path}`, { method, token, project, json })).body
+  const textOf = async (path: string) =>
+    (await visit(base + path, token)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  const costOf = async (path: string) => {
+    const { DB, count } = countingD1()
+    await visit(base + path, token, { bindings: inStore(DB) })
+    return count.trips
+  }
+
+  beforeAll(async () => {
+    const made = await freshProject()
+    project = made.project
+    token = made.owner.token
+    base = `/console/p/${project}/platform`
+    const { id } = await stripeConnection(token, project)
+    for (const [type, object] of OBJECTS) {
+      const { body } = await deliver(id, stripeEvent(type, object))
+      await settled(project, token, body.event_ids[0])
+    }
+    consumer = (await api('consumers/ext:ada', 'PUT', { name: 'Ada <Lovelace>' })).id
+    await api('billing/features/seats', 'PUT', { name: 'Seats', type: 'quantity' })
+    const features = { seats: { value: 5 } }
+    const prices = [{ vendor: 'stripe', ref: 'price_a' }]
+    plan = (await api('billing/plans', 'POST', { key: 'team', name: 'Team <1>', features, prices })).id
+    await api(`consumers/${consumer}/block`, 'POST', {})
+  })
+
+  it.each(['subscriptions', 'invoices', 'payment-methods'])(
+    'are in the list of %s, which costs as many trips as before',
+    async (list) => {
+      const { text } = await visit(`${base}/billing/${list}`, token)
+      const rows = text.split('<tr').filter((row) => row.includes('cus_'))
+      const of = (customer: string) => rows.find((row) => row.includes(customer)) ?? ''
+      expect(of('cus_a')).toMatch(new RegExp(`href="${base}/consumers/${consumer}">\\s*Ada &lt;Lovelace&gt;</a>`))
+      if (list === 'subscriptions') {
+        expect(of('cus_a')).toContain('Team &lt;1&gt;: 2 × ')
+        expect(of('cus_b')).not.toMatch(/Team|csm_/)
+      }
+      // The session; the list; the frame.
+      expect(await costOf(`/billing/${list}`)).toBeLessThanOrEqual(4)
+    },
+  )
+
+  it('are on the pages of a subscription and an invoice, which cost as many trips as before', async () => {
+    expect(await textOf('/billing/subscriptions/sub_a')).toMatch(
+      /Consumer Ada &lt;Lovelace&gt; .*Items .*Plan .*Team &lt;1&gt;/,
+    )
+    expect(await textOf('/billing/subscriptions/sub_b')).not.toMatch(/Consumer Ada|Team/)
+    expect(await textOf('/billing/invoices/in_a')).toMatch(/Consumer Ada &lt;Lovelace&gt; /)
+    for (const path of ['/billing/subscriptions/sub_a', '/billing/invoices/in_a'])
+      expect([path, await costOf(path)]).toEqual([path, 4])
+  })
+
+  it('are in the audit log', async () => {
+    const { text } = await visit(`${base}/settings/audit-log`, token)
+    expect(text).toContain(`<span class="line">Ada &lt;Lovelace&gt;</span><code>${consumer}</code>`)
+    expect(text).toContain(`<span class="line">Team &lt;1&gt;</span><code>${plan}</code>`)
+  })
+})
