@@ -191,6 +191,19 @@ describe('a report', () => {
     expect(JSON.parse((await sendSigned(reported([secret]))).text)).toMatchObject([{ label: 'true_positive' }])
   })
 
+  it('with two secrets of a key that is only told of is told of for both', async () => {
+    const { project, owner, key, secret } = await freshKey()
+    const json = { settings: { on_exposure: 'notify' } }
+    await call(`/platform/v1/projects/${project}`, { method: 'PATCH', token: owner.token, project, json })
+    const rotation = { method: 'POST', token: owner.token, project, json: { when: 'first_use' } }
+    const waiting = (await call(`/platform/v1/api-keys/${key.id}/rotate`, rotation)).body.secret
+    for (let i = 0; i < 2; i++) await sendSigned(reported([secret, waiting, secret]))
+    const entries = (await logged(key.id)).map(([action, , { secret }]) => `${action}: ${secret}`)
+    expect(entries.toSorted()).toEqual(['api_key.exposed: current', 'api_key.exposed: pending'])
+    const facts = { secret: 'pending', earlier: key.key_prefix }
+    expect(await noticesIn(project)).toMatchObject([{ facts }])
+  })
+
   it('is refused if it is too large or malformed, and what GitHub adds does no harm', async () => {
     const many = reported(Array(1001).fill('x'))
     expect((await sendSigned(many)).status).toBe(422)
