@@ -33,6 +33,8 @@ export const PROJECTS_A_RUN = 3
 export const DUE_LOOKED_AT = 500
 /** How long after each failed attempt an email is tried again (ms). After the last of these, it is given up. */
 export const MAIL_WAITS = [5 * MINUTE, 20 * MINUTE, HOUR, 4 * HOUR]
+/** How long after a notice was opened an email that cannot be prepared is given up (ms). */
+export const PREPARED_WITHIN = 7 * DAY
 /** Emails that are sent at the same time. */
 export const MAILS_AT_ONCE = 5
 
