@@ -204,6 +204,16 @@ describe('a report', () => {
     expect(await noticesIn(project)).toMatchObject([{ facts }])
   })
 
+  it('counts once for all of its tokens, before anything else', async () => {
+    const counted: unknown[] = []
+    const limiter = { limit: async (one: unknown) => ({ success: counted.push(one) < 2 }) } as RateLimit
+    const options = { bindings: { LIMIT_EXPOSURES: limiter } }
+    const body = reported(Array.from({ length: 500 }, madeUp))
+    expect((await sendSigned(body, options)).status).toBe(200)
+    expect((await send(body, null, null, options)).status).toBe(429)
+    expect(counted).toHaveLength(2)
+  })
+
   it('is refused if it is too large or malformed, and what GitHub adds does no harm', async () => {
     const many = reported(Array(1001).fill('x'))
     expect((await sendSigned(many)).status).toBe(422)
