@@ -71,6 +71,7 @@ describe('a rotation with first_use', () => {
     expect(await says(fresh)).toBe(200)
     const previous = { key_prefix: key.key_prefix, valid_until: iso(now + HOUR + 60 * SECOND), last_used_at: null }
     expect((await shown()).previous).toEqual(previous)
+    expect((await shown()).last_used_at).toBe(iso(now + HOUR))
     advance(60 * SECOND - 1)
     expect(await says(secret)).toBe(200)
     const used = iso(now + HOUR + 60 * SECOND - 1)
@@ -160,6 +161,25 @@ describe('a rotation with first_use', () => {
     expect(await says(secret)).toBe(200)
     expect([await says(fresh), await says(secret), (await rotate({}, fresh)).status]).toEqual([200, 'key_rotated', 200])
   })
+})
+
+it.each([
+  ['revoked', 'DELETE', ''],
+  ['rotated', 'POST', '/rotate'],
+])('the first use of a secret of a key that is %s meanwhile completes nothing', async (what, method, path) => {
+  const { owner, project, begin, send, actions } = await newWorld()
+  const fresh = await begin()
+  let isFirst = true
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (/update "api_keys"/i.test(sql) && isFirst) {
+      isFirst = false
+      await send(method, path, owner.token)
+    }
+    return run()
+  })
+  const { status, body } = await call(`${KEYS}/self`, { token: fresh, project, bindings: { DB } })
+  expect([status, body.code]).toEqual([401, `key_${what}`])
+  expect((await actions()).map(({ action }) => action)).toEqual(['api_key.rotation_pending', `api_key.${what}`])
 })
 
 describe('a rotation now', () => {
