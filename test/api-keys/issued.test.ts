@@ -166,6 +166,14 @@ describe('revoking with issued=true', () => {
     expect(await alive()).toEqual(['free'])
   })
 
+  it('follows a secret that was replaced and still works', async () => {
+    const { rotate, revoke, alive } = await newWorld('a', 'b')
+    await rotate('a', 'b')
+    await rotate('owner', 'b', { grace_s: 60 })
+    await revoke('a', '?issued=true')
+    expect(await alive()).toEqual([])
+  })
+
   it('finds what an already revoked key was handed, and changes nothing the second time', async () => {
     const { rotate, revoke, alive, audit } = await newWorld('a', 'b')
     await rotate('a', 'b')

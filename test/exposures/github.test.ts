@@ -111,7 +111,11 @@ describe('the signature', () => {
     }
     for (const bad of [[], [0x30], [0x30, 0], [0x30, 2, 2, 0], [0x30, 6, 2, 1, 1, 3, 1, 1], Array(64).fill(1)])
       expect(rawSignature(new Uint8Array(bad))).toBeNull()
-    expect(rawSignature(new Uint8Array([0x30, 39, 2, 34, ...Array(34).fill(1), 2, 1, 1]))).toBeNull()
+    for (const length of [33, 34]) {
+      const long = [2, length, ...Array(length).fill(1)]
+      expect(rawSignature(new Uint8Array([0x30, length + 5, ...long, 2, 1, 1]))).toBeNull()
+      expect(rawSignature(new Uint8Array([0x30, length + 5, 2, 1, 1, ...long]))).toBeNull()
+    }
   })
 
   it('that is made up revokes nothing', async () => {
