@@ -31,6 +31,7 @@ export interface Env {
   LIMIT_REFRESH: RateLimit
   LIMIT_VENDOR: RateLimit
   LIMIT_WEBHOOK_TESTS: RateLimit
+  LIMIT_EXPOSURES: RateLimit
   METRICS?: AnalyticsEngineDataset
   BACKUPS?: R2Bucket
   CF_VERSION_METADATA?: WorkerVersionMetadata
@@ -97,6 +98,7 @@ export type Runtime = {
     refresh: RateLimit
     vendor: RateLimit
     webhook_tests: RateLimit
+    exposures: RateLimit
   }
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
@@ -146,6 +148,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       refresh: env.LIMIT_REFRESH,
       vendor: env.LIMIT_VENDOR,
       webhook_tests: env.LIMIT_WEBHOOK_TESTS,
+      exposures: env.LIMIT_EXPOSURES,
     },
     metrics: env.METRICS ?? null,
     backups: env.BACKUPS ?? null,

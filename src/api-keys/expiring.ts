@@ -1,6 +1,7 @@
 import { and, eq, gt, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { batch, type Db } from '../db/client'
 import { DAY } from '../lib/time'
+import { namesSecret } from '../notices/exposed'
 import { EXPIRING_DAYS, USED_WITHIN_DAYS } from '../notices/limits'
 import { noticesOpened } from '../notices/open'
 import { notices } from '../notices/schema'
@@ -55,9 +56,9 @@ export function isExpiringNoMore(now: number): SQL {
 /** Whether the key of a notice about an exposed secret has ended, or has other secrets by now. */
 export function isExposedNoMore(now: number): SQL {
   const { key_prefix, pending, previous } = apiKeys
-  return sql`NOT EXISTS (SELECT 1 FROM ${apiKeys} WHERE ${isOfNotice(now)} AND ${notices.facts} ->> '$.key_prefix'
-    IN (${key_prefix}, iif(${pending} ->> '$.expires_at' > ${now}, ${pending} ->> '$.key_prefix', NULL),
-      iif(${previous} ->> '$.valid_until' > ${now}, ${previous} ->> '$.key_prefix', NULL)))`
+  return sql`NOT EXISTS (SELECT 1 FROM ${apiKeys} WHERE ${isOfNotice(now)} AND (${namesSecret(sql`${key_prefix}`)}
+    OR (${pending} ->> '$.expires_at' > ${now} AND ${namesSecret(sql`${pending} ->> '$.key_prefix'`)})
+    OR (${previous} ->> '$.valid_until' > ${now} AND ${namesSecret(sql`${previous} ->> '$.key_prefix'`)})))`
 }
 
 function isOfNotice(now: number): SQL {

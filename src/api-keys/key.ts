@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, notInArray, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
 import { audited, type Change, entriesOf } from '../audit/store'
@@ -14,7 +14,7 @@ import { projects } from '../tenancy/schema'
 import { MAX_LIVE_KEYS, MAX_MINTED_A_DAY } from './limits'
 import { apiKeys } from './schema'
 import type { NewSecret } from './secret'
-import { handedOther, handedThrough, pendingOf, previousOf } from './secrets'
+import { type Holder, handedOther, handedThrough, isHolder, pendingOf, previousOf } from './secrets'
 
 /** Whom the current secret was handed to. */
 export const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
@@ -119,12 +119,28 @@ type KeysHeld = {
  */
 export const listKeys = prepared((db: Db, { project_id, before, limit, now, issuedTo, unusedSince }: KeysHeld) => {
   const live = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at))
-  const issued = issuedTo && or(eq(ISSUED_TO, issuedTo), handedOther(issuedTo, now), handedThrough(issuedTo, now))
+  const issued = issuedTo && wasHanded(issuedTo, now)
   const unused = unusedSince && sql`coalesce(${USED_AT}, ${apiKeys.created_at}) <= ${unusedSince}`
   return selectKeys(db, and(live, issued, unused, before === null ? undefined : lt(apiKeys.id, before)))
     .orderBy(desc(apiKeys.id))
     .limit(limit)
 })
+
+/** Reads the live keys of which one of these keys was handed a secret that works or waits, without these keys themselves. */
+export function findHandedBy(
+  db: Db,
+  { project_id, ids, now }: { project_id: string; ids: readonly string[]; now: number },
+) {
+  const live = and(eq(apiKeys.project_id, project_id), isNull(apiKeys.revoked_at))
+  const isOther = notInArray(apiKeys.id, valuesOf(ids))
+  return selectKeys(db, and(live, isOther, wasHanded(valuesOf(ids), now)))
+    .orderBy(desc(apiKeys.id))
+    .limit(MAX_LIVE_KEYS)
+}
+
+function wasHanded(holder: Holder, now: number | Held<number>) {
+  return or(isHolder(ISSUED_TO, holder), handedOther(holder, now), handedThrough(holder, now))
+}
 
 /** How many of the first changes of a project {@link firstRevoked} looks at. */
 const FIRST_CHANGES = 50

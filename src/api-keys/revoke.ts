@@ -57,9 +57,10 @@ export async function revokeKeys(
   return ended.map(({ id }) => id)
 }
 
-/** Reads the connections with signing secrets that this key added, or that a key added whose secret it was handed. */
-export function findSecretsAddedThrough(db: Db, projectId: string, id: string, now: number) {
-  const through = and(eq(apiKeys.project_id, projectId), or(eq(apiKeys.id, id), handedThrough(id, now)))
+/** Reads the connections with signing secrets that these keys added, or that a key added whose secret one of them was handed. */
+export function findSecretsAddedThrough(db: Db, projectId: string, ids: readonly string[], now: number) {
+  const these = valuesOf(ids)
+  const through = and(eq(apiKeys.project_id, projectId), or(inArray(apiKeys.id, these), handedThrough(these, now)))
   return findSecretsAddedBy(db, projectId, db.select({ id: apiKeys.id }).from(apiKeys).where(through))
 }
 
@@ -71,7 +72,7 @@ function revokedWith(db: Db, { project_id, id }: { project_id: string; id: strin
   return {
     auditedWith: auditedEach(db, change, each, { objects, most: MAX_LIVE_KEYS }),
     endedWith: db.update(apiKeys).set({ revoked_at: change.now }).where(handed),
-    added: findSecretsAddedThrough(db, project_id, id, change.now),
+    added: findSecretsAddedThrough(db, project_id, [id], change.now),
   }
 }
 

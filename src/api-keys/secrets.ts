@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { SQL, sql } from 'drizzle-orm'
 import type { Held } from '../db/client'
 import { inGrace, stillPending } from '../lib/rotation'
 import { apiKeys, type PendingSecret, type PreviousSecret, type retiredSecrets } from './schema'
@@ -23,14 +23,16 @@ export function secretsSeen({ key_prefix, pending }: { key_prefix: string; pendi
 }
 
 type Id = string | Held<string>
+/** Whom a secret was handed to: a user or an API key, or any of several, as a list of a statement. */
+export type Holder = Id | SQL
 type Now = number | Held<number>
 
 /**
  * Whether a secret of a key that works or waits went through the hands of this API key: directly, or from key to key. Or of this
  * user, who rotated the key before it rotated itself.
  */
-export function handedThrough(holder: Id, now: Now): SQL {
-  const among = (json: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${json}) WHERE value = ${holder})`
+export function handedThrough(holder: Holder, now: Now): SQL {
+  const among = (json: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${json}) WHERE ${isHolder(sql`value`, holder)})`
   const { pending, previous } = othersAt(now)
   return sql`(${among(sql`${apiKeys.secret_lineage}`)}
     OR ${pending} AND ${among(sql`${apiKeys.pending} -> '$.lineage'`)}
@@ -38,10 +40,15 @@ export function handedThrough(holder: Id, now: Now): SQL {
 }
 
 /** Whether a secret of a key that works or waits, besides its current one, was handed to this user or API key. */
-export function handedOther(holder: Id, now: Now): SQL {
+export function handedOther(holder: Holder, now: Now): SQL {
   const { pending, previous } = othersAt(now)
-  return sql`(${pending} AND ${apiKeys.pending} ->> '$.issued_to' = ${holder}
-    OR ${previous} AND ${apiKeys.previous} ->> '$.issued_to' = ${holder})`
+  return sql`(${pending} AND ${isHolder(sql`${apiKeys.pending} ->> '$.issued_to'`, holder)}
+    OR ${previous} AND ${isHolder(sql`${apiKeys.previous} ->> '$.issued_to'`, holder)})`
+}
+
+/** Whether an id is that of a holder. */
+export function isHolder(id: SQL, holder: Holder): SQL {
+  return holder instanceof SQL ? sql`${id} IN ${holder}` : sql`${id} = ${holder}`
 }
 
 /** Whether a key has another secret that waits, or one that still works. */

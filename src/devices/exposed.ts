@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { devices } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
 import { valuesOf } from '../db/sql'
+import { namesSecret } from '../notices/exposed'
 import { notices } from '../notices/schema'
 import { projects } from '../tenancy/schema'
 import { tokenRole } from './verify'
@@ -66,18 +67,17 @@ export function exposedPrefix(
 }
 
 /**
- * Whether the device of a notice about an exposed token has ended, or has other tokens by now. A notice from before the prefix was
+ * Whether the device of a notice about exposed tokens has ended, or has other tokens by now. A notice from before the prefix was
  * noted waits for the end of the device.
  */
 export function isTokenNoMore(now: number): SQL {
-  const shown = sql`${notices.facts} ->> '$.token_prefix'`
   const { token_prefix, pending, previous } = d
   return sql`NOT EXISTS (SELECT 1 FROM ${devices} ${d} INDEXED BY devices_consumer
     WHERE ${d.project_id} = ${notices.project_id} AND ${d.consumer_id} = ${notices.facts} ->> '$.consumer'
       AND ${d.state} = 'active' AND ${d.id} = ${notices.object_id} AND coalesce(${d.expires_at}, ${now + 1}) > ${now}
-      AND (json_type(${notices.facts}, '$.token_prefix') IS NULL OR ${shown} IS ${token_prefix}
-        OR (${pending} ->> '$.expires_at' > ${now} AND ${shown} IS ${pending} ->> '$.token_prefix')
-        OR (${previous} ->> '$.valid_until' > ${now} AND ${shown} IS ${previous} ->> '$.token_prefix')))`
+      AND (json_type(${notices.facts}, '$.token_prefix') IS NULL OR ${namesSecret(sql`${token_prefix}`)}
+        OR (${pending} ->> '$.expires_at' > ${now} AND ${namesSecret(sql`${pending} ->> '$.token_prefix'`)})
+        OR (${previous} ->> '$.valid_until' > ${now} AND ${namesSecret(sql`${previous} ->> '$.token_prefix'`)})))`
 }
 
 /** Revokes devices. @param from yields them, as {@link withExposed} does */

@@ -12,8 +12,9 @@ import {
 } from '../devices/exposed'
 import type { Runtime } from '../env'
 import { newId } from '../lib/ids'
+import { saysExposed } from '../notices/exposed'
 import { MAX_DEVICE_NOTICES } from '../notices/limits'
-import { noticesOpened } from '../notices/open'
+import { hasRoom, isOpen, noticesOpened } from '../notices/open'
 import type { NoticeFacts } from '../notices/schema'
 import { notices } from '../notices/schema'
 import { settingsOf } from '../tenancy/settings'
@@ -21,7 +22,7 @@ import { settingsOf } from '../tenancy/settings'
 /** A secret of ours that was found somewhere, by its hash. */
 export type Reported = { hash: string; source: string | null; url: string | null }
 
-/** An API key or a device to end, or only to tell of. `audit`, `notice`: the ids of the rows that say so. */
+/** An API key or a device to end, or only to tell of. `audit`: the id of the entry that says so. */
 type Exposed = {
   type: 'api_key' | 'device'
   project_id: string
@@ -32,7 +33,6 @@ type Exposed = {
   details: Record<string, unknown>
   facts: NoticeFacts
   audit: string
-  notice: string
 }
 
 /**
@@ -49,12 +49,14 @@ export async function endInStore(rt: Runtime, reported: readonly Reported[], cha
     ...findExposedKeys(db, hashes),
     devices: findExposedDevices(db, hashes),
   })
-  const byObject = new Map<string, Exposed>()
+  // An object is ended once, and only told of once for each of its secrets.
+  const exposed = new Map<string, Exposed>()
   for (const one of reported) {
-    const exposed = exposedOf(one, { keys, devices }, now)
-    if (exposed && !byObject.has(exposed.id)) byObject.set(exposed.id, exposed)
+    const found = exposedOf(one, { keys, devices }, now)
+    const key = found?.ends ? found.id : one.hash
+    if (found && !exposed.has(key)) exposed.set(key, found)
   }
-  if (byObject.size > 0) await endAll(rt, [...byObject.values()], change)
+  if (exposed.size > 0) await endAll(rt, [...exposed.values()], change)
   const live = [...keys, ...devices.map(({ token_hash: hash, ...device }) => ({ ...device, hash }))]
   const known = live.flatMap(({ hash, pending_hash, previous_hash }) => [hash, pending_hash, previous_hash])
   return [...known, ...retired.map(({ hash }) => hash)].filter((hash) => hash !== null)
@@ -80,10 +82,10 @@ function exposedOf({ hash, source, url }: Reported, { keys, devices }: Found, no
   return exposed({ type: 'device', id, project_id, hash, ends, details: { consumer }, facts }, now)
 }
 
-function exposed(of: Omit<Exposed, 'action' | 'audit' | 'notice'>, now: number): Exposed {
-  const ids = { audit: newId('aud', now), notice: newId('ntc', now) }
-  if (!of.ends) return { ...of, ...ids, action: `${of.type}.exposed` }
-  return { ...of, ...ids, action: `${of.type}.revoked`, details: { ...of.details, exposed: true } }
+function exposed(of: Omit<Exposed, 'action' | 'audit'>, now: number): Exposed {
+  const audit = newId('aud', now)
+  if (!of.ends) return { ...of, audit, action: `${of.type}.exposed` }
+  return { ...of, audit, action: `${of.type}.revoked`, details: { ...of.details, exposed: true } }
 }
 
 /** One of them, in the statements below. */
@@ -101,24 +103,13 @@ async function endAll({ db, now }: Runtime, all: readonly Exposed[], change: Cha
     AND ${notices.closed_at} IS NULL AND ${notices.kind} = 'key_exposed' AND ${notices.facts} ->> '$.object' = 'device'
     LIMIT ${MAX_DEVICE_NOTICES}`
   const hasRoomForDevices = sql`(SELECT count(*) FROM (${ofDevices})) < ${MAX_DEVICE_NOTICES}`
-  // The notice of this report: another one that is open, or too many, make none.
-  const isTold = sql`EXISTS (SELECT 1 FROM ${notices} WHERE ${notices.project_id} = ${each('project_id')}
-    AND ${notices.id} = ${each('notice')})`
+  const matter = { project_id: each('project_id'), kind: sql`'key_exposed'`, object_id: each('id') }
+  const canTell = sql`(${each('type')} = 'api_key' OR ${hasRoomForDevices} OR ${isOpen(matter)})`
+  // Whether the statement after it opens a notice: one that is open and says the same, or too many, make none.
+  const isTold = sql`${canTell} AND ${hasRoom(matter)} AND NOT ${isOpen(matter, saysExposed(json('facts')))}`
   await batch(
     db,
     {
-      told: noticesOpened(
-        db,
-        {
-          id: each('notice'),
-          project_id: each('project_id'),
-          kind: sql`'key_exposed'`,
-          object_id: each('id'),
-          facts: json('facts'),
-        },
-        sql`FROM ${list} WHERE ${isLive} AND (${each('type')} = 'api_key' OR ${hasRoomForDevices})`,
-        now,
-      ),
       audited: auditedFrom(
         db,
         change,
@@ -132,8 +123,14 @@ async function endAll({ db, now }: Runtime, all: readonly Exposed[], change: Cha
             object_id: each('id'),
             details: json('details'),
           },
-          from: sql`FROM ${list} WHERE ${isLive} AND (${each('ends')} OR ${isTold})`,
+          from: sql`FROM ${list} WHERE ${isLive} AND (${each('ends')} OR (${isTold}))`,
         },
+      ),
+      told: noticesOpened(
+        db,
+        { ...matter, facts: json('facts') },
+        sql`FROM ${list} WHERE ${isLive} AND ${canTell}`,
+        now,
       ),
       keys: exposedKeysRevoked(
         db,
@@ -146,6 +143,6 @@ async function endAll({ db, now }: Runtime, all: readonly Exposed[], change: Cha
         now,
       ),
     },
-    { idempotent: true }, // the second time, nothing is live, or its notice is open
+    { idempotent: true }, // the second time, nothing is live, or its notice says so
   )
 }

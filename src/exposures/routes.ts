@@ -54,7 +54,7 @@ export const exposureRoutes = new Hono<HttpEnv>().post(
   body(ReportBody),
   async (c) => {
     const { limits, waitUntil } = c.get('rt')
-    await limit(limits, 'public', addressOf(c), 'Too many reports from this address.')
+    await limit(limits, 'exposures', addressOf(c), 'Too many reports from this address.')
     const { secret } = c.req.valid('json')
     const work = report(c, [{ secret, source: null, url: null }])
     waitUntil(work.catch(() => {})) // It goes on if the caller hangs up.
@@ -82,7 +82,7 @@ export const githubRoutes = new Hono<HttpEnv>().post(
   }),
   async (c) => {
     const { limits } = c.get('rt')
-    await limit(limits, 'public', addressOf(c), 'Too many reports from this address.')
+    await limit(limits, 'exposures', addressOf(c), 'Too many reports from this address.')
     return answer(c, await reportOfGitHub(c), 200)
   },
 )

@@ -64,6 +64,8 @@ export const RATE_LIMITS = {
   vendor: { requests: 100, window: 60 },
   // Of a project: each is a request to a server of its choice.
   webhook_tests: { requests: 6, window: 60 },
+  // Of an address: each report can read every store. A report of GitHub's has hundreds of tokens, so it needs few.
+  exposures: { requests: 30, window: 60 },
 } as const
 /** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */
 export const COSTLY_ROWS = 5_000

@@ -8,6 +8,11 @@ export const MAX_DEVICE_NOTICES = 20
 export const MAILED_AGAIN_AFTER = DAY
 /** Characters of a text that comes from outside, such as an address or the answer of a server. */
 export const MAX_FACT = 300
+/**
+ * Characters of the prefixes that a notice keeps of secrets that were exposed before the one that it shows: 16 of them. A secret that is
+ * left out, and still works, is told of again if it is reported again.
+ */
+export const MAX_EARLIER = 16 * 17
 /** How long a closed notice is kept (ms). */
 export const CLOSED_KEPT = 90 * DAY
 /** Open notices that one step of the cron looks at. */
@@ -28,6 +33,8 @@ export const PROJECTS_A_RUN = 3
 export const DUE_LOOKED_AT = 500
 /** How long after each failed attempt an email is tried again (ms). After the last of these, it is given up. */
 export const MAIL_WAITS = [5 * MINUTE, 20 * MINUTE, HOUR, 4 * HOUR]
+/** How long after a notice was opened an email that cannot be prepared is given up (ms). */
+export const PREPARED_WITHIN = 7 * DAY
 /** Emails that are sent at the same time. */
 export const MAILS_AT_ONCE = 5
 

@@ -3,6 +3,7 @@ import type { Db, Query } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { ID_TIME, idFloor } from '../lib/ids'
+import { saysExposed, withEarlier } from './exposed'
 import { MAILED_AGAIN_AFTER, MAX_FACT, MAX_OPEN_NOTICES } from './limits'
 import { type NoticeFacts, notices } from './schema'
 
@@ -18,7 +19,8 @@ type Opening = {
 
 /**
  * Opens notices, one for each row that `from` yields, unless they are open already. Each is mailed, unless that was done and it was
- * closed less than a day ago. It belongs into the batch that sees the matter.
+ * closed less than a day ago. A secret that is exposed while the notice of its object is open makes it a new one. It belongs into the
+ * batch that sees the matter.
  *
  * @param from FROM and WHERE
  */
@@ -37,19 +39,28 @@ export function noticesOpened(db: Db, { id, ...opening }: Opening, from: SQL, no
     db,
     notices,
     row,
-    sql`${from} AND ${hasRoom(opening.project_id)}
+    sql`${from} AND ${hasRoom(opening)}
       ON CONFLICT (${bare(project_id, kind, object_id)}) DO UPDATE SET
-        ${bare(notices.id)} = ${excluded(notices.id)}, ${bare(facts)} = ${excluded(facts)}, ${bare(tries)} = 0, ${bare(mail_left)} = NULL,
+        ${bare(notices.id)} = ${excluded(notices.id)}, ${bare(facts)} = iif(${closed_at} IS NULL, ${withEarlier()}, ${excluded(facts)}), ${bare(tries)} = 0, ${bare(mail_left)} = NULL,
         ${bare(opened_at)} = ${excluded(opened_at)}, ${bare(closed_at)} = NULL,
         ${bare(mail_due_at)} = iif(${isMailed}, NULL, ${excluded(mail_due_at)})
-      WHERE ${closed_at} IS NOT NULL`,
+      WHERE ${closed_at} IS NOT NULL OR (${kind} = 'key_exposed' AND NOT ${saysExposed(excluded(facts))})`,
   )
 }
 
-function hasRoom(projectId: Column | SQL): SQL {
-  const open = sql`SELECT 1 FROM ${notices} INDEXED BY notices_open WHERE ${notices.project_id} = ${projectId}
+type Matter = Pick<Opening, 'project_id' | 'kind' | 'object_id'>
+
+/** Whether a notice may be opened: the project has few, or it is open and can only become another one. */
+export function hasRoom(matter: Matter): SQL {
+  const open = sql`SELECT 1 FROM ${notices} INDEXED BY notices_open WHERE ${notices.project_id} = ${matter.project_id}
     AND ${notices.closed_at} IS NULL LIMIT ${MAX_OPEN_NOTICES}`
-  return sql`(SELECT count(*) FROM (${open})) < ${MAX_OPEN_NOTICES}`
+  return sql`((SELECT count(*) FROM (${open})) < ${MAX_OPEN_NOTICES} OR ${isOpen(matter)})`
+}
+
+/** Whether there is an open notice of a matter. @param also what it must say */
+export function isOpen({ project_id, kind, object_id }: Matter, also: SQL = sql`true`): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${notices} WHERE ${notices.project_id} = ${project_id} AND ${notices.kind} = ${kind}
+    AND ${notices.object_id} = ${object_id} AND ${notices.closed_at} IS NULL AND ${also})`
 }
 
 /** An id with the time and random digits, of which all are digits of ids. */

@@ -7,6 +7,7 @@ import { writeLog } from '../http/log'
 import { pooled } from '../lib/pooled'
 import { DAY } from '../lib/time'
 import { deliver } from '../mail/deliver'
+import type { Mail } from '../mail/mail'
 import { rankIn } from '../tenancy/people'
 import { members, projects } from '../tenancy/schema'
 import {
@@ -16,9 +17,10 @@ import {
   MAILS_OF_PROJECT,
   MAX_READERS,
   NOTICE_MAILS_TO_ADDRESS,
+  PREPARED_WITHIN,
   PROJECTS_A_RUN,
 } from './limits'
-import { type NoticeRow, noticeMail } from './mails'
+import { type About, type NoticeRow, noticeMail } from './mails'
 import { notices } from './schema'
 
 const dayOf = (now: number) => Math.floor(now / DAY)
@@ -40,6 +42,7 @@ export function findDueMails(db: Db, now: number) {
  * Those whom it did not reach are tried again later, and given up after some attempts.
  *
  * @param rt in the store of the project
+ * @throws the error of an email that could not be prepared: it is tried again later, and that was no attempt
  */
 export async function sendDueMails(rt: Runtime, projectId: string): Promise<void> {
   const { db, now } = rt
@@ -48,11 +51,14 @@ export async function sendDueMails(rt: Runtime, projectId: string): Promise<void
   const claimed = await claim(db, projectId, now)
   if (claimed.length === 0) return
   const about = { id: projectId, name: project.name, origin: rt.settings.publicOrigin }
-  const readers = await readersOf(rt.directory, projectId, claimed, now)
+  const readers = await prepare(rt, about, claimed).catch(async (error) => {
+    await unprepared(db, claimed, now)
+    throw error
+  })
   const how = rt.settings.signInDelivery === 'log' ? 'log' : 'email'
-  const results = await pooled(MAILS_AT_ONCE, readers, async ({ id, email, own, sent }) => {
+  const results = await pooled(MAILS_AT_ONCE, readers, async ({ id, mail }) => {
     try {
-      await deliver(rt, noticeMail(email, about, own, sent >= NOTICE_MAILS_TO_ADDRESS), how)
+      await deliver(rt, mail, how)
       return null
     } catch (error) {
       writeLog('error', 'notice_not_sent', { user_id: id, project_id: projectId, error: String(error) })
@@ -98,7 +104,35 @@ async function claim(db: Db, projectId: string, now: number): Promise<NoticeRow[
   return claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
+/** Takes back the claim of notices whose email could not be prepared. They wait for as long as they have been open. */
+async function unprepared(db: Db, rows: readonly NoticeRow[], now: number): Promise<void> {
+  const over = now - PREPARED_WITHIN
+  const given = rows.filter(({ opened_at }) => opened_at <= over).length
+  if (given > 0) writeLog('error', 'notice_given_up', { project_id: rows[0]?.project_id, notices: given, at: now })
+  const wait = sql`max(${MAIL_WAITS[0]}, min(${MAIL_WAITS.at(-1)}, ${now} - ${notices.opened_at}))`
+  const set = {
+    tries: sql`${notices.tries} - 1`,
+    mail_due_at: sql`iif(${notices.opened_at} <= ${over}, NULL, ${now} + ${wait})`,
+  }
+  await run(
+    db,
+    db
+      .update(notices)
+      .set(set)
+      .where(and(theseOf(rows), isNotNull(notices.mail_due_at))),
+  )
+}
+
 type Reader = { id: string; email: string; own: NoticeRow[]; sent: number }
+
+/** Makes the email of each reader. */
+async function prepare(rt: Runtime, about: About, claimed: readonly NoticeRow[]): Promise<(Reader & { mail: Mail })[]> {
+  const readers = await readersOf(rt.directory, about.id, claimed, rt.now)
+  return readers.map((reader) => {
+    const { email, own, sent } = reader
+    return { ...reader, mail: noticeMail(email, about, own, sent >= NOTICE_MAILS_TO_ADDRESS) }
+  })
+}
 
 /**
  * Counts an email to each reader who may get one more today, with the notices in it: those that the reader wants, and has not had.

@@ -17,14 +17,18 @@ const endpointPage = (id: string) => `platform/webhook-endpoints/${id}`
 const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
   key_exposed: ({ object_id, facts }) => {
     const isKey = facts.object === 'api_key'
-    const what = isKey ? `The API key ${text(facts.name)} (${text(facts.key_prefix)})` : `The device ${object_id}`
+    const prefix = isKey ? facts.key_prefix : facts.token_prefix
+    const what = `${isKey ? `The API key ${text(facts.name)}` : `The device ${object_id}`}${prefix ? ` (${prefix})` : ''}`
     const where = facts.url ? ` It was found at ${text(facts.url)}.` : ''
+    const earlier = facts.earlier
+      ? ` Its secrets that were reported before: ${text(facts.earlier).trim().replaceAll(' ', ', ')}.`
+      : ''
     const then = facts.ended
       ? `It was revoked.${isKey ? ' If somebody may have used it, also revoke the keys that were rotated with it.' : ''}`
       : 'It still works, because of the project’s setting for exposed secrets. Replace it.'
     return {
       title: isKey ? 'An API key was exposed' : 'The token of a device was exposed',
-      says: `${what} was reported as exposed: others could read its secret. ${then}${where}`,
+      says: `${what} was reported as exposed: others could read its secret.${earlier} ${then}${where}`,
       page: isKey ? keyPage(object_id) : `platform/consumers/${text(facts.consumer)}`,
     }
   },

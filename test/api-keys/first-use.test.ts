@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DAY, HOUR, iso, SECOND } from '../../src/lib/time'
+import { DAY, HOUR, iso, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { addMember, call, countingD1, freshProject, mint, ORDINARY, STORE, tamperedD1 } from '../harness'
 
@@ -71,6 +71,7 @@ describe('a rotation with first_use', () => {
     expect(await says(fresh)).toBe(200)
     const previous = { key_prefix: key.key_prefix, valid_until: iso(now + HOUR + 60 * SECOND), last_used_at: null }
     expect((await shown()).previous).toEqual(previous)
+    expect((await shown()).last_used_at).toBe(iso(now + HOUR))
     advance(60 * SECOND - 1)
     expect(await says(secret)).toBe(200)
     const used = iso(now + HOUR + 60 * SECOND - 1)
@@ -138,6 +139,13 @@ describe('a rotation with first_use', () => {
     expect(await says(secret)).toBe('key_rotated')
   })
 
+  it('is not completed by a call that takes no API keys', async () => {
+    const { secret, begin, says } = await newWorld()
+    const fresh = await begin()
+    expect((await call('/auth/user', { token: fresh })).status).toBe(403)
+    expect([await says(secret), await says(fresh), await says(secret)]).toEqual([200, 200, 'key_rotated'])
+  })
+
   it('is over with a rotation now, which ends every other secret', async () => {
     const { secret, begin, rotate, says, all, shown } = await newWorld()
     const second = await begin(HOUR / SECOND)
@@ -162,7 +170,42 @@ describe('a rotation with first_use', () => {
   })
 })
 
+it.each([
+  ['revoked', 'DELETE', ''],
+  ['rotated', 'POST', '/rotate'],
+])('the first use of a secret of a key that is %s meanwhile completes nothing', async (what, method, path) => {
+  const { owner, project, begin, send, actions } = await newWorld()
+  const fresh = await begin()
+  let isFirst = true
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (/update "api_keys"/i.test(sql) && isFirst) {
+      isFirst = false
+      await send(method, path, owner.token)
+    }
+    return run()
+  })
+  const { status, body } = await call(`${KEYS}/self`, { token: fresh, project, bindings: { DB } })
+  expect([status, body.code]).toEqual([401, `key_${what}`])
+  expect((await actions()).map(({ action }) => action)).toEqual(['api_key.rotation_pending', `api_key.${what}`])
+})
+
 describe('a rotation now', () => {
+  it('keeps when the key was last used, with whichever secret', async () => {
+    const { now, owner, secret, rotate, says, shown, send } = await newWorld()
+    await says(secret)
+    await rotate({ grace_s: 86_400 })
+    expect((await shown()).last_used_at).toBe(iso(now))
+    advance(MINUTE)
+    await says(secret)
+    const { body } = await rotate({ grace_s: 86_400 })
+    expect(body.key.last_used_at).toBe(iso(now + MINUTE))
+    const third = await rotate({ grace_s: 86_400 })
+    advance(MINUTE)
+    await says(body.secret)
+    await send('DELETE', '/previous-secret', owner.token)
+    expect([third.status, (await shown()).last_used_at]).toEqual([200, iso(now + 2 * MINUTE)])
+  })
+
   it('with a grace lets the old secret work on, but not rotate', async () => {
     const { now, secret, rotate, says, shown, key } = await newWorld()
     const { body } = await rotate({ grace_s: 86_400 })

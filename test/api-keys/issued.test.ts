@@ -19,9 +19,14 @@ async function newWorld(...names: string[]) {
   for (const name of names) keys[name] = await mint(owner.token, project, { name, scopes: ORDINARY })
   const of = (name: string) => keys[name] as Minted
   /** Rotates a key with a secret, and keeps the new one. */
-  const rotate = async (by: string, name: string) => {
+  const rotate = async (by: string, name: string, json?: object) => {
     const token = by === 'owner' ? owner.token : of(by).secret
-    const answer = await call(`${KEYS}/${of(name).key.id}/rotate`, { method: 'POST', token, project })
+    const answer = await call(`${KEYS}/${of(name).key.id}/rotate`, {
+      method: 'POST',
+      token,
+      project,
+      ...(json && { json }),
+    })
     if (answer.status === 200) keys[name] = { key: answer.body.key, secret: answer.body.secret }
     return answer
   }
@@ -145,6 +150,28 @@ describe('revoking with issued=true', () => {
     expect((await heldBy(id('a'))).filter((name) => name !== 'a')).toEqual(['b', 'c', 'd'])
     expect((await revoke('a', '?issued=true')).status).toBe(200)
     expect(await alive()).toEqual(['free'])
+  })
+
+  it('follows secrets that became current at their first use', async () => {
+    const { rotate, revoke, alive } = await newWorld('a', 'b', 'c', 'free')
+    for (const [by, name] of [
+      ['a', 'b'],
+      ['b', 'b'],
+      ['b', 'c'],
+    ] as const) {
+      expect((await rotate(by, name, { when: 'first_use' })).status).toBe(200)
+      expect(await alive()).toContain(name)
+    }
+    await revoke('a', '?issued=true')
+    expect(await alive()).toEqual(['free'])
+  })
+
+  it('follows a secret that was replaced and still works', async () => {
+    const { rotate, revoke, alive } = await newWorld('a', 'b')
+    await rotate('a', 'b')
+    await rotate('owner', 'b', { grace_s: 60 })
+    await revoke('a', '?issued=true')
+    expect(await alive()).toEqual([])
   })
 
   it('finds what an already revoked key was handed, and changes nothing the second time', async () => {

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { inOneWindow } from '../clock'
-import { bound, call, countingD1, everyD1, freshKey, freshProject, mint, STORE, tampered } from '../harness'
+import {
+  bound,
+  call,
+  countingD1,
+  everyD1,
+  freshKey,
+  freshProject,
+  LIMIT_REACHED,
+  mint,
+  type RequestOptions,
+  STORE,
+  tampered,
+} from '../harness'
 import { ROUTES, takesBody } from '../routes/of-app'
 
 const KEYS = '/platform/v1/api-keys'
@@ -13,7 +25,8 @@ const OUTSIDE = from('198.51.100.7')
 async function fenced(fields: Record<string, unknown> = {}) {
   const { project, owner } = await freshProject()
   const { key, secret } = await mint(owner.token, project, { allowed_networks: HOME, ...fields })
-  const self = (headers: Record<string, string>) => call(`${KEYS}/self`, { token: secret, project, headers })
+  const self = (headers: Record<string, string>, options: RequestOptions = {}) =>
+    call(`${KEYS}/self`, { token: secret, project, headers, ...options })
   const patch = (json: unknown, token = secret, headers = INSIDE) =>
     call(`${KEYS}/${key.id}`, { method: 'PATCH', token, project, json, headers })
   return { project, owner, key, secret, self, patch }
@@ -269,6 +282,24 @@ describe('a limit of its own', () => {
     expect(refused.body).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('a limit of its own') })
     expect(refused.headers.get('RateLimit-Policy')).toBe(`"api_key";q=${per_minute};w=60`)
     expect(other.status).toBe(200)
+  })
+
+  it('begins anew when it is changed', async () => {
+    const statuses = await inOneWindow(async () => {
+      const { patch, owner, self } = await fenced({ rate_limit: { per_minute: 2 } })
+      const all = [(await self(INSIDE)).status]
+      await patch({ rate_limit: { per_minute: 4 } }, owner.token)
+      for (let n = 0; n < 6; n++) all.push((await self(INSIDE)).status)
+      return all
+    })
+    // The second one still counts against the limit that the isolate remembers.
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429])
+  })
+
+  it('of 20 is counted in the lower of the two limits of bindings', async () => {
+    const { self } = await fenced({ rate_limit: { per_minute: 20 } })
+    const refused = await self(INSIDE, { bindings: { LIMIT_AUTH_FAILURE: LIMIT_REACHED } })
+    expect([refused.status, refused.headers.get('RateLimit-Policy')]).toEqual([429, '"api_key";q=20;w=60'])
   })
 
   it('is not used up by whoever has stolen the secret and calls from elsewhere', async () => {

@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
+import { MAX_DAY_NETWORKS } from '../../src/api-keys/limits'
 import { DAY, HOUR, iso, MINUTE } from '../../src/lib/time'
 import { advance, setClock, stopClock } from '../clock'
-import { addMember, call, countingD1, failingD1, freshKey, freshProject, mint, STORE } from '../harness'
+import { addMember, call, countingD1, failingD1, freshKey, freshProject, mint, STORE, tamperedD1 } from '../harness'
 
 const KEYS = '/platform/v1/api-keys'
 const NOON = Date.parse('2026-11-20T12:00:00.000Z')
@@ -106,6 +107,39 @@ it('keeps days apart, and answers those that are asked for', async () => {
   expect((await stored()).map(({ counts }) => JSON.parse(counts).requests)).toEqual([2, 1, 1])
 })
 
+it('keeps the last networks of a day, also before it is first written', async () => {
+  const { use, stored } = await world()
+  setClock(NOON + DAY / 2 - MINUTE / 2)
+  await use(`${KEYS}/self`)
+  setClock(NOON + DAY / 2)
+  const networks = Array.from({ length: MAX_DAY_NETWORKS + 2 }, (_, i) => `192.0.${i}.1`)
+  for (const address of networks) await use(`${KEYS}/self`, { headers: from(address) })
+  advance(MINUTE)
+  await use(`${KEYS}/self`, { headers: from(networks.at(-1) ?? '') })
+  const kept = async () => {
+    const { seen = '' } = (await stored()).find(({ day }) => day === Math.floor(Date.now() / DAY)) ?? {}
+    const all = JSON.parse(seen).networks.map(({ network, at }: { network: string; at: number }) => [network, at])
+    return new Map<string, number>(all)
+  }
+  const last = networks.slice(2).map((address) => address.replace(/1$/, '0/24'))
+  expect([...(await kept()).keys()].toSorted()).toEqual(last.toSorted())
+  advance(MINUTE)
+  await use(`${KEYS}/self`, { headers: from(networks[2] ?? '') })
+  expect([(await kept()).size, (await kept()).get(last[0] ?? '')]).toEqual([MAX_DAY_NETWORKS, Date.now()])
+})
+
+it('is tried again by the next request if the database did not write', async () => {
+  const { use, stored } = await world()
+  const DB = tamperedD1(({ sql, run }) => {
+    if (sql.includes('api_key_days')) throw new Error('D1_ERROR: out of order')
+    return run()
+  })
+  expect((await use(`${KEYS}/self`, { bindings: { DB } })).status).toBe(200)
+  expect(await stored()).toEqual([])
+  await use(`${KEYS}/self`)
+  expect(await stored()).toHaveLength(1)
+})
+
 it('says what traffic there was in the last hour', async () => {
   const { use, usage } = await world()
   for (const minutes of [0, 15, 30, 45]) {
@@ -117,6 +151,7 @@ it('says what traffic there was in the last hour', async () => {
     return (await usage()).live_traffic
   }
   expect(await at(45)).toEqual({ requests: 4, networks: 4 })
+  expect(await at(75)).toEqual({ requests: 2, networks: 2 })
   expect(await at(80)).toEqual({ requests: 2, networks: 2 })
   expect(await at(110)).toEqual({ requests: 0, networks: 0 })
 })

@@ -15,6 +15,9 @@ it('shows the use of a key, its refused calls, and that it is in use before it i
   const shown = ['Requests by day', '192.0.2.0/24', 'Netherlands', 'curl', 'Last refused calls', 'not_found']
   for (const said of [...shown, refused.headers.get('X-Request-Id')]) expect(text).toContain(said)
   expect(text).not.toContain('192.0.2.7')
+  // A refused call leaves nothing else that a page could show, so its id is there to be copied.
+  const id = refused.headers.get('X-Request-Id')
+  expect(text).toMatch(new RegExp(`<code id="of-${id}">${id}</code> <button type="button" data-copy="of-${id}"`))
   for (const what of ['/revoke', '/rotate'])
     expect((await of(what)).text).toContain('at least 2 requests in the last hour')
 })

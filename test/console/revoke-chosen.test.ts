@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addMember, call, freshProject, mint, STORE } from '../harness'
+import { addMember, call, countingD1, freshProject, mint, ORDINARY, STORE, stripeConnection } from '../harness'
 import { formToken, submit, visit } from './visit'
 
 /** Several keys that are ticked in the list and revoked together. */
@@ -137,4 +137,35 @@ it('says which other keys a rotated key could have opened, and how much they are
   }
   await submit(`${keys}/${root.key.id}/rotate`, owner.token, { when: 'now' })
   expect((await call('/platform/v1/api-keys/self', { token: body.secret, project })).status).toBe(200)
+})
+
+it('says which other keys and signing secrets somebody who had one of the keys may know, in no further trip', async () => {
+  const { project, owner, ids, ask, made, keys } = await newPlace(['One'])
+  const { id } = await stripeConnection(owner.token, project)
+  for (const name of ['Two', 'Three', 'Four'])
+    ids.push((await mint(owner.token, project, { name, scopes: ORDINARY })).key.id)
+  const [one = '', two = '', three = ''] = ids
+  const before = countingD1()
+  const { text: none } = await visit(`${keys}/revoke?id=${one}&id=${two}`, owner.token, { bindings: { DB: before.DB } })
+  expect(none).not.toMatch(/Anyone who held|Signing secrets/)
+  const api = (path: string, json?: object) =>
+    call(`/platform/v1${path}`, { method: 'POST', project, token: made[0]?.secret ?? '', ...(json && { json }) })
+  await api(`/billing/connections/${id}/secrets`, { signing_secret: 'whsec_of_the_first_key' })
+  for (const key of [two, three]) await api(`/api-keys/${key}/rotate`)
+  const { DB, count } = countingD1()
+  const { text } = await visit(`${keys}/revoke?id=${one}&id=${two}`, owner.token, { bindings: { DB } })
+  expect(text).toMatch(/held one of these keys also has the secret of 1 other key.*Three/s)
+  expect(text).toMatch(new RegExp(`were added with these keys.*stay on 1 connection.*/connections/${id}"`, 's'))
+  expect(text).not.toContain('Four')
+  expect(count.trips).toBe(before.count.trips)
+  expect((await ask([one, two, three])).text).not.toContain('Anyone who held')
+  // Through the hands of another key, and as the token that is being replaced.
+  await call(`/platform/v1/api-keys/${three}/rotate`, {
+    method: 'POST',
+    project,
+    token: owner.token,
+    json: { grace_s: 60 },
+  })
+  expect((await ask([one])).text).toMatch(/the secrets of 2 other keys/)
+  expect((await ask([two])).text).not.toContain('Anyone who held')
 })

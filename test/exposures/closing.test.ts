@@ -109,9 +109,12 @@ describe('an API key', () => {
     expect(await isOpen(project)).toBe(true)
     advance(HOUR)
     expect(await isOpen(project)).toBe(false)
-    await report((await rotate({ when: 'first_use' })).body.secret)
+    const waiting = (await rotate({ when: 'first_use' })).body.secret
+    await report(waiting)
     expect(await isOpen(project)).toBe(true)
     advance(7 * DAY)
+    expect(await isOpen(project)).toBe(false)
+    await report(waiting)
     expect(await isOpen(project)).toBe(false)
   })
 })

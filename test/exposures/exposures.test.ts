@@ -236,8 +236,10 @@ describe('an attacker', () => {
     const headers = { 'CF-Connecting-IP': freshAddress() }
     const refusing = { limit: async () => ({ success: false }) } as unknown as RateLimit
     const { secret, project } = await freshKey()
-    const limited = await report(secret, { headers, bindings: { LIMIT_PUBLIC: refusing } })
-    expect([limited.status, limited.headers.get('Retry-After')]).toEqual([429, '10'])
+    const { DB, count } = countingD1()
+    const limited = await report(secret, { headers, bindings: { DB, LIMIT_EXPOSURES: refusing } })
+    expect([limited.status, limited.headers.get('Retry-After'), count.trips]).toEqual([429, '10', 0])
+    expect(limited.headers.get('RateLimit-Policy')).toBe('"exposures";q=30;w=60')
     expect((await report('x'.repeat(1001))).status).toBe(422)
     expect((await report('x'.repeat(70_000))).status).toBe(413)
     expect((await report([secret])).status).toBe(422)

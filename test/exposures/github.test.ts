@@ -111,7 +111,11 @@ describe('the signature', () => {
     }
     for (const bad of [[], [0x30], [0x30, 0], [0x30, 2, 2, 0], [0x30, 6, 2, 1, 1, 3, 1, 1], Array(64).fill(1)])
       expect(rawSignature(new Uint8Array(bad))).toBeNull()
-    expect(rawSignature(new Uint8Array([0x30, 39, 2, 34, ...Array(34).fill(1), 2, 1, 1]))).toBeNull()
+    for (const length of [33, 34]) {
+      const long = [2, length, ...Array(length).fill(1)]
+      expect(rawSignature(new Uint8Array([0x30, length + 5, ...long, 2, 1, 1]))).toBeNull()
+      expect(rawSignature(new Uint8Array([0x30, length + 5, 2, 1, 1, ...long]))).toBeNull()
+    }
   })
 
   it('that is made up revokes nothing', async () => {
@@ -189,6 +193,29 @@ describe('a report', () => {
     expect(await noticesIn(project)).toMatchObject([{ facts: { source: 'commit', url: URL_OF_FILE } }])
     // It no longer works, and is a secret of ours all the same.
     expect(JSON.parse((await sendSigned(reported([secret]))).text)).toMatchObject([{ label: 'true_positive' }])
+  })
+
+  it('with two secrets of a key that is only told of is told of for both', async () => {
+    const { project, owner, key, secret } = await freshKey()
+    const json = { settings: { on_exposure: 'notify' } }
+    await call(`/platform/v1/projects/${project}`, { method: 'PATCH', token: owner.token, project, json })
+    const rotation = { method: 'POST', token: owner.token, project, json: { when: 'first_use' } }
+    const waiting = (await call(`/platform/v1/api-keys/${key.id}/rotate`, rotation)).body.secret
+    for (let i = 0; i < 2; i++) await sendSigned(reported([secret, waiting, secret]))
+    const entries = (await logged(key.id)).map(([action, , { secret }]) => `${action}: ${secret}`)
+    expect(entries.toSorted()).toEqual(['api_key.exposed: current', 'api_key.exposed: pending'])
+    const facts = { secret: 'pending', earlier: key.key_prefix }
+    expect(await noticesIn(project)).toMatchObject([{ facts }])
+  })
+
+  it('counts once for all of its tokens, before anything else', async () => {
+    const counted: unknown[] = []
+    const limiter = { limit: async (one: unknown) => ({ success: counted.push(one) < 2 }) } as RateLimit
+    const options = { bindings: { LIMIT_EXPOSURES: limiter } }
+    const body = reported(Array.from({ length: 500 }, madeUp))
+    expect((await sendSigned(body, options)).status).toBe(200)
+    expect((await send(body, null, null, options)).status).toBe(429)
+    expect(counted).toHaveLength(2)
   })
 
   it('is refused if it is too large or malformed, and what GitHub adds does no harm', async () => {

@@ -1,9 +1,9 @@
 import { crc32Hex, randomHex } from '../../src/lib/crypto'
-import { call, type RequestOptions, STORE } from '../harness'
+import { call, freshAddress, type RequestOptions, STORE } from '../harness'
 import { rowsOfAll } from '../inbox/pipeline'
 
 export const report = (secret: unknown, options: RequestOptions = {}) =>
-  call('/exposures', { method: 'POST', json: { secret }, ...options })
+  call('/exposures', { method: 'POST', json: { secret }, headers: { 'CF-Connecting-IP': freshAddress() }, ...options })
 
 /** A secret that looks like that of an API key and is none. */
 export function madeUp(): string {

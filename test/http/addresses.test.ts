@@ -4,7 +4,13 @@ import type { Env } from '../../src/env'
 import { newConnectionId } from '../../src/lib/ids'
 import { call, freshProject } from '../harness'
 
-type Limit = 'LIMIT_AUTH_FAILURE' | 'LIMIT_SIGN_IN' | 'LIMIT_INGEST' | 'LIMIT_UNKNOWN_CONNECTION' | 'LIMIT_PUBLIC'
+type Limit =
+  | 'LIMIT_AUTH_FAILURE'
+  | 'LIMIT_SIGN_IN'
+  | 'LIMIT_INGEST'
+  | 'LIMIT_UNKNOWN_CONNECTION'
+  | 'LIMIT_PUBLIC'
+  | 'LIMIT_EXPOSURES'
 
 /** What an address is counted under, where a limit counts by address. */
 const COUNTED: [Limit, (headers: Record<string, string>, bindings: Partial<Env>) => Promise<unknown>][] = [
@@ -21,6 +27,10 @@ const COUNTED: [Limit, (headers: Record<string, string>, bindings: Partial<Env>)
       call('/auth/codes', { method: 'POST', json: { email: 'nobody@example.com' }, headers, bindings }),
   ],
   ['LIMIT_PUBLIC', (headers, bindings) => call('/p/prj_none/jwks.json', { headers, bindings })],
+  [
+    'LIMIT_EXPOSURES',
+    (headers, bindings) => call('/exposures/github', { method: 'POST', body: '[]', headers, bindings }),
+  ],
   ...(['LIMIT_INGEST', 'LIMIT_UNKNOWN_CONNECTION'] as const).map((limit): (typeof COUNTED)[number] => [
     limit,
     (headers, bindings) =>

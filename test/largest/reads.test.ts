@@ -48,6 +48,7 @@ const STATED: Record<string, Bounds> = {
   // With how the key was used, a trip more.
   [`${SETTINGS}/api-keys/:id`]: { trips: 7, rows: LOG },
   // Every key that the project ever had: a revoked one may have handed its secret on.
+  [`${SETTINGS}/api-keys/revoke`]: { rows: MANY + 500 },
   // Then the traffic of the keys that go with it, as on the page that rotates it.
   [`${SETTINGS}/api-keys/:id/revoke`]: { trips: 7, rows: MANY + 500 },
   [`${SETTINGS}/api-keys/:id/rotate`]: { trips: 7 },

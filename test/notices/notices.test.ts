@@ -195,6 +195,15 @@ describe('emails', () => {
     expect(await state()).toEqual({ tries: 1, mail_due_at: null })
   })
 
+  it('are not sent once the matter is over', async () => {
+    const { project } = await freshProject()
+    await insertNotice(project, { mail_due_at: NOON + MINUTE })
+    await keepHouse()
+    expect(await noticesIn(project)).toMatchObject([{ closed_at: NOON }])
+    advance(MINUTE)
+    expect(await minute()).toEqual([])
+  })
+
   it('contain no address that somebody chose, and describe twenty notices at most', async () => {
     const { project } = await freshProject('visit www.evil.example now')
     const facts = JSON.stringify({
@@ -236,6 +245,12 @@ describe('a connection', () => {
     for (let i = 0; i < 25; i++) await refuse()
     // Opened again within a day: no email.
     expect(await noticesIn(project)).toMatchObject([{ closed_at: null }])
+    expect(await minute()).toEqual([])
+    await deliver(connection.id, stripeEvent())
+    await keepHouse()
+    advance(DAY + MINUTE)
+    for (let i = 0; i < 25; i++) await refuse()
+    expect(await minute()).toHaveLength(1)
   })
 
   it('of which ten events of the last hour failed is told of', async () => {
@@ -300,6 +315,8 @@ describe('an API key in use', () => {
       ]),
     )
     expect((await minute())[0]?.subject).toBe('2 notices about your project')
+    await keepHouse()
+    expect(await minute()).toEqual([])
     advance(DAY)
     await keepHouse()
     expect(await told()).toEqual(

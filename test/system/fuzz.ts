@@ -1,7 +1,7 @@
 /*
  * npm run fuzz: sends random valid and hostile requests, generated from /openapi.json, to a server of its own. It
  * reports as a finding: a 5xx, a response that the document does not describe, a response with another tenant's data, a
- * change to that tenant's data, and an error in the server's log.
+ * change to that tenant's data, an ended secret that works, and an error in the server's log.
  */
 import * as fc from 'fast-check'
 import { readFlags } from '../../scripts/lib/flags.ts'
@@ -21,11 +21,13 @@ const { freePort, killServer, startServer } = await import('./server.ts')
 const { ask, must } = await import('../../scripts/lib/api.ts')
 const { aim } = await import('./fuzz/aim.ts')
 const { findingOf } = await import('./fuzz/judge.ts')
-const { operationsOf } = await import('./fuzz/operations.ts')
+const { operationOf, operationsOf } = await import('./fuzz/operations.ts')
+const { brokenRule, learnSecrets, noSecrets, probe } = await import('./fuzz/probes.ts')
 const { curlOf, send } = await import('./fuzz/send.ts')
 const { shots } = await import('./fuzz/shots.ts')
 const { loneSessions, newTenant, remember, spareSessions, stateOf } = await import('./fuzz/world.ts')
 const { sleep } = await import('../../scripts/lib/terminal.ts')
+type Aimed = import('./fuzz/aim.ts').Aimed
 type World = import('./fuzz/aim.ts').World
 type Shot = import('./fuzz/shots.ts').Shot
 type Json = import('../harness/json-schema.ts').Json
@@ -36,11 +38,14 @@ type Server = import('./server.ts').Server
 const WORKERS = 4
 /** Key secrets of the tenant that are remembered. Most of them have been rotated or revoked since. */
 const KEYS = 8
+/** Every so many requests, a probe is sent: see fuzz/probes.ts. */
+const PROBE_EVERY = 20
 const SETTLE_MS = 10_000
 const total = Number(values.requests)
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed)
 const found = new Map<string, string>()
 const statuses = new Map<string, number>()
+const secrets = noSecrets()
 let sent = 0
 
 let server: Server | null = null
@@ -59,13 +64,24 @@ try {
   const before = await stateOf(url, other)
   const any = shots(document, operations)
 
+  /** What is wrong with a response, or with a probe after it. */
+  const judged = async (aimed: Aimed, reply: Reply, sentAt: number) => {
+    const operation = operationOf(operations, aimed.wire.method, aimed.wire.path)
+    const what =
+      findingOf(document, operations, aimed, reply) ??
+      brokenRule(secrets, { wire: aimed.wire, operation, sentAt }, reply)
+    learnSecrets(secrets, aimed.wire, reply)
+    if (what !== null || sent % PROBE_EVERY !== 0) return what
+    return probe(secrets, own, (wire) => send(port, wire), sent / PROBE_EVERY)
+  }
   const fire = async (shot: Shot): Promise<void> => {
     const aimed = await aim(world, shot)
     const { wire, foreign } = aimed
     const where = `${wire.method} ${shot.operation.template}`
+    const sentAt = performance.now()
     const reply = await send(port, wire).catch((error: Error) => error)
     count(reply instanceof Error ? 'no answer' : reply.status)
-    const what = reply instanceof Error ? `no answer: ${reply.message}` : findingOf(document, operations, aimed, reply)
+    const what = reply instanceof Error ? `no answer: ${reply.message}` : await judged(aimed, reply, sentAt)
     if (!(reply instanceof Error) && foreign.includes(other.mark)) {
       learn(world, reply.text)
       await replaceDead(world, wire.headers.Authorization, reply)

@@ -81,6 +81,18 @@ export function Copyable({ id, label, children }: { id: string; label: string; c
   )
 }
 
+/** A short code in a line with a copy button, which needs JavaScript too. */
+export function CopyableCode({ id, label, children }: { id: string; label: string; children: string }) {
+  return (
+    <>
+      <code id={id}>{children}</code>{' '}
+      <button type="button" data-copy={id} hidden>
+        Copy<span class="unseen"> {label}</span>
+      </button>
+    </>
+  )
+}
+
 type OnceProps = { what: 'secret' | 'token'; of: Child; kept: string; children: string }
 
 /** A secret on the only page that shows it. @param props.of the heading of what has it @param props.kept how it is stored */

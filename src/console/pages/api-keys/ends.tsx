@@ -3,14 +3,11 @@ import { findKey } from '../../../api-keys/key'
 import { findSecretsAddedThrough, revokeKey } from '../../../api-keys/revoke'
 import { batch } from '../../../db/client'
 import { changeOf } from '../../../http/auth'
-import type { AddedSecrets } from '../../../inbox/connections/secrets'
 import { requireFound } from '../../../lib/fault'
 import { action } from '../../action'
 import { pathsOf, type Visit } from '../../page'
-import { plural } from '../../ui/format'
-import { secretName } from '../connections/describe'
 import { About, asked } from './about'
-import { type Handed, HandedKeys, readHanded } from './handed'
+import { AddedWith, type Handed, HandedKeys, readHanded } from './handed'
 import { addressedKey, keyPath, readKey } from './key'
 import { readUse } from './use'
 
@@ -25,7 +22,7 @@ export const revoke = action({
     const [use, handed, { keys, added }] = await Promise.all([
       readUse(c, addressedKey(c)),
       readHanded(c, addressedKey(c)),
-      batch(db, { keys: findKey(db, { project_id, id }), added: findSecretsAddedThrough(db, project_id, id, now) }),
+      batch(db, { keys: findKey(db, { project_id, id }), added: findSecretsAddedThrough(db, project_id, [id], now) }),
     ])
     return { row: requireFound(keys, 'API key'), handed, added, use }
   },
@@ -41,7 +38,7 @@ export const revoke = action({
     ),
     choice: (
       <>
-        {added.length > 0 && <Added c={c} rows={added} />}
+        {added.length > 0 && <AddedWith c={c} rows={added} />}
         {handed.rows.length > 0 && <Issued c={c} of={handed} />}
       </>
     ),
@@ -96,26 +93,6 @@ function Issued({ c, of }: { c: Visit; of: Handed }) {
           <input type="checkbox" name="issued" value="true" /> Revoke {of.rows.length === 1 ? 'it' : 'them'} too
         </label>
       </div>
-    </>
-  )
-}
-
-function Added({ c, rows }: { c: Visit; rows: AddedSecrets[] }) {
-  return (
-    <>
-      <p class="warning" role="note">
-        Signing secrets that were added with this key, or with a key that it rotated, stay on{' '}
-        {plural(rows.length, 'connection')}. Whoever added them can sign deliveries. If the key leaked, remove each
-        secret that your vendor does not sign with, and replace the others:
-      </p>
-      <ul>
-        {rows.map(({ id, name, secrets }) => (
-          <li>
-            <a href={`${pathsOf(c).connections}/${id}`}>{name}</a>:{' '}
-            {secrets.map(({ hint }) => secretName(hint)).join(', ')}
-          </li>
-        ))}
-      </ul>
     </>
   )
 }

@@ -1,19 +1,24 @@
-import { findKeysEver, type KeyRow } from '../../../api-keys/key'
+import { findHandedBy, findKeysEver, type KeyRow } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
-import { revokeKeys } from '../../../api-keys/revoke'
+import { findSecretsAddedThrough, revokeKeys } from '../../../api-keys/revoke'
 import { type KeyTrafficOf, readKeyTraffic } from '../../../api-keys/traffic'
-import { run } from '../../../db/client'
+import { batch } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
+import type { AddedSecrets } from '../../../inbox/connections/secrets'
 import { action } from '../../action'
 import { pathsOf, type Visit } from '../../page'
 import { Refused } from '../../refusal'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
+import { AddedWith, HandedKeys } from './handed'
 import { KeysInUse } from './traffic'
 
 type Chosen = {
   live: KeyRow[]
   traffic: KeyTrafficOf
+  /** Other live keys whose secrets were issued through these, and the connections with signing secrets that any of them added. */
+  handed: KeyRow[]
+  added: AddedSecrets[]
   /** Those that were revoked before. */
   gone: KeyRow[]
   /** How many are not in the project. */
@@ -30,11 +35,15 @@ async function readChosen(c: Visit): Promise<Chosen> {
   const { db, now } = c.get('rt')
   const project_id = projectOf(c.get('actor'))
   const ids = chosenIn(c).slice(0, MAX_LIVE_KEYS)
-  const found = await run(db, findKeysEver(db, project_id, ids))
+  const { found, handed, added } = await batch(db, {
+    found: findKeysEver(db, project_id, ids),
+    handed: findHandedBy(db, { project_id, ids, now }),
+    added: findSecretsAddedThrough(db, project_id, ids, now),
+  })
   const live = found.filter(({ revoked_at }) => revoked_at === null)
-  const traffic = await readKeyTraffic(db, { project_id, ids: live.map(({ id }) => id), now })
+  const traffic = await readKeyTraffic(db, { project_id, ids: [...live, ...handed].map(({ id }) => id), now })
   const gone = found.filter(({ revoked_at }) => revoked_at !== null)
-  return { live, traffic, gone, unknown: ids.length - found.length }
+  return { live, traffic, handed, added, gone, unknown: ids.length - found.length }
 }
 
 /** Revokes the keys that were ticked in the list. Keys that are no longer live stay as they are. */
@@ -69,7 +78,7 @@ export const revokeChosen = action({
 })
 
 function Consequences({ c, of }: { c: Visit; of: Chosen }) {
-  const { live, traffic } = of
+  const { live, traffic, handed, added } = of
   const used = live.filter(({ id }) => traffic(id).hour > 0).length
   return (
     <>
@@ -85,10 +94,14 @@ function Consequences({ c, of }: { c: Visit; of: Chosen }) {
       )}
       <Left of={of} />
       <KeysInUse c={c} rows={live} of={traffic} />
-      <p class="hint">
-        The numbers are minimums. If a key leaked, revoke it on its own page. There you also see the keys and signing
-        secrets that somebody who had it may know.
-      </p>
+      {added.length > 0 && <AddedWith c={c} rows={added} several />}
+      {handed.length > 0 && (
+        <>
+          <HandedKeys c={c} of={{ rows: handed, traffic }} several />
+          <p>They stay as they are. If a key leaked, go back and choose them too, or revoke it on its own page.</p>
+        </>
+      )}
+      <p class="hint">The numbers are minimums.</p>
     </>
   )
 }

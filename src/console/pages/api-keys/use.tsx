@@ -7,6 +7,7 @@ import { countryName } from '../../../lib/country'
 import { DAY, iso } from '../../../lib/time'
 import { can, type Visit } from '../../page'
 import { exact, plural } from '../../ui/format'
+import { CopyableCode } from '../../ui/parts'
 import { Table } from '../../ui/table'
 
 export type Usage = z.infer<typeof KeyUsage>
@@ -70,7 +71,14 @@ export function UseOfKey({ of }: { of: Usage }) {
                   </>
                 ),
               ],
-              ['Request', ({ request_id }) => <code>{request_id}</code>],
+              [
+                'Request',
+                ({ request_id }) => (
+                  <CopyableCode id={`of-${request_id}`} label="request id">
+                    {request_id}
+                  </CopyableCode>
+                ),
+              ],
             ]}
           />
         </>

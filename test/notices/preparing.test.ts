@@ -1,0 +1,61 @@
+import { beforeEach, expect, it } from 'vitest'
+import { DAY, MINUTE } from '../../src/lib/time'
+import { MAIL_WAITS } from '../../src/notices/limits'
+import { advance, stopClock } from '../clock'
+import { freshProject, mailbox, STORE } from '../harness'
+import { captureLog, cron, failingAt } from '../inbox/pipeline'
+import { insertNotice } from './world'
+
+/* The email of a notice cannot be prepared: that is no attempt to deliver it. */
+
+const NOON = Date.parse('2026-11-27T12:00:00Z')
+const [FIRST = 0, , , LAST = 0] = MAIL_WAITS
+beforeEach(async () => {
+  stopClock(NOON)
+  await STORE.prepare('UPDATE notices SET mail_due_at = NULL').run()
+})
+
+/** What a minute of the cron mails. `DB`: what it finds in place of the database. */
+async function minute(DB?: D1Database): Promise<string[]> {
+  const { EMAIL, mails } = mailbox()
+  await cron({ EMAIL, SIGN_IN_DELIVERY: 'email', ...(DB && { DB }) })
+  return mails.map(({ subject }) => subject)
+}
+const state = (id: string) => STORE.prepare('SELECT tries, mail_due_at FROM notices WHERE id = ?').bind(id).first()
+const lasting = { kind: 'key_exposed', facts: '{"object":"api_key","ended":true}' }
+
+it('while the directory does not say who gets it, it waits, and is no attempt', async () => {
+  const { project } = await freshProject()
+  const id = await insertNotice(project, lasting)
+  const DB = failingAt(({ sql }) => sql.includes('project_mails_day'), 'before')
+  for (const wait of [FIRST, FIRST, 2 * FIRST]) {
+    expect(await minute(DB)).toEqual([])
+    expect(await state(id)).toEqual({ tries: 0, mail_due_at: Date.now() + wait })
+    expect(await minute()).toEqual([])
+    advance(wait)
+  }
+  expect(await minute()).toEqual(['An API key was exposed'])
+  expect(await state(id)).toEqual({ tries: 1, mail_due_at: null })
+})
+
+it('one that can never be made is given up a week after its notice was opened, and holds up no other', async () => {
+  const { project } = await freshProject()
+  const log = captureLog()
+  // A later version has opened it, before it was rolled back.
+  const broken = await insertNotice(project, { kind: 'unheard_of' })
+  expect(await minute()).toEqual([])
+  await insertNotice(project, lasting)
+  expect(await minute()).toEqual(['An API key was exposed'])
+  let last = 0
+  for (let at = 0; at <= 7 * DAY + LAST; at += 10 * MINUTE) {
+    const failed = log.of('notices_not_mailed').length
+    if ((((await state(broken))?.mail_due_at as number) ?? Number.POSITIVE_INFINITY) <= Date.now()) await minute()
+    if (log.of('notices_not_mailed').length > failed) last = Date.now() - NOON
+    advance(10 * MINUTE)
+  }
+  expect(await state(broken)).toEqual({ tries: 0, mail_due_at: null })
+  expect(last).toBeGreaterThanOrEqual(7 * DAY)
+  const tried = log.of('notices_not_mailed').length
+  expect([tried > 40, tried < 60]).toEqual([true, true])
+  expect(log.of('notice_given_up')).toMatchObject([{ project_id: project, notices: 1 }])
+})
