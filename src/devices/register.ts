@@ -17,7 +17,7 @@ import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { capOf } from './cap'
+import { type Cap, capOf } from './cap'
 import { consumerBlocked } from './faults'
 import { LAST_SEEN_EVERY } from './limits'
 import { madeRoom } from './room'
@@ -50,24 +50,26 @@ type How = { fields: RegisteredFields; replace: boolean; renew: boolean; token: 
 export async function registerDevice(db: Db, of: Installation, how: How, change: Change): Promise<Registered> {
   const tried = await tryToRegister(db, of, { ...how, cap: null }, change)
   if ('device' in tried) return tried
-  const cap = await capOf(db, of.project_id, of.ref, tried)
-  const decided = await tryToRegister(db, of, { ...how, cap }, change)
+  const { feature, limit } = tried
+  if (feature === null) throw full(tried)
+  const cap = await capOf(db, of.project_id, of.ref, { feature, limit })
+  const decided = await tryToRegister(db, of, { ...how, cap: cap.limit }, change)
   if ('device' in decided) return decided
-  throw full({ feature: tried.feature, limit: cap })
+  throw full(cap)
 }
 
 /**
  * As {@link registerDevice}, in one transaction.
  *
  * @param how.cap how many active devices the consumer can have; null: as `max_devices` says
- * @returns `feature`: the device is new, and this feature says how many there can be; `limit`: what `max_devices` says
+ * @returns if there is no room for a new device: `limit`, what `max_devices` says, and `feature`, which says it instead, if there is one
  */
 async function tryToRegister(
   db: Db,
   of: Installation,
   { fields, replace, renew, token, cap }: How & { cap: number | null },
   change: Change,
-): Promise<Registered | { feature: string; limit: number }> {
+): Promise<Registered | Cap> {
   const { project_id, ref, installation_id } = of
   const id = newId('dev', change.now)
   const found = await batch(
@@ -100,8 +102,7 @@ async function tryToRegister(
   const [row] = found.device
   if (!row) {
     const { feature = null, limit = 0 } = found.settings[0] ?? {}
-    if (cap === null && feature !== null) return { feature, limit }
-    throw full({ feature, limit: cap ?? limit })
+    return { feature, limit }
   }
   const { token_hash, ...device } = row
   if (device.state === 'revoked') {
@@ -192,12 +193,8 @@ function active(of: Installation): SQL {
       AND ${d.installation_id} = ${of.installation_id} AND ${d.state} = 'active'`
 }
 
-/** @param most.feature the feature that says how many there can be; null: the setting `max_devices` does */
-function full({ feature, limit }: { feature: string | null; limit: number }): Fault {
+function full({ feature, limit }: Cap): Fault {
   const by = feature === null ? 'the setting `max_devices` of the project' : `the consumer's feature \`${feature}\``
-  const detail =
-    limit === 0
-      ? `The consumer can have no device: ${by} is 0.`
-      : `The consumer has as many active devices as it can have: ${by} is ${limit}.`
+  const detail = `The consumer has reached its limit of active devices: ${by} allows ${limit === 0 ? 'none' : limit}.`
   return new Fault('device_limit_reached', detail)
 }

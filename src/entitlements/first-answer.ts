@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { features, planRefs } from '../catalog/schema'
-import { consumerIds, customerLinks } from '../consumers/schema'
+import { consumerIds, customerLinks, grants } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
 import { json } from '../db/sql'
 import { projects } from '../tenancy/schema'
@@ -42,8 +42,11 @@ export function findForAnswer(db: Db, projectId: string) {
       FROM ${billingObjects} ${o} INDEXED BY billing_changed
       WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.updated} IS NOT NULL
       ORDER BY ${o.updated} DESC LIMIT 1)`),
-    test_mode_counts: sql<boolean>`coalesce((SELECT ${projects.settings} ->> 'test_mode_counts' FROM ${projects}
-      WHERE ${projects.id} = ${projectId}), 0)`.mapWith(Boolean),
+    /** Whether a consumer can be allowed something while there are only test events. */
+    allows: sql<boolean>`coalesce((SELECT ${projects.settings} ->> 'test_mode_counts' FROM ${projects}
+      WHERE ${projects.id} = ${projectId}), 0) OR EXISTS (SELECT 1 FROM ${grants} WHERE ${grants.project_id} = ${projectId})`.mapWith(
+      Boolean,
+    ),
   }
   return raw(db, shown, (fields) => sql`SELECT ${fields}`)
 }

@@ -24,10 +24,10 @@ export const GrantBody = named(
       plan: catalogKey.optional().describe('The key of a plan, which counts as one seat. Either this or `feature`.'),
       value: featureValue.optional().describe('What the feature gets. A boolean needs none.'),
       effect: EffectName.default('allow').describe(
-        '`deny` takes a feature away, no matter what plans and other grants give. It has no value.',
+        '`deny` takes a feature away, even if a plan or another grant includes it. It has no value.',
       ),
       starts_at: time.optional().describe('Without it, the grant applies immediately.'),
-      expires_at: time.optional().describe('From this time on, the grant does not count. It must be in the future.'),
+      expires_at: time.optional().describe('From this time on, the grant no longer applies. It must be in the future.'),
       reason: visibleText(MAX_GRANT_REASON).optional().describe('For people.'),
     })
     .refine(({ feature, plan }) => (feature === undefined) !== (plan === undefined), {

@@ -29,8 +29,9 @@ export async function readFigures(rt: Runtime) {
     dead_letters: rt.store === 0 ? (noted('dead_letters') ?? 0) : null,
     /** Milliseconds since the epoch; null if the sweep has never run. */
     last_sweep_at: noted('last_sweep_at') ?? null,
-    /** Whether secrets may be left that an older encryption key has sealed: the cron has not yet found that there are none. */
-    reseal_pending: noted('sealed_under') !== sealingKey(rt.settings.encryptionKeys),
+    /** Whether secrets may be left that an older encryption key has sealed: the cron has not found that there are none. */
+    reseal_pending:
+      noted('sealed_under') !== sealingKey(rt.settings.encryptionKeys) || (noted('not_resealed') ?? 0) > 0,
     database_bytes: db.meter.size_bytes,
     migration: found.migration[0]?.name ?? null,
     queue_backlog,

@@ -92,7 +92,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
     'A revoked installation stays revoked. Let the app make a new installation id, and register that one.',
   device_expired: 'Set a later `expires_at`, or register another device.',
   device_limit_reached:
-    'Revoke a device that is not used, or send `when_full` as `replace_oldest`. Neither helps if the limit is 0: a plan or a grant must include the feature that the detail names.',
+    'Revoke a device that is not used, or send `when_full` as `replace_oldest`. If the limit is 0, neither helps: add the feature in the detail to a plan of the consumer, or grant it.',
   feature_type_fixed: 'Create another feature with a key of its own.',
   feature_in_use: 'Take the feature out of all plans and revoke its grants, and try again.',
   feature_limit_reached: 'Delete features that nothing uses, and try again.',

@@ -20,6 +20,9 @@ export function saysExposed(facts: SQL): SQL {
 
 /** The facts of a notice that is open when another secret is exposed. */
 export function withEarlier(): SQL {
-  const earlier = sql`trim(concat_ws(' ', ${prefixIn(of)}, ${of} ->> '$.earlier'))`
-  return sql`json_set(${excluded(notices.facts)}, '$.earlier', substr(${earlier}, 1, ${MAX_EARLIER}))`
+  const facts = excluded(notices.facts)
+  const shown = prefixIn(facts)
+  // The one that is shown now may have been among them.
+  const earlier = sql`trim(replace(concat_ws(' ', '', ${prefixIn(of)}, ${of} ->> '$.earlier', ''), ' ' || ${shown} || ' ', ' '))`
+  return sql`json_set(${facts}, '$.earlier', substr(${earlier}, 1, ${MAX_EARLIER}))`
 }

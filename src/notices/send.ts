@@ -7,7 +7,6 @@ import { writeLog } from '../http/log'
 import { pooled } from '../lib/pooled'
 import { DAY } from '../lib/time'
 import { deliver } from '../mail/deliver'
-import type { Mail } from '../mail/mail'
 import { rankIn } from '../tenancy/people'
 import { members, projects } from '../tenancy/schema'
 import {
@@ -42,7 +41,7 @@ export function findDueMails(db: Db, now: number) {
  * Those whom it did not reach are tried again later, and given up after some attempts.
  *
  * @param rt in the store of the project
- * @throws the error of an email that could not be prepared: it is tried again later, and that was no attempt
+ * @throws the error of an email that could not be prepared, after the others were sent: it is tried again later, and that was no attempt
  */
 export async function sendDueMails(rt: Runtime, projectId: string): Promise<void> {
   const { db, now } = rt
@@ -51,14 +50,35 @@ export async function sendDueMails(rt: Runtime, projectId: string): Promise<void
   const claimed = await claim(db, projectId, now)
   if (claimed.length === 0) return
   const about = { id: projectId, name: project.name, origin: rt.settings.publicOrigin }
-  const readers = await prepare(rt, about, claimed).catch(async (error) => {
+  const failures = new Map(claimed.flatMap((row) => failureOf(row, about)))
+  const [broken, whole] = [claimed.filter((row) => failures.has(row)), claimed.filter((row) => !failures.has(row))]
+  if (broken.length > 0) await unprepared(db, broken, now)
+  if (whole.length > 0) await mailAll(rt, about, whole)
+  for (const error of failures.values()) throw error
+}
+
+/** Why the email of a notice cannot be made, if so. It is found out before an email of the day is counted to anybody. */
+function failureOf(row: NoticeRow, about: About): [NoticeRow, unknown][] {
+  try {
+    noticeMail('', about, [row], false)
+    return []
+  } catch (error) {
+    return [[row, error]]
+  }
+}
+
+/** Sends one email about these notices to each reader. */
+async function mailAll(rt: Runtime, about: About, claimed: readonly NoticeRow[]): Promise<void> {
+  const { db, now } = rt
+  const projectId = about.id
+  const readers = await readersOf(rt.directory, projectId, claimed, now).catch(async (error) => {
     await unprepared(db, claimed, now)
     throw error
   })
   const how = rt.settings.signInDelivery === 'log' ? 'log' : 'email'
-  const results = await pooled(MAILS_AT_ONCE, readers, async ({ id, mail }) => {
+  const results = await pooled(MAILS_AT_ONCE, readers, async ({ id, email, own, sent }) => {
     try {
-      await deliver(rt, mail, how)
+      await deliver(rt, noticeMail(email, about, own, sent >= NOTICE_MAILS_TO_ADDRESS), how)
       return null
     } catch (error) {
       writeLog('error', 'notice_not_sent', { user_id: id, project_id: projectId, error: String(error) })
@@ -124,15 +144,6 @@ async function unprepared(db: Db, rows: readonly NoticeRow[], now: number): Prom
 }
 
 type Reader = { id: string; email: string; own: NoticeRow[]; sent: number }
-
-/** Makes the email of each reader. */
-async function prepare(rt: Runtime, about: About, claimed: readonly NoticeRow[]): Promise<(Reader & { mail: Mail })[]> {
-  const readers = await readersOf(rt.directory, about.id, claimed, rt.now)
-  return readers.map((reader) => {
-    const { email, own, sent } = reader
-    return { ...reader, mail: noticeMail(email, about, own, sent >= NOTICE_MAILS_TO_ADDRESS) }
-  })
-}
 
 /**
  * Counts an email to each reader who may get one more today, with the notices in it: those that the reader wants, and has not had.

@@ -21,7 +21,7 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
     const what = `${isKey ? `The API key ${text(facts.name)}` : `The device ${object_id}`}${prefix ? ` (${prefix})` : ''}`
     const where = facts.url ? ` It was found at ${text(facts.url)}.` : ''
     const earlier = facts.earlier
-      ? ` Its secrets that were reported before: ${text(facts.earlier).trim().replaceAll(' ', ', ')}.`
+      ? ` Other secrets were reported earlier: ${text(facts.earlier).trim().replaceAll(' ', ', ')}.`
       : ''
     const then = facts.ended
       ? `It was revoked.${isKey ? ' If somebody may have used it, also revoke the keys that were rotated with it.' : ''}`

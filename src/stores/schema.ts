@@ -21,6 +21,8 @@ const NAMES = [
   'last_sweep_at',
   /** The number of the encryption key under which every secret was found to be sealed. */
   'sealed_under',
+  /** How many secrets no key opened, the last time that all were looked at. */
+  'not_resealed',
   /** How many messages have come through the dead-letter queue. */
   'dead_letters',
   /** In the directory, if one run does not reach all stores: the store with which the last run of the cron ended. */

@@ -26,7 +26,10 @@ export async function reseal(rt: Runtime, budget: Budget): Promise<void> {
   for (const column of sealedIn(rt.store)) {
     complete = (await resealColumn(rt, column, { newest, budget, sum })) && complete
   }
-  if (complete && sum.done === 0) await writeState(rt.db, 'sealed_under', newest)
+  if (complete && sum.done === 0) {
+    await writeState(rt.db, 'not_resealed', sum.failed)
+    await writeState(rt.db, 'sealed_under', newest)
+  }
   if (sum.done + sum.failed > 0) writeLog('info', 'resealed', { rows: sum.done, failed: sum.failed })
 }
 

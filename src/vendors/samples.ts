@@ -8,8 +8,8 @@ export type Sample = { type: string; does: string }
 export type Samples = {
   /** By their names. */
   list: Readonly<Record<string, Sample>>
-  /** The body of a new event. @param of.seed distinguishes the objects of a connection; `now` in ms */
-  body: (name: string, of: { seed: string; now: number }) => string
+  /** The body of a new event. @param of.seed distinguishes the objects of a connection; `now` in ms; `consumer_key`: of the metadata, for the external id */
+  body: (name: string, of: { seed: string; now: number; consumer_key: string }) => string
   /** The headers that the vendor would send with it. */
   sign: (body: string, secret: string, now: number) => Promise<Record<string, string>>
 }

@@ -6,12 +6,12 @@ import { SAMPLE_CONSUMER, SAMPLE_EVENT, type Sample, type Samples } from './samp
 /** Seats of the subscription, and the price of each a month, in cents. */
 const SEATS = 5
 const SEAT = 1900
-const METADATA = { consumer_external_id: SAMPLE_CONSUMER }
 
+type Of = { seed: string; now: number; metadata: Json }
 /** @property made the object of an event: of this connection, now (s) */
-type Made = Sample & { made: (seed: string, now: number) => Json }
+type Made = Sample & { made: (of: Of) => Json }
 
-const subscribed = (more: Json) => (seed: string, now: number) => ({ ...subscription(seed, now), ...more })
+const subscribed = (more: Json) => (of: Of) => ({ ...subscription(of), ...more })
 
 const LIST: Record<string, Made> = {
   subscription_started: {
@@ -32,8 +32,8 @@ const LIST: Record<string, Made> = {
   customer: {
     type: 'customer.created',
     does: 'creates the customer, with a name and an email address',
-    made: (seed, created) => ({
-      ...{ id: `cus_test_${seed}`, object: 'customer', created, livemode: false, metadata: METADATA },
+    made: ({ seed, now, metadata }) => ({
+      ...{ id: `cus_test_${seed}`, object: 'customer', created: now, livemode: false, metadata },
       ...{ name: 'Test Customer', email: 'test.customer@example.com' },
     }),
   },
@@ -45,7 +45,7 @@ const LIST: Record<string, Made> = {
   },
 }
 
-function subscription(seed: string, now: number): Json {
+function subscription({ seed, now, metadata }: Of): Json {
   const period = { current_period_start: now, current_period_end: now + (30 * DAY) / SECOND }
   const recurring = { interval: 'month', interval_count: 1, usage_type: 'licensed' }
   const price = { id: 'price_test_team', object: 'price', nickname: 'Team', product: 'prod_test_team', recurring }
@@ -53,7 +53,7 @@ function subscription(seed: string, now: number): Json {
   return {
     ...{ id: `sub_test_${seed}`, object: 'subscription', customer: `cus_test_${seed}`, status: 'active' },
     ...{ currency: 'eur', created: now, start_date: now, livemode: false, cancel_at_period_end: false },
-    metadata: METADATA,
+    metadata,
     items: { object: 'list', data: [{ ...item, price: { ...price, currency: 'eur', unit_amount: SEAT } }] },
   }
 }
@@ -61,8 +61,8 @@ function subscription(seed: string, now: number): Json {
 function invoice(status: 'paid' | 'open') {
   const total = SEATS * SEAT
   const paid = status === 'paid' ? total : 0
-  return (seed: string, created: number): Json => ({
-    ...{ id: `in_test_${randomHex(8)}`, object: 'invoice', customer: `cus_test_${seed}`, status, created },
+  return ({ seed, now }: Of): Json => ({
+    ...{ id: `in_test_${randomHex(8)}`, object: 'invoice', customer: `cus_test_${seed}`, status, created: now },
     ...{
       currency: 'eur',
       total,
@@ -78,7 +78,7 @@ function invoice(status: 'paid' | 'open') {
 /** Test events of Stripe, with the fields that we read. */
 export const stripeSamples: Samples = {
   list: LIST,
-  body(name, { seed, now }) {
+  body(name, { seed, now, consumer_key }) {
     const { type, made } = LIST[name] as Made
     const created = Math.floor(now / SECOND)
     const id = `${SAMPLE_EVENT}${randomHex(12)}`
@@ -88,7 +88,7 @@ export const stripeSamples: Samples = {
       type,
       created,
       livemode: false,
-      data: { object: made(seed, created) },
+      data: { object: made({ seed, now: created, metadata: { [consumer_key]: SAMPLE_CONSUMER } }) },
     })
   },
   async sign(body, secret, now) {

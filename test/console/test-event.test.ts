@@ -87,6 +87,34 @@ describe('a test event', () => {
     expect(invoices.data.map(({ status }: { status: string }) => status).sort()).toEqual(['open', 'paid'])
     const { body: customers } = await call('/platform/v1/billing/customers', { token: owner, project })
     expect(customers.data).toMatchObject([{ external_id: 'test_user_1', linked_by: 'customer' }])
+    // We signed, not the vendor: a secret that the vendor no longer uses can still be told.
+    const { body: connection } = await call(`/platform/v1/billing/connections/${id}`, { token: owner, project })
+    expect(connection.secrets).toMatchObject([{ last_used_at: null }])
+  })
+
+  it('has the external id under the key that the project reads', async () => {
+    const made = await freshProject()
+    const { token } = made.owner
+    const settings = { consumer_keys: ['user_id', 'account'] }
+    const at = `/platform/v1/projects/${made.project}`
+    await call(at, { method: 'PATCH', token, project: made.project, json: { settings } })
+    const own = (await stripeConnection(token, made.project, STRIPE_SECRET, false)).id
+    const to = `/console/p/${made.project}${AT}/${own}/test-events`
+    const { headers } = await submit(to, token, { sample: 'customer' }, { bindings: {} })
+    await settled(made.project, token, new URL(headers.get('Location') ?? '', ORIGIN).pathname.split('/').at(-1) ?? '')
+    const { body } = await call('/platform/v1/billing/customers', { token, project: made.project })
+    expect(body.data).toMatchObject([{ external_id: 'test_user_1' }])
+  })
+
+  it('is not sent while no encryption key opens the secret', async () => {
+    const sealed = (await stripeConnection(owner, project, STRIPE_SECRET, false)).id
+    const { secrets } = (await STORE.prepare('SELECT secrets FROM connections WHERE id = ?').bind(sealed).first()) as {
+      secrets: string
+    }
+    const lost = JSON.stringify(JSON.parse(secrets).map((one: object) => ({ ...one, key: 9 })))
+    await STORE.prepare('UPDATE connections SET secrets = ? WHERE id = ?').bind(lost, sealed).run()
+    expect([(await send('customer', owner, sealed)).status, await events(sealed)]).toEqual([503, 0])
+    await STORE.prepare('DELETE FROM connections WHERE id = ?').bind(sealed).run() // other tests would find the key wrong
   })
 
   it('is not sent once the connection is in live mode or disabled, whatever this isolate remembers', async () => {
@@ -111,7 +139,7 @@ describe('a test event', () => {
 
   it('has a signature that the library of Stripe accepts, and tells nothing about an account', async () => {
     const now = Date.now()
-    const body = stripeSamples.body('invoice_paid', { seed: 'x', now })
+    const body = stripeSamples.body('invoice_paid', { seed: 'x', now, consumer_key: 'consumer_external_id' })
     const { 'Stripe-Signature': signature = '' } = await stripeSamples.sign(body, STRIPE_SECRET, now)
     const { id, type, data } = await Stripe.webhooks.constructEventAsync(body, signature, STRIPE_SECRET)
     expect([type, data.object]).toMatchObject(['invoice.paid', { livemode: false }])

@@ -318,7 +318,7 @@ describe('the limit of active devices', () => {
     expect((await api.get('ext:u')).body.devices).toEqual({ active: 100, limit: 100 })
     const refused = await api.register('ext:u', 'more')
     expect(told(refused)).toEqual([409, 'device_limit_reached'])
-    expect(refused.body.detail).toContain('it can have: the setting `max_devices` of the project is 100.')
+    expect(refused.body.detail).toContain('devices: the setting `max_devices` of the project allows 100.')
     // A device that is there can be changed.
     expect((await api.register('ext:u', 'last', { name: 'New', new_token: true })).status).toBe(200)
     expect((await setLimit(project, owner.token, 101)).body.settings.max_devices).toBe(101)

@@ -104,7 +104,9 @@ describe('the setting devices_feature', () => {
     for (const when_full of ['refuse', 'replace_oldest']) {
       const refused = await made.api.register('ext:u', 'c', { when_full })
       expect(told(refused)).toEqual([409, 'device_limit_reached'])
-      expect(refused.body.detail).toBe("The consumer can have no device: the consumer's feature `devices` is 0.")
+      expect(refused.body.detail).toBe(
+        "The consumer has reached its limit of active devices: the consumer's feature `devices` allows none.",
+      )
     }
     expect((await made.api.get('ext:u')).body.devices.active).toBe(2)
     await grant(1)

@@ -159,7 +159,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     expect(await main()).toContain('No consumer')
     await page.goto(list)
     expect(await rowOf('cus_').count()).toBe(0)
-    await link('Mark as no consumer').click()
+    await link('Marked as no consumer').click()
     expect(await rowOf('cus_test').innerText()).toContain('No consumer, set by hand')
   })
 

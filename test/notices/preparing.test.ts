@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { DAY, MINUTE } from '../../src/lib/time'
 import { MAIL_WAITS } from '../../src/notices/limits'
 import { advance, stopClock } from '../clock'
-import { freshProject, mailbox, STORE } from '../harness'
+import { DIRECTORY, freshProject, mailbox, STORE } from '../harness'
 import { captureLog, cron, failingAt } from '../inbox/pipeline'
 import { insertNotice } from './world'
 
@@ -39,13 +39,17 @@ it('while the directory does not say who gets it, it waits, and is no attempt', 
 })
 
 it('one that can never be made is given up a week after its notice was opened, and holds up no other', async () => {
-  const { project } = await freshProject()
+  const { project, owner } = await freshProject()
   const log = captureLog()
   // A later version has opened it, before it was rolled back.
   const broken = await insertNotice(project, { kind: 'unheard_of' })
-  expect(await minute()).toEqual([])
-  await insertNotice(project, lasting)
+  await insertNotice(project, lasting) // due together
   expect(await minute()).toEqual(['An API key was exposed'])
+  const mails = () => DIRECTORY.prepare('SELECT project_mails_sent FROM users WHERE id = ?').bind(owner.user).first()
+  expect(await mails()).toEqual({ project_mails_sent: 1 })
+  advance(FIRST)
+  expect(await minute()).toEqual([])
+  expect(await mails()).toEqual({ project_mails_sent: 1 }) // what cannot be made uses up nobody's emails of the day
   let last = 0
   for (let at = 0; at <= 7 * DAY + LAST; at += 10 * MINUTE) {
     const failed = log.of('notices_not_mailed').length

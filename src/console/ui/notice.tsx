@@ -60,7 +60,7 @@ const NOTICES = {
   domain_checked: 'The domain was checked.',
   domain_deleted: 'The domain was deleted.',
   customer_linked: 'The customer is linked to this consumer.',
-  customer_without_consumer: 'The customer is set to no consumer, whatever events say.',
+  customer_without_consumer: 'The customer is marked as no consumer. Events do not change this.',
   customer_refreshed: 'The customer, its subscriptions and its newest invoices now match what the vendor says.',
   customer_refreshed_partly:
     'The vendor answered only in part, or something changed at the same moment. What the vendor said was applied. You can refresh again.',

@@ -12,16 +12,16 @@ export function Tabs({ group, tabs, first }: { group: string; tabs: readonly Tab
           <input
             type="radio"
             name={group}
-            id={`tab-${name}`}
+            id={`${group}-${name}`}
             checked={first === undefined ? at === 0 : name === first}
             autocomplete="off"
           />
-          <label for={`tab-${name}`}>{label}</label>
+          <label for={`${group}-${name}`}>{label}</label>
         </>
       ))}
       {tabs.map(([name, label, text]) => (
         <div class="panel">
-          <Copyable id={`example-${name}`} label={`${label} example`}>
+          <Copyable id={`${group}-${name}-example`} label={`${label} example`}>
             {text}
           </Copyable>
         </div>

@@ -11,7 +11,7 @@ import type { VendorDelivery } from '../../vendors/vendor'
 import { holdRefused } from '../diagnoses/held'
 import { isRemembered, type Known, type LiveConnection, remembered, reread } from './known-connections'
 import { MAX_DELIVERY_BYTES, REREAD_EVERY } from './limits'
-import { type Receipt, record } from './record'
+import { noteSecretUse, type Receipt, record } from './record'
 import { countRefusal } from './refusals'
 import { type Unverified, unknownConnection, verify } from './verify'
 
@@ -59,7 +59,10 @@ type Outcome = { receipt?: Receipt | null } & Partial<Unverified>
 
 async function pass(rt: Runtime, connection: LiveConnection | null, delivery: VendorDelivery): Promise<Outcome> {
   const verified = await verify(connection, delivery)
-  return 'refused' in verified ? verified : { receipt: await record(rt, verified, delivery) }
+  if ('refused' in verified) return verified
+  const receipt = await record(rt, verified, delivery)
+  if (receipt) noteSecretUse(rt, verified)
+  return { receipt }
 }
 
 /** The request's runtime at the store that the id names. No I/O. */

@@ -29,7 +29,6 @@ export async function record(rt: Runtime, verified: Verified, delivery: VendorDe
   const contents = await readDelivery(vendor, delivery)
   const rows = await recordOrSpool(rt, verified, contents, delivery.bytes)
   if (rows?.length === 0) return null
-  noteSecretUse(rt, verified)
   if (rows) rt.waitUntil(enqueue(rt, connection.project_id, rows))
   return receiptOf(contents, rows ?? [])
 }
@@ -88,8 +87,8 @@ async function enqueue(rt: Runtime, project_id: string, rows: readonly RecordedE
   }
 }
 
-/** Keeps the secret's `last_used_at` up to date. The remembered time saves most deliveries the write. */
-function noteSecretUse(rt: Runtime, { connection, secret }: Verified): void {
+/** Keeps the secret's `last_used_at` up to date: the vendor signs with it. The remembered time saves most deliveries the write. */
+export function noteSecretUse(rt: Runtime, { connection, secret }: Verified): void {
   if (secret.usedAt > rt.now - SECRET_USED_EVERY) return
   secret.usedAt = rt.now
   rt.waitUntil(

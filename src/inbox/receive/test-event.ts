@@ -1,15 +1,16 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { auditedEach, type Change } from '../../audit/store'
-import { batch } from '../../db/client'
+import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
-import { limit } from '../../http/rate-limit'
 import { utf8 } from '../../lib/crypto'
 import { Fault, notFound } from '../../lib/fault'
+import { projects } from '../../tenancy/schema'
+import { settingsOf } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
 import { connections } from '../connections/schema'
 import { type LiveConnection, remembered, reread } from './known-connections'
 import { record } from './record'
-import { verify } from './verify'
+import { unreadableSecret, verify } from './verify'
 
 type Asked = { project_id: string; id: string; name: string; url: string }
 
@@ -23,20 +24,25 @@ export type NoTest = 'live' | 'no_secret' | 'no_sample'
  * @param asked.name of the test event
  * @param asked.url the ingest URL, which some vendors sign
  * @returns the id of the event, or why there is none
- * @throws {Fault} `not_found`, `rate_limited`, `connection_disabled`, `encryption_key_unavailable`, `database_unavailable`
+ * @throws {Fault} `not_found`, `connection_disabled`, `encryption_key_unavailable`, `database_unavailable`
  */
 export async function sendTestEvent(rt: Runtime, asked: Asked, change: Change): Promise<{ event_id: string } | NoTest> {
   const { project_id, id, name, url } = asked
-  await limit(rt.limits, 'ingest', `${id}:test`, 'Too many test events to this connection.')
   // Memory may be a minute old: what it says of the mode does not count.
-  const { connection } = await reread(rt, id, await remembered(rt, id, async () => {}), 0)
+  const known = await remembered(rt, id, async () => {})
+  const [{ connection }, [project]] = await Promise.all([
+    reread(rt, id, known, 0),
+    run(rt.db, settingsIn(rt, project_id)),
+  ])
   if (connection?.project_id !== project_id) throw notFound('Connection')
   const samples = vendorOf(connection.vendor)?.samples
   if (connection.livemode) return 'live'
   if (!samples || !Object.hasOwn(samples.list, name)) return 'no_sample'
   const [secret] = connection.secrets
+  if (!secret && connection.unreadable) throw unreadableSecret()
   if (!secret) return 'no_secret'
-  const text = samples.body(name, { seed: id.replace(/^con_/, ''), now: rt.now })
+  const [consumer_key = ''] = settingsOf(project?.settings ?? null).consumer_keys
+  const text = samples.body(name, { seed: id.replace(/^con_/, ''), now: rt.now, consumer_key })
   const headers = new Headers(await samples.sign(text, secret.text, rt.now))
   const delivery = { headers, bytes: utf8(text), url, now: rt.now }
   const verified = await verify(connection, delivery)
@@ -46,6 +52,9 @@ export async function sendTestEvent(rt: Runtime, asked: Asked, change: Change): 
   if (!receipt) throw new Fault('database_unavailable', 'The connection changed meanwhile. Try again in a few seconds.')
   return { event_id: receipt.event_ids[0] ?? '' }
 }
+
+const settingsIn = ({ db }: Runtime, projectId: string) =>
+  db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId))
 
 /** Only while the connection is as it was read, as the event itself: see fence.ts. */
 function auditEntry({ db }: Runtime, { project_id, id, version }: LiveConnection, details: object, change: Change) {

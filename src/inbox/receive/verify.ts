@@ -42,7 +42,7 @@ export function unknownConnection(): Fault {
   return new Fault('unknown_connection', 'Connection not found. Copy its ingest_url again.')
 }
 
-function unreadableSecret(): Fault {
+export function unreadableSecret(): Fault {
   return keyUnavailable('A signing secret of this connection cannot be decrypted.')
 }
 

@@ -21,7 +21,7 @@ const JOBS: readonly Preset[] = [
   {
     name: 'sign_in',
     label: 'Sign-in server: single sign-on',
-    hint: 'Signs the people of your customers in, and reads their consumers.',
+    hint: 'Signs in your customers’ employees, and reads their consumers.',
     scopes: ['consumers:read', 'sso:use'],
   },
   {

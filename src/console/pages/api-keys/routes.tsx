@@ -19,7 +19,7 @@ import { can, page } from '../../page'
 import { userOf } from '../../session'
 import { readPeople } from '../audit-log/names'
 import { readOverview } from '../overview/read'
-import { doneOf } from '../overview/steps'
+import { doneOf, hasEvent } from '../overview/steps'
 import { boundsChanged } from './bounds'
 import { endPending, endPrevious, revoke } from './ends'
 import { expiryOf } from './expiry'
@@ -49,7 +49,7 @@ const create = action({
     const form = c.get('form')
     const id = await idIn(rt, userOf(c), form.get('once'))
     // Read before the key is created: an error afterwards would lose the secret.
-    const settingUp = doneOf(await readOverview(c)).includes(false)
+    const settingUp = !hasEvent(doneOf(await readOverview(c)))
     const scopes = scopesIn(form, userOf(c).scopes)
     const fields = NEW_KEY.body(form, { scopes, expires_at: expiryOf(form, rt.now) })
     const minted = await mintOnce(rt, userOf(c), { ...fields, id }, changeOf(c))

@@ -49,7 +49,7 @@ export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; 
     <section aria-labelledby="test-event">
       <h2 id="test-event">Test event</h2>
       <p class="quiet">
-        We write the event, sign it with the secret of this connection, and process it like an event of{' '}
+        We write the event, sign it with the secret of this connection, and process it like an event from{' '}
         {vendorTitle(row.vendor)}. All test events are about one test customer and its subscription.
       </p>
       <Post c={c} to={`${connectionPath(c, row)}/test-events`} class="form">

@@ -20,7 +20,7 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
           Without a consumer
         </a>
         <a href={`${pathsOf(c).unlinked}?settled=true`} aria-current={settled ? 'true' : undefined}>
-          Mark as no consumer
+          Marked as no consumer
         </a>
       </nav>
       {page.data.length > 0 ? (
@@ -43,7 +43,7 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
 }
 
 function None({ settled, truncated, more }: { settled: boolean; truncated: boolean; more: boolean }) {
-  if (settled && !truncated) return <p class="empty">No {more && 'more '}customer is set to no consumer.</p>
+  if (settled && !truncated) return <p class="empty">No {more && 'more '}customer is marked as no consumer.</p>
   if (truncated) return <p class="quiet">No unlinked customer so far.</p>
   return (
     <section class="empty">

@@ -39,7 +39,7 @@ export async function readCustomer(c: Visit): Promise<ShownCustomer> {
 /**
  * Reads a page of the customers that are linked to no consumer; then their names.
  *
- * @param settled whether they were set to no consumer, rather than wait for one
+ * @param settled whether they were marked as no consumer, rather than wait for one
  */
 export async function listUnlinked(c: Visit, settled: boolean): Promise<Page<ShownCustomer> & { truncated: boolean }> {
   const { db } = c.get('rt')

@@ -44,7 +44,7 @@ export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {
     <div class="warning" role="note">
       <p>
         <strong>In this project, subscriptions in test mode give no access.</strong> Anybody can subscribe with a test
-        card. Let them give access only in a project in which you try things out.
+        card. Let them give access only in a test project.
       </p>
       {can(c, 'projects:write') ? (
         <Post c={c} to={`${pathsOf(c).general}/entitlements`}>

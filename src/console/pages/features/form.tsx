@@ -35,7 +35,7 @@ export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
   name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
   type: choice('Type', TYPE_OPTIONS, { hint: 'It cannot change.' }),
   combine: choice('If several sources include it', COMBINE_OPTIONS, {
-    hint: 'Use the sum for add-ons. A change takes effect at once.',
+    hint: 'Use the sum for add-ons. A change takes effect immediately.',
     // The style sheet hides the choice for other types.
     when: (sent) => sent.get('type') === 'quantity',
     empty: undefined,

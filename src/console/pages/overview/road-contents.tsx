@@ -38,11 +38,11 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
     )
   }
   const { vendor = '', ref = null } = answer.price ?? {}
-  if (ref === null) return <p class="quiet">A plan includes features, for everybody who pays one of its prices.</p>
+  if (ref === null) return <p class="quiet">Everyone who pays one of a plan’s prices gets its features.</p>
   return (
     <>
       <p class="quiet">
-        The last subscription is for <code>{ref}</code>. The plan with this price includes your feature.
+        The last subscription is for <code>{ref}</code>. Create a plan with this price that includes your feature.
       </p>
       <Catalog c={c}>
         <Action href={`${plans}/new?${new URLSearchParams({ vendor, ref })}&${FROM}`} current={current}>
@@ -71,7 +71,7 @@ export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
         A consumer is an end user of your product, under your own ID.{' '}
         {claimed !== null && (
           <>
-            The vendor’s customer names <code>{claimed}</code>.
+            The vendor’s customer has the ID <code>{claimed}</code>.
           </>
         )}
       </p>

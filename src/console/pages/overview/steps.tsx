@@ -20,8 +20,8 @@ export const hasEvent = (done: readonly boolean[]) => done.slice(0, TO_EVENT).ev
 export function doneOf({ answer, ...of }: Progress): boolean[] {
   const isLive = of.connections.some(({ livemode, last_event_id }) => livemode && last_event_id !== null)
   if (isLive) return toEvent(of)
-  const { feature, mapped, consumer, test_mode_counts } = answer
-  return [...toEvent(of), feature !== null, mapped, consumer !== null, consumer !== null && test_mode_counts]
+  const { feature, mapped, consumer, allows } = answer
+  return [...toEvent(of), feature !== null, mapped, consumer !== null, consumer !== null && allows]
 }
 
 function toEvent({ keys, revoked, connections, counts }: Omit<Progress, 'answer'>): boolean[] {
@@ -110,7 +110,7 @@ const TITLES = [
   'Receive the first event',
   'Process the first event',
   'Create a feature',
-  'Create a plan for a price that was seen',
+  'Create a plan for the price',
   'Create the consumer',
   'Get the first answer',
 ]

@@ -52,7 +52,7 @@ export function reviewPage(c: Visit, { plan, wanted, catalog, preview, continued
         <div class="choice">
           {differences.length > 0 && (
             <button type="submit" name="step" value="save" class="primary">
-              {saves(preview)}
+              {saves(preview, continued)}
             </button>
           )}
           <button type="submit" name="step" value="edit">
@@ -100,7 +100,9 @@ function Affected({ c, of, catalog, continued }: AffectedProps) {
     <>
       <h2>Who is affected</h2>
       <p>
-        {affected === 0 ? 'Nobody gains or loses anything' : `${plural(affected, 'consumer')} would be affected`}
+        {affected === 0
+          ? `Nobody ${continued ? 'else ' : ''}gains or loses anything`
+          : `${plural(affected, `${continued ? 'further ' : ''}consumer`)} would be affected`}
         {of.has_more ? ` so far. There are more to look at: ${looked}.` : '.'}
       </p>
       <ul>
@@ -138,8 +140,9 @@ function Affected({ c, of, catalog, continued }: AffectedProps) {
   )
 }
 
-/** What the last button says that it does. */
-function saves({ affected, has_more }: ShownPreview): string {
+/** What the last button says that it does. A preview that was continued knows only of the further subscriptions. */
+function saves({ affected, has_more }: ShownPreview, continued: boolean): string {
+  if (continued) return 'Save change'
   if (has_more) return `Save for ${affected.toLocaleString('en')} or more consumers`
   return affected === 0 ? 'Save change' : `Save for ${plural(affected, 'consumer')}`
 }
