@@ -1,16 +1,14 @@
-import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
+import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
 import { plans } from '../catalog/schema'
-import { consumerIds, consumers } from '../consumers/schema'
+import { consumers } from '../consumers/schema'
+import { titleOf } from '../consumers/title'
 import { batch, type Database, type Db, type Directory, type Query } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { domains } from '../domains/schema'
 import type { Runtime } from '../env'
 import { ssoConnections } from '../identities/schema'
 import { connections } from '../inbox/connections/schema'
-
-const i = alias(consumerIds, 'i')
 
 /** The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). */
 export type NamedObject = { id: string; name: string; ended_at: number | null }
@@ -55,9 +53,7 @@ async function readFrom(
 
 /** Consumers by what the console calls them. One without a name, an email address or an external id is left out, as an erased one is. */
 function namedConsumers(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
-  const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
-    WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${consumers.id} ORDER BY ${i.position} LIMIT 1)`
-  const title = sql<string>`coalesce(${consumers.name}, ${consumers.email}, ${firstId})`
+  const title = titleOf(sql`${projectId}`, consumers) as SQL<string>
   return db
     .select({ id: consumers.id, name: title.as('name'), ended_at: sql<null>`NULL`.as('ended_at') })
     .from(consumers)

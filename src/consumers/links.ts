@@ -8,14 +8,14 @@ import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { consumerIdOf, withEnd } from './read'
 import type { ConsumerRef } from './ref'
 import { consumerIds, customerLinks, ERASED_PINS } from './schema'
+import { firstIdOf } from './title'
 
 const l = alias(customerLinks, 'l')
 const i = alias(consumerIds, 'i')
 const o = alias(billingObjects, 'o')
 
 /** Of a pinned customer: the first external id of its consumer. */
-const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
-  WHERE ${i.project_id} = ${l.project_id} AND ${i.consumer_id} = ${l.pinned} ORDER BY ${i.position} LIMIT 1)`
+const firstId = firstIdOf(sql`${l.project_id}`, l.pinned)
 const isPinned = sql`${l.pinned} IS NOT NULL`
 const rank = sql`CASE WHEN ${l.said} IS NOT NULL THEN ${l.said_rank} ELSE ${l.hint_rank} END`
 /** The consumer that a customer is, in {@link linksOf}. */

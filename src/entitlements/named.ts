@@ -4,7 +4,8 @@ import type { ObjectKey } from '../billing/read/store'
 import { billingObjects } from '../billing/schema'
 import { planRefs, plans } from '../catalog/schema'
 import { consumerOf } from '../consumers/links'
-import { consumerIds, consumers } from '../consumers/schema'
+import { consumers } from '../consumers/schema'
+import { titleOf } from '../consumers/title'
 import { type Db, raw } from '../db/client'
 import { json } from '../db/sql'
 
@@ -18,7 +19,6 @@ export type Named = {
 }
 
 const k = alias(consumers, 'k')
-const i = alias(consumerIds, 'ki')
 const o = alias(billingObjects, 'o')
 
 /** The names that belong to a billing object, as an expression over its columns: `Named` as JSON. */
@@ -27,9 +27,7 @@ export function namedOf(
   { vendor, customer, candidates }: Record<'vendor' | 'customer' | 'candidates', SQL | Column>,
 ): SQL {
   const owner = consumerOf(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${customer}` })
-  const firstId = sql`(SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
-    WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${k.id} ORDER BY ${i.position} LIMIT 1)`
-  const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${k.name}, ${k.email}, ${firstId}, ${k.id}))
+  const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${titleOf(sql`${projectId}`, k)}, ${k.id}))
     FROM (SELECT ${owner} AS id) w CROSS JOIN ${consumers} ${k} ON ${k.project_id} = ${projectId} AND ${k.id} = w.id)`
   const parts = sql`coalesce(${candidates} -> '$[0].body.items', ${candidates} -> '$[0].body.lines.data', '[]')`
   const sold = sql`(SELECT json_group_array(json_object('ref', ${planRefs.ref}, 'id', ${plans.id}, 'name', ${plans.name}))
