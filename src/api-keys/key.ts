@@ -14,7 +14,7 @@ import { projects } from '../tenancy/schema'
 import { MAX_LIVE_KEYS, MAX_MINTED_A_DAY } from './limits'
 import { apiKeys } from './schema'
 import type { NewSecret } from './secret'
-import { type Holder, handedOther, handedThrough, isHolder, pendingOf, previousOf } from './secrets'
+import { type HolderId, handedOther, handedThrough, isHolder, pendingOf, previousOf } from './secrets'
 
 /** Whom the current secret was handed to. */
 export const ISSUED_TO = sql<string>`coalesce(${apiKeys.secret_issued_to}, ${apiKeys.created_by})`
@@ -138,7 +138,7 @@ export function findHandedBy(
     .limit(MAX_LIVE_KEYS)
 }
 
-function wasHanded(holder: Holder, now: number | Held<number>) {
+function wasHanded(holder: HolderId, now: number | Held<number>) {
   return or(isHolder(ISSUED_TO, holder), handedOther(holder, now), handedThrough(holder, now))
 }
 

@@ -24,14 +24,14 @@ export function secretsSeen({ key_prefix, pending }: { key_prefix: string; pendi
 
 type Id = string | Held<string>
 /** Whom a secret was handed to: a user or an API key, or any of several, as a list of a statement. */
-export type Holder = Id | SQL
+export type HolderId = Id | SQL
 type Now = number | Held<number>
 
 /**
  * Whether a secret of a key that works or waits went through the hands of this API key: directly, or from key to key. Or of this
  * user, who rotated the key before it rotated itself.
  */
-export function handedThrough(holder: Holder, now: Now): SQL {
+export function handedThrough(holder: HolderId, now: Now): SQL {
   const among = (json: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${json}) WHERE ${isHolder(sql`value`, holder)})`
   const { pending, previous } = othersAt(now)
   return sql`(${among(sql`${apiKeys.secret_lineage}`)}
@@ -40,14 +40,14 @@ export function handedThrough(holder: Holder, now: Now): SQL {
 }
 
 /** Whether a secret of a key that works or waits, besides its current one, was handed to this user or API key. */
-export function handedOther(holder: Holder, now: Now): SQL {
+export function handedOther(holder: HolderId, now: Now): SQL {
   const { pending, previous } = othersAt(now)
   return sql`(${pending} AND ${isHolder(sql`${apiKeys.pending} ->> '$.issued_to'`, holder)}
     OR ${previous} AND ${isHolder(sql`${apiKeys.previous} ->> '$.issued_to'`, holder)})`
 }
 
 /** Whether an id is that of a holder. */
-export function isHolder(id: SQL, holder: Holder): SQL {
+export function isHolder(id: SQL, holder: HolderId): SQL {
   return holder instanceof SQL ? sql`${id} IN ${holder}` : sql`${id} = ${holder}`
 }
 

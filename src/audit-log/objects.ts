@@ -2,7 +2,7 @@ import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
 import { plans } from '../catalog/schema'
 import { consumers } from '../consumers/schema'
-import { titleOf } from '../consumers/title'
+import { consumerTitle } from '../consumers/title'
 import { batch, type Database, type Db, type Directory, type Query } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { domains } from '../domains/schema'
@@ -53,7 +53,7 @@ async function readFrom(
 
 /** Consumers by what the console calls them. One without a name, an email address or an external id is left out, as an erased one is. */
 function namedConsumers(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
-  const title = titleOf(sql`${projectId}`, consumers) as SQL<string>
+  const title = consumerTitle(sql`${projectId}`, consumers) as SQL<string>
   return db
     .select({ id: consumers.id, name: title.as('name'), ended_at: sql<null>`NULL`.as('ended_at') })
     .from(consumers)

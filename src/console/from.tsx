@@ -8,7 +8,7 @@ export function fromOf(c: Visit): string | null {
 }
 
 /** The field of a form that keeps where it was opened from. */
-export function From({ c, from = fromOf(c) }: { c: Visit; from?: string | null }) {
+export function FromField({ c, from = fromOf(c) }: { c: Visit; from?: string | null }) {
   return from && <input type="hidden" name="from" value={from} autocomplete="off" />
 }
 

@@ -11,11 +11,11 @@ export type NamedConsumer = { project_id: string; ref: ConsumerRef }
 /** What stands before an external id where a consumer can be named by either id. */
 export const EXTERNAL = 'ext:'
 
-/** How every name of a consumer begins: without it, an external id would read as an unknown consumer. */
-export const NAMES_CONSUMER = new RegExp(`^(csm_|${EXTERNAL})`)
-
+const BEGINNINGS = `csm_|${EXTERNAL}`
+/** How every name of a consumer begins. Without it, an external id would read as an unknown consumer. */
+export const NAMES_CONSUMER = new RegExp(`^(${BEGINNINGS})`)
 /** An external id. It cannot begin like the two forms that name a consumer. */
-export const EXTERNAL_ID = new RegExp(`^(?!csm_|${EXTERNAL})[A-Za-z0-9._:@|+-]{1,${MAX_EXTERNAL_ID}}$`)
+export const EXTERNAL_ID = new RegExp(`^(?!${BEGINNINGS})[A-Za-z0-9._:@|+-]{1,${MAX_EXTERNAL_ID}}$`)
 export const EXTERNAL_ID_RULE = `must have 1 to ${MAX_EXTERNAL_ID} letters, digits or characters of . _ : @ | + -, and must not begin with csm_ or ${EXTERNAL}`
 
 const ID = idPattern('csm')

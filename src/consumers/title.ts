@@ -11,6 +11,6 @@ export function firstIdOf(project: SQL, consumer: SQL | Column): SQL<string | nu
 }
 
 /** What the console calls a consumer, as an expression: its name, its email address, or its first external id; NULL without these. */
-export function titleOf(project: SQL, of: Record<'id' | 'name' | 'email', Column>): SQL<string | null> {
+export function consumerTitle(project: SQL, of: Record<'id' | 'name' | 'email', Column>): SQL<string | null> {
   return sql`coalesce(${of.name}, ${of.email}, ${firstIdOf(project, of.id)})`
 }

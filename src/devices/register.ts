@@ -62,7 +62,7 @@ export async function registerDevice(db: Db, of: Installation, how: How, change:
  * As {@link registerDevice}, in one transaction.
  *
  * @param how.cap how many active devices the consumer can have; null: as `max_devices` says
- * @returns if there is no room for a new device: `limit`, what `max_devices` says, and `feature`, which says it instead, if there is one
+ * @returns the device. If there is no room for a new one: the project's `max_devices` as `limit`, and the feature that sets the limit instead, if any
  */
 async function tryToRegister(
   db: Db,

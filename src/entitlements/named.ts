@@ -5,7 +5,7 @@ import { billingObjects } from '../billing/schema'
 import { planRefs, plans } from '../catalog/schema'
 import { consumerOf } from '../consumers/links'
 import { consumers } from '../consumers/schema'
-import { titleOf } from '../consumers/title'
+import { consumerTitle } from '../consumers/title'
 import { type Db, raw } from '../db/client'
 import { json } from '../db/sql'
 
@@ -21,13 +21,18 @@ export type Named = {
 const k = alias(consumers, 'k')
 const o = alias(billingObjects, 'o')
 
-/** The names that belong to a billing object, as an expression over its columns: `Named` as JSON. */
+/**
+ * The names that belong to a billing object, as an expression over its columns: `Named` as JSON.
+ *
+ * @param plansToo whether the plans are looked up; without it, there are none
+ */
 export function namedOf(
   projectId: string,
   { vendor, customer, candidates }: Record<'vendor' | 'customer' | 'candidates', SQL | Column>,
+  plansToo: boolean,
 ): SQL {
   const owner = consumerOf(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${customer}` })
-  const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${titleOf(sql`${projectId}`, k)}, ${k.id}))
+  const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${consumerTitle(sql`${projectId}`, k)}, ${k.id}))
     FROM (SELECT ${owner} AS id) w CROSS JOIN ${consumers} ${k} ON ${k.project_id} = ${projectId} AND ${k.id} = w.id)`
   const parts = sql`coalesce(${candidates} -> '$[0].body.items', ${candidates} -> '$[0].body.lines.data', '[]')`
   const sold = sql`(SELECT json_group_array(json_object('ref', ${planRefs.ref}, 'id', ${plans.id}, 'name', ${plans.name}))
@@ -35,12 +40,12 @@ export function namedOf(
       CROSS JOIN json_each(json_array(j.value ->> 'price', j.value ->> 'variant', j.value ->> 'product')) f WHERE f.value IS NOT NULL) w
     CROSS JOIN ${planRefs} ON ${planRefs.project_id} = ${projectId} AND ${planRefs.vendor} = ${vendor} AND ${planRefs.ref} = w.ref
     CROSS JOIN ${plans} ON ${plans.project_id} = ${projectId} AND ${plans.id} = ${planRefs.plan_id})`
-  return sql`json_object('consumer', json(${consumer}), 'plans', json(${sold}))`
+  return sql`json_object('consumer', json(${consumer}), 'plans', json(${plansToo ? sold : sql`'[]'`}))`
 }
 
 /** Reads the names that belong to one billing object. */
 export function findNamed(db: Db, projectId: string, { kind, id, vendor }: ObjectKey) {
-  const shown = { named: json<Named>(namedOf(projectId, o)).as('named') }
+  const shown = { named: json<Named>(namedOf(projectId, o, true)).as('named') }
   return raw(
     db,
     shown,

@@ -17,7 +17,7 @@ import { attempts, events, refs } from '../inbox/schema'
 import { isBefore } from '../inbox/sources'
 import { idFloor } from '../lib/ids'
 import { state } from '../stores/schema'
-import { projects } from '../tenancy/schema'
+import { findSettings } from '../tenancy/project'
 import { MAX_AUDIT_WALKED, MAX_HISTORY, MAX_LINK_EVENTS } from './limits'
 import { grantsOf, numbered, subscriptionsOf } from './read'
 
@@ -33,7 +33,7 @@ const m = alias(customerMoves, 'm')
 export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) {
   const list = sql`${JSON.stringify([ref])}`
   return {
-    project: db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId)),
+    project: findSettings(db, projectId),
     consumer: findConsumer(db, projectId, ref),
     ids: idsOf(db, projectId, ref),
     links: customersOf(db, projectId, ref),

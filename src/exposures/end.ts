@@ -14,7 +14,7 @@ import type { Runtime } from '../env'
 import { newId } from '../lib/ids'
 import { saysExposed } from '../notices/exposed'
 import { MAX_DEVICE_NOTICES } from '../notices/limits'
-import { hasRoom, isOpen, noticesOpened } from '../notices/open'
+import { hasRoomFor, isNoticeOpen, noticesOpened } from '../notices/open'
 import type { NoticeFacts } from '../notices/schema'
 import { notices } from '../notices/schema'
 import { settingsOf } from '../tenancy/settings'
@@ -104,9 +104,9 @@ async function endAll({ db, now }: Runtime, all: readonly Exposed[], change: Cha
     LIMIT ${MAX_DEVICE_NOTICES}`
   const hasRoomForDevices = sql`(SELECT count(*) FROM (${ofDevices})) < ${MAX_DEVICE_NOTICES}`
   const matter = { project_id: each('project_id'), kind: sql`'key_exposed'`, object_id: each('id') }
-  const canTell = sql`(${each('type')} = 'api_key' OR ${hasRoomForDevices} OR ${isOpen(matter)})`
+  const canTell = sql`(${each('type')} = 'api_key' OR ${hasRoomForDevices} OR ${isNoticeOpen(matter)})`
   // Whether the statement after it opens a notice: one that is open and says the same, or too many, make none.
-  const isTold = sql`${canTell} AND ${hasRoom(matter)} AND NOT ${isOpen(matter, saysExposed(json('facts')))}`
+  const isTold = sql`${canTell} AND ${hasRoomFor(matter)} AND NOT ${isNoticeOpen(matter, saysExposed(json('facts')))}`
   await batch(
     db,
     {

@@ -3,7 +3,7 @@ import { excluded } from '../db/sql'
 import { MAX_EARLIER } from './limits'
 import { notices } from './schema'
 
-/* A notice about exposed secrets shows one by its prefix, and names in `earlier` those of the same object that it showed before. */
+/* A notice about exposed secrets shows the prefix of the latest one. `earlier` has the prefixes that it showed before, of the same object. */
 
 const prefixIn = (facts: SQL) => sql`coalesce(${facts} ->> '$.key_prefix', ${facts} ->> '$.token_prefix')`
 const of = sql`${notices.facts}`

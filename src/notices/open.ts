@@ -39,7 +39,7 @@ export function noticesOpened(db: Db, { id, ...opening }: Opening, from: SQL, no
     db,
     notices,
     row,
-    sql`${from} AND ${hasRoom(opening)}
+    sql`${from} AND ${hasRoomFor(opening)}
       ON CONFLICT (${bare(project_id, kind, object_id)}) DO UPDATE SET
         ${bare(notices.id)} = ${excluded(notices.id)}, ${bare(facts)} = iif(${closed_at} IS NULL, ${withEarlier()}, ${excluded(facts)}), ${bare(tries)} = 0, ${bare(mail_left)} = NULL,
         ${bare(opened_at)} = ${excluded(opened_at)}, ${bare(closed_at)} = NULL,
@@ -51,14 +51,14 @@ export function noticesOpened(db: Db, { id, ...opening }: Opening, from: SQL, no
 type Matter = Pick<Opening, 'project_id' | 'kind' | 'object_id'>
 
 /** Whether a notice may be opened: the project has few, or it is open and can only become another one. */
-export function hasRoom(matter: Matter): SQL {
+export function hasRoomFor(matter: Matter): SQL {
   const open = sql`SELECT 1 FROM ${notices} INDEXED BY notices_open WHERE ${notices.project_id} = ${matter.project_id}
     AND ${notices.closed_at} IS NULL LIMIT ${MAX_OPEN_NOTICES}`
-  return sql`((SELECT count(*) FROM (${open})) < ${MAX_OPEN_NOTICES} OR ${isOpen(matter)})`
+  return sql`((SELECT count(*) FROM (${open})) < ${MAX_OPEN_NOTICES} OR ${isNoticeOpen(matter)})`
 }
 
 /** Whether there is an open notice of a matter. @param also what it must say */
-export function isOpen({ project_id, kind, object_id }: Matter, also: SQL = sql`true`): SQL {
+export function isNoticeOpen({ project_id, kind, object_id }: Matter, also: SQL = sql`true`): SQL {
   return sql`EXISTS (SELECT 1 FROM ${notices} WHERE ${notices.project_id} = ${project_id} AND ${notices.kind} = ${kind}
     AND ${notices.object_id} = ${object_id} AND ${notices.closed_at} IS NULL AND ${also})`
 }

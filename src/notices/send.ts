@@ -50,21 +50,27 @@ export async function sendDueMails(rt: Runtime, projectId: string): Promise<void
   const claimed = await claim(db, projectId, now)
   if (claimed.length === 0) return
   const about = { id: projectId, name: project.name, origin: rt.settings.publicOrigin }
-  const failures = new Map(claimed.flatMap((row) => failureOf(row, about)))
-  const [broken, whole] = [claimed.filter((row) => failures.has(row)), claimed.filter((row) => !failures.has(row))]
+  const { whole, broken, failure } = sorted(claimed, about)
   if (broken.length > 0) await unprepared(db, broken, now)
   if (whole.length > 0) await mailAll(rt, about, whole)
-  for (const error of failures.values()) throw error
+  if (broken.length > 0) throw failure
 }
 
-/** Why the email of a notice cannot be made, if so. It is found out before an email of the day is counted to anybody. */
-function failureOf(row: NoticeRow, about: About): [NoticeRow, unknown][] {
-  try {
-    noticeMail('', about, [row], false)
-    return []
-  } catch (error) {
-    return [[row, error]]
+/** Tells the notices whose email can be made from those whose email cannot, before it counts as one of the day for anybody. */
+function sorted(rows: readonly NoticeRow[], about: About) {
+  const whole: NoticeRow[] = []
+  const broken: NoticeRow[] = []
+  let failure: unknown
+  for (const row of rows) {
+    try {
+      noticeMail('', about, [row], false)
+      whole.push(row)
+    } catch (error) {
+      broken.push(row)
+      failure = error
+    }
   }
+  return { whole, broken, failure }
 }
 
 /** Sends one email about these notices to each reader. */

@@ -6,7 +6,7 @@ import type { Db } from '../db/client'
 import { connections } from '../inbox/connections/schema'
 import { events, refs, replays } from '../inbox/schema'
 import { MOST_OF_A_TYPE } from './limits'
-import { listed, ofVendor, type SearchSource, shown } from './source'
+import { foundFields, inTable, ofVendor, type SearchSource } from './source'
 
 const scope = 'billing:read' as const
 const event = { type: 'event', scope } as const
@@ -14,13 +14,13 @@ const shownEvent = { id: events.id, title: events.event_type, detail: events.sta
 
 /** Events by their id, by the vendor's id, and by the id of an object that they are about, newest first. */
 const EVENTS: SearchSource<Db>[] = [
-  listed('event', scope, { ...shownEvent, table: events, project: events.project_id, prefix: 'evt' }),
+  inTable('event', scope, { ...shownEvent, table: events, project: events.project_id, prefix: 'evt' }),
   {
     ...event,
     find: (db, project, { text }) => {
       const own = db.select({ id: connections.id }).from(connections).where(eq(connections.project_id, project))
       return db
-        .select(shown(shownEvent))
+        .select(foundFields(shownEvent))
         .from(events)
         .where(and(inArray(events.connection_id, own), eq(events.vendor_event_id, text)))
         .limit(MOST_OF_A_TYPE)
@@ -30,7 +30,7 @@ const EVENTS: SearchSource<Db>[] = [
     ...event,
     find: (db, project, { text }) =>
       db
-        .select(shown(shownEvent))
+        .select(foundFields(shownEvent))
         .from(refs)
         .innerJoin(events, and(eq(events.project_id, project), eq(events.id, refs.event_id)))
         .where(and(eq(refs.project_id, project), eq(refs.ref, text)))
@@ -60,7 +60,7 @@ const CUSTOMERS = ofVendor('customer', scope, {
   only: sql`coalesce(${customerLinks.pinned}, '') NOT GLOB ${ERASED_PINS}`,
 })
 
-const REPLAYS = listed<Db>('replay', scope, {
+const REPLAYS = inTable<Db>('replay', scope, {
   table: replays,
   project: replays.project_id,
   prefix: 'rpl',

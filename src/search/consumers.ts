@@ -1,17 +1,17 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { EXTERNAL } from '../consumers/ref'
 import { consumerIds, consumers } from '../consumers/schema'
+import { firstIdOf } from '../consumers/title'
 import type { Db } from '../db/client'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byId, byText, type SearchSource, shown } from './source'
+import { begins, byId, byText, foundFields, type SearchSource } from './source'
 
 /** The external id that is shown for a consumer. */
-const shownId = sql<string | null>`(SELECT ${EXTERNAL} || i.external_id FROM ${consumerIds} i
-  WHERE i.project_id = ${consumers.project_id} AND i.consumer_id = ${consumers.id} ORDER BY i.position LIMIT 1)`
+const shownId = sql<string | null>`${EXTERNAL} || ${firstIdOf(sql`${consumers.project_id}`, consumers.id)}`
 /** What the index `consumers_name` has, of consumers with a name: a search must say that it wants no others. */
 const lowerName = sql`lower(${consumers.name})`
 
-const fields = shown({
+const fields = foundFields({
   id: consumers.id,
   title: sql`coalesce(${consumers.name}, ${consumers.email}, ${shownId}, ${consumers.id})`,
   detail: sql`coalesce(iif(${consumers.name} IS NULL, NULL, ${consumers.email}), ${shownId})`,

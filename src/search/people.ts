@@ -6,7 +6,7 @@ import { ssoConnections } from '../identities/schema'
 import { reaches, type Viewer } from '../tenancy/reach'
 import { invitations, members, projects } from '../tenancy/schema'
 import { MOST_OF_A_TYPE } from './limits'
-import { byBoth, contains, listed, type SearchSource, shown } from './source'
+import { byBoth, contains, foundFields, inTable, type SearchSource } from './source'
 import type { SearchText } from './text'
 
 /** What the directory knows of a project. */
@@ -17,7 +17,7 @@ export const DIRECTORY_SOURCES: SearchSource<Directory>[] = [
     find: (directory, project, text) =>
       byBoth(text, 'usr', (isId) =>
         directory
-          .select(shown({ id: users.id, title: users.email, detail: members.role }))
+          .select(foundFields({ id: users.id, title: users.email, detail: members.role }))
           .from(members)
           .innerJoin(users, eq(users.id, members.user_id))
           .where(
@@ -26,7 +26,7 @@ export const DIRECTORY_SOURCES: SearchSource<Directory>[] = [
           .limit(MOST_OF_A_TYPE),
       ),
   },
-  listed('invitation', 'members:read', {
+  inTable('invitation', 'members:read', {
     table: invitations,
     project: invitations.project_id,
     prefix: 'inv',
@@ -37,7 +37,7 @@ export const DIRECTORY_SOURCES: SearchSource<Directory>[] = [
     // Written out, so that the index of the pending ones is used.
     onlyByName: sql`${invitations.state} = 'pending'`,
   }),
-  listed('domain', 'domains:read', {
+  inTable('domain', 'domains:read', {
     table: domains,
     project: domains.project_id,
     prefix: 'dom',
@@ -47,7 +47,7 @@ export const DIRECTORY_SOURCES: SearchSource<Directory>[] = [
     names: [domains.hostname],
     only: ne(domains.state, 'released'),
   }),
-  listed('sso_connection', 'sso:read', {
+  inTable('sso_connection', 'sso:read', {
     table: ssoConnections,
     project: ssoConnections.project_id,
     prefix: 'sso',
@@ -63,7 +63,7 @@ export const DIRECTORY_SOURCES: SearchSource<Directory>[] = [
 export function projectsNamed(directory: Directory, { user_id, sso }: Viewer, text: SearchText) {
   return byBoth(text, 'prj', (isId) =>
     directory
-      .select(shown({ id: projects.id, title: projects.name, detail: members.role }))
+      .select(foundFields({ id: projects.id, title: projects.name, detail: members.role }))
       .from(members)
       .innerJoin(projects, eq(projects.id, members.project_id))
       .where(

@@ -10,7 +10,7 @@ import { vendorRuns } from '../inbox/imports/schema'
 import { idFloor, idTime } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byId, byText, contains, listed, type SearchSource, shown } from './source'
+import { begins, byId, byText, contains, foundFields, inTable, type SearchSource } from './source'
 
 /** How long a request can take until the last entry of the audit log that it writes. */
 const WRITES_WITHIN = MINUTE
@@ -29,14 +29,14 @@ const shownEntry = {
 /** What a project has set up, and the log of it. */
 export const SETTINGS_SOURCES: SearchSource<Db>[] = [
   // Revoked keys have another index, and are found by their id alone.
-  listed('api_key', 'api_keys:read', { ...ofKeys, prefix: 'key' }),
+  inTable('api_key', 'api_keys:read', { ...ofKeys, prefix: 'key' }),
   {
     type: 'api_key',
     scope: 'api_keys:read',
     find: (db, project, text) =>
       byText(text, () =>
         db
-          .select(shown(shownKey))
+          .select(foundFields(shownKey))
           .from(apiKeys)
           .where(
             and(
@@ -48,7 +48,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
           .limit(MOST_OF_A_TYPE),
       ),
   },
-  listed('connection', 'connections:read', {
+  inTable('connection', 'connections:read', {
     table: connections,
     project: connections.project_id,
     prefix: 'con',
@@ -58,7 +58,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
     names: [connections.name, connections.vendor],
     only: isNull(connections.deleted_at),
   }),
-  listed('import', 'connections:read', {
+  inTable('import', 'connections:read', {
     table: vendorRuns,
     project: vendorRuns.project_id,
     prefix: 'imp',
@@ -66,7 +66,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
     title: vendorRuns.state,
     detail: vendorRuns.connection_id,
   }),
-  listed('webhook_endpoint', 'webhooks:read', {
+  inTable('webhook_endpoint', 'webhooks:read', {
     table: webhookEndpoints,
     project: webhookEndpoints.project_id,
     prefix: 'whe',
@@ -75,7 +75,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
     detail: webhookEndpoints.state,
     names: [webhookEndpoints.url],
   }),
-  listed('plan', 'catalog:read', {
+  inTable('plan', 'catalog:read', {
     table: plans,
     project: plans.project_id,
     prefix: 'pln',
@@ -84,7 +84,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
     detail: plans.key,
     names: [plans.name, plans.key],
   }),
-  listed('feature', 'catalog:read', {
+  inTable('feature', 'catalog:read', {
     table: features,
     project: features.project_id,
     prefix: null,
@@ -93,7 +93,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
     detail: features.key,
     names: [features.name, features.key],
   }),
-  listed('audit_entry', 'audit_log:read', {
+  inTable('audit_entry', 'audit_log:read', {
     ...shownEntry,
     table: auditLog,
     project: auditLog.project_id,
@@ -107,7 +107,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
       byId(text, 'req', () => {
         const at = idTime(text.text)
         return db
-          .select(shown(shownEntry))
+          .select(foundFields(shownEntry))
           .from(auditLog)
           .where(
             and(

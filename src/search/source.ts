@@ -21,7 +21,7 @@ export type SearchSource<D extends Database> = {
 type Shown = { id: Column; title: Column | SQL; detail: Column | SQL; vendor?: Column }
 
 /** What a statement selects of an object: expressions, because one column can be shown twice. */
-export function shown({ id, title, detail, vendor }: Shown) {
+export function foundFields({ id, title, detail, vendor }: Shown) {
   return {
     id: sql<string>`${id}`.as('id'),
     title: sql<string>`${title}`.as('title'),
@@ -61,7 +61,7 @@ type Listed = Shown & {
 }
 
 /** Objects of one table, by their id or by a part of a name. */
-export function listed<D extends Database>(type: FoundType, scope: Scope, of: Listed): SearchSource<D> {
+export function inTable<D extends Database>(type: FoundType, scope: Scope, of: Listed): SearchSource<D> {
   const { table, project: projectOf, prefix, names, only, onlyByName } = of
   const named = (text: SearchText) => and(onlyByName, or(...(names ?? []).map((name) => contains(name, text))))
   return {
@@ -72,7 +72,7 @@ export function listed<D extends Database>(type: FoundType, scope: Scope, of: Li
         ? null
         : byBoth(text, prefix, (isId) =>
             db
-              .select(shown(of))
+              .select(foundFields(of))
               .from(table)
               .where(and(eq(projectOf, project), only, isId ? eq(of.id, text.text) : named(text)))
               .limit(MOST_OF_A_TYPE),
@@ -91,7 +91,7 @@ export function ofVendor(type: FoundType, scope: Scope, of: OfVendor): SearchSou
       text.length < FEWEST_OF_VENDOR_ID
         ? null
         : db
-            .select(shown({ ...of, title: of.id }))
+            .select(foundFields({ ...of, title: of.id }))
             .from(of.table)
             .where(and(eq(of.project, project), of.only, begins(of.id, text)))
             .orderBy(asc(of.id))

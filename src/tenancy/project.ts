@@ -17,6 +17,11 @@ export const findProject = prepared((db: Db, { id }: { id: Held<string> }) =>
   db.select().from(projects).where(eq(projects.id, id)),
 )
 
+/** Reads the settings of a project of this store, as they are stored. */
+export function findSettings(db: Db, id: string) {
+  return db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, id))
+}
+
 const p = alias(projects, 'p')
 
 /** The settings of a row's project as they are stored, as a column of a statement: one row read. */

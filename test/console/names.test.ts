@@ -81,7 +81,7 @@ describe('names beside ids', () => {
       /Consumer Ada &lt;Lovelace&gt; .*Items .*Plan .*Team &lt;1&gt;/,
     )
     expect(await textOf('/billing/subscriptions/sub_b')).not.toMatch(/Consumer Ada|Team/)
-    expect(await textOf('/billing/invoices/in_a')).toMatch(/Consumer Ada &lt;Lovelace&gt; /)
+    expect(await textOf('/billing/invoices/in_a')).toMatch(/Consumer Ada &lt;Lovelace&gt; .*Lines .*Team &lt;1&gt;/)
     for (const path of ['/billing/subscriptions/sub_a', '/billing/invoices/in_a'])
       expect([path, await costOf(path)]).toEqual([path, 4])
   })

@@ -107,14 +107,17 @@ describe.each([
     expect(await logged(id)).toHaveLength(2)
   })
 
-  it('is told of though there is no room for another notice', async () => {
+  it('is reported even if there is no room for another notice', async () => {
     const { project, owner, id, secret, rotate } = await make()
     await choose(project, owner.token, 'notify')
     await report(secret)
     const facts = '{"object":"device","ended":true}'
     for (let i = 1; i < 200; i++)
       await insertNotice(project, i <= MAX_DEVICE_NOTICES ? { kind: 'key_exposed', facts } : {})
-    await report(await rotate({ when: 'first_use' }))
+    const other = await rotate({ when: 'first_use' })
+    await report(other)
     expect(await logged(id)).toHaveLength(2)
+    const told = (await noticesIn(project)).find(({ object_id }) => object_id === id)
+    expect(JSON.stringify(told?.facts)).toContain(shown(other))
   })
 })

@@ -79,9 +79,8 @@ const STATED: Record<string, Bounds> = {
   // What a page of a timeline looks at among the events that name the object.
   'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
   [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
-  // Beside each object, the consumer of its customer and the plans of what it is for.
+  // Beside each subscription, the consumer of its customer and the plans of its items.
   [`${BILLING}/subscriptions`]: { rows: 1_000 },
-  [`${BILLING}/invoices`]: { rows: 1_000 },
   'GET /console/p/:project': { statements: 24 },
   'GET /console/p/:project/steps': { statements: 18 },
   // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.

@@ -6,7 +6,7 @@ import { DIRECTORY, freshProject, mailbox, STORE } from '../harness'
 import { captureLog, cron, failingAt } from '../inbox/pipeline'
 import { insertNotice } from './world'
 
-/* The email of a notice cannot be prepared: that is no attempt to deliver it. */
+/* If the email of a notice cannot be prepared, that does not use up an attempt to send it. */
 
 const NOON = Date.parse('2026-11-27T12:00:00Z')
 const [FIRST = 0, , , LAST = 0] = MAIL_WAITS
@@ -24,7 +24,7 @@ async function minute(DB?: D1Database): Promise<string[]> {
 const state = (id: string) => STORE.prepare('SELECT tries, mail_due_at FROM notices WHERE id = ?').bind(id).first()
 const lasting = { kind: 'key_exposed', facts: '{"object":"api_key","ended":true}' }
 
-it('while the directory does not say who gets it, it waits, and is no attempt', async () => {
+it('an email waits while the directory cannot say who gets it, and no attempt is used up', async () => {
   const { project } = await freshProject()
   const id = await insertNotice(project, lasting)
   const DB = failingAt(({ sql }) => sql.includes('project_mails_day'), 'before')
@@ -38,7 +38,7 @@ it('while the directory does not say who gets it, it waits, and is no attempt', 
   expect(await state(id)).toEqual({ tries: 1, mail_due_at: null })
 })
 
-it('one that can never be made is given up a week after its notice was opened, and holds up no other', async () => {
+it('an email that can never be made is given up a week after its notice was opened, and delays no other', async () => {
   const { project, owner } = await freshProject()
   const log = captureLog()
   // A later version has opened it, before it was rolled back.
@@ -49,7 +49,7 @@ it('one that can never be made is given up a week after its notice was opened, a
   expect(await mails()).toEqual({ project_mails_sent: 1 })
   advance(FIRST)
   expect(await minute()).toEqual([])
-  expect(await mails()).toEqual({ project_mails_sent: 1 }) // what cannot be made uses up nobody's emails of the day
+  expect(await mails()).toEqual({ project_mails_sent: 1 }) // an email that cannot be made does not count toward the daily limit
   let last = 0
   for (let at = 0; at <= 7 * DAY + LAST; at += 10 * MINUTE) {
     const failed = log.of('notices_not_mailed').length

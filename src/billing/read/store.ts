@@ -104,7 +104,7 @@ export type ListedRow = ListedObject | (Position & { part: 'over' | 'end' })
 export type ListedObject = ObjectRow & { part: 'object'; named?: unknown }
 
 /** What else a list reads of each object: an expression over its columns, which is JSON. */
-export type Naming = (of: typeof o) => SQL
+export type ReadBeside = (of: typeof o) => SQL
 
 /**
  * What an item or a line of an object may take as JSON beside what is stored of it: its fields that are null are not
@@ -117,7 +117,7 @@ type ListedBy = {
   before: Position | null
   take: number
   bytes: number
-  naming?: Naming | undefined
+  beside?: ReadBeside | undefined
 }
 
 /**
@@ -125,10 +125,10 @@ type ListedBy = {
  * the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
  *
  * @param by.bytes how much the objects may take together; the last of them may go beyond
- * @param by.naming what else is read of each, as `named`
+ * @param by.beside what else is read of each, as `named`
  */
 export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: ListedBy): Query<ListedRow[]> {
-  const { filters, before, take, bytes, naming } = by
+  const { filters, before, take, bytes, beside } = by
   const { customer } = filters
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
   const { changed, rest, most } = planOf(filters)
@@ -153,7 +153,7 @@ export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: Lis
     body: json<StoredBody>(sql`iif(fits, ${o.candidates}->'$[0].body', NULL)`).as('body'),
     event_id: sql<string>`iif(fits, ${o.candidates}->>'$[0].event_id', NULL)`.as('event_id'),
     part: sql<ListedRow['part']>`iif(fits, 'object', 'over')`.as('part'),
-    ...(naming && { named: json<unknown>(sql`iif(fits, ${naming(o)}, NULL)`).as('named') }),
+    ...(beside && { named: json<unknown>(sql`iif(fits, ${beside(o)}, NULL)`).as('named') }),
   }
   const end = sql.join(
     Object.keys(columns).map((name) => {

@@ -30,7 +30,7 @@ export function meantHeaders(own: Vendor | undefined, headers: Headers): string[
 /**
  * Tells which other sender uses a signature header of this delivery.
  *
- * @returns null if nobody else does. `sender`: the only one, or the only one of several whose name is in the user agent; else null
+ * @returns null if no other sender uses it. If several do, `sender` is the one whose name is in the user agent, and null if that is not exactly one
  */
 export function otherSender(own: Vendor | undefined, headers: Headers): { sender: string | null } | null {
   const found = SENDERS.filter(([, names]) =>

@@ -1,10 +1,10 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { auditedEach, type Change } from '../../audit/store'
 import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { utf8 } from '../../lib/crypto'
 import { Fault, notFound } from '../../lib/fault'
-import { projects } from '../../tenancy/schema'
+import { findSettings } from '../../tenancy/project'
 import { settingsOf } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
 import { connections } from '../connections/schema'
@@ -28,11 +28,11 @@ export type NoTest = 'live' | 'no_secret' | 'no_sample'
  */
 export async function sendTestEvent(rt: Runtime, asked: Asked, change: Change): Promise<{ event_id: string } | NoTest> {
   const { project_id, id, name, url } = asked
-  // Memory may be a minute old: what it says of the mode does not count.
+  // What this isolate remembers may be a minute old, so the mode is read again.
   const known = await remembered(rt, id, async () => {})
   const [{ connection }, [project]] = await Promise.all([
     reread(rt, id, known, 0),
-    run(rt.db, settingsIn(rt, project_id)),
+    run(rt.db, findSettings(rt.db, project_id)),
   ])
   if (connection?.project_id !== project_id) throw notFound('Connection')
   const samples = vendorOf(connection.vendor)?.samples
@@ -53,12 +53,14 @@ export async function sendTestEvent(rt: Runtime, asked: Asked, change: Change): 
   return { event_id: receipt.event_ids[0] ?? '' }
 }
 
-const settingsIn = ({ db }: Runtime, projectId: string) =>
-  db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId))
-
 /** Only while the connection is as it was read, as the event itself: see fence.ts. */
-function auditEntry({ db }: Runtime, { project_id, id, version }: LiveConnection, details: object, change: Change) {
-  const entry = { project_id, action: 'connection.test_event_sent', object_type: 'connection', details: { ...details } }
+function auditEntry(
+  { db }: Runtime,
+  { project_id, id, version }: LiveConnection,
+  details: { name: string; type: string | undefined },
+  change: Change,
+) {
+  const entry = { project_id, action: 'connection.test_event_sent', object_type: 'connection', details }
   const objects = sql`(SELECT ${connections.id} FROM ${connections} WHERE ${connections.id} = ${id} AND ${connections.version} = ${version})`
   return auditedEach(db, change, entry, { objects, most: 1 })
 }

@@ -16,7 +16,7 @@ export function Scopes({ of }: { of: readonly Scope[] }) {
             <span class="unseen">yes</span>
           </span>
         ) : (
-          <None says="no" />
+          <NoScope says="no" />
         )
       }
     />
@@ -45,7 +45,7 @@ export function Matrix(props: { label: string; resources: readonly Resource[]; c
             </th>
             {verbs.map((verb) => {
               const scope = scopes.find((one) => verbOf(one) === verb)
-              return <td>{scope ? props.cell(scope) : <None says="there is no such scope" />}</td>
+              return <td>{scope ? props.cell(scope) : <NoScope says="there is no such scope" />}</td>
             })}
           </tr>
         ))}
@@ -55,7 +55,7 @@ export function Matrix(props: { label: string; resources: readonly Resource[]; c
 }
 
 /** A cell without a scope. */
-export function None({ says }: { says: string }) {
+export function NoScope({ says }: { says: string }) {
   return (
     <span class="quiet">
       <span aria-hidden="true">–</span>

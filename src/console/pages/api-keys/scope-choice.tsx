@@ -1,7 +1,7 @@
 import type { Scope } from '../../../lib/access'
 import { Wrong } from '../../ui/controls'
 import { resourcesOf } from './access'
-import { Matrix, None } from './matrix'
+import { Matrix, NoScope } from './matrix'
 import { CUSTOM, presetsFor } from './presets'
 
 type ChoiceProps = {
@@ -72,7 +72,7 @@ function Ticks({ held, ticked }: Pick<ChoiceProps, 'held' | 'ticked'>) {
             <span class="unseen">{scope}</span>
           </label>
         ) : (
-          <None says="your role does not have it" />
+          <NoScope says="your role does not have it" />
         )
       }
     />

@@ -46,7 +46,7 @@ async function readChosen(c: Visit): Promise<Chosen> {
   return { live, traffic, handed, added, gone, unknown: ids.length - found.length }
 }
 
-/** Revokes the keys that were ticked in the list. Keys that are no longer live stay as they are. */
+/** Revokes the keys that were ticked in the list. Keys that were already revoked are skipped. */
 export const revokeChosen = action({
   at: '/revoke',
   needs: 'api_keys:write',

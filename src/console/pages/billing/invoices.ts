@@ -8,6 +8,7 @@ export const invoices: ObjectList<'invoice'> = {
   path: 'invoices',
   title: 'Invoices',
   statuses: INVOICE_STATUSES,
+  showsPlans: false,
   columns: ({ id, status, customer, vendor, updated, time }) => [
     id,
     ['Number', ({ number }) => number],

@@ -13,6 +13,8 @@ export type ObjectList<K extends ObjectKind> = {
   title: string
   /** The statuses to filter by. */
   statuses: readonly string[]
+  /** Whether a column shows the plans of an object's items. */
+  showsPlans: boolean
   /** The columns in order. `common` holds the columns that all kinds share. */
   columns: (common: CommonColumns) => Column<ShownObjects[K]>[]
 }

@@ -8,6 +8,7 @@ export const paymentMethods: ObjectList<'payment_method'> = {
   path: 'payment-methods',
   title: 'Payment methods',
   statuses: PAYMENT_METHOD_STATUSES,
+  showsPlans: false,
   columns: ({ id, status, customer, vendor, updated }) => [
     id,
     status,

@@ -58,7 +58,7 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
       const project = projectOf(c.get('actor'))
       const rows = await run(
         db,
-        listObjects(db, project, list.kind, { ...objects, naming: (of) => namedOf(project, of) }),
+        listObjects(db, project, list.kind, { ...objects, beside: (of) => namedOf(project, of, list.showsPlans) }),
       )
       return listPage(c, list, asked, { ...objects.page(rows), namesOf: namesIn(rows) })
     })

@@ -12,6 +12,7 @@ export const subscriptions: ObjectList<'subscription'> = {
   path: 'subscriptions',
   title: 'Subscriptions',
   statuses: SUBSCRIPTION_STATUSES,
+  showsPlans: true,
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     id,
     status,

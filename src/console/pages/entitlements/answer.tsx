@@ -1,4 +1,4 @@
-import { From } from '../../from'
+import { FromField } from '../../from'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { Tabs } from '../../ui/tabs'
@@ -11,7 +11,7 @@ import type { Entitled, Entitlements } from './read'
 type Props = { c: Visit; consumer: string; asked: string; of: Entitlements }
 
 /** The answer for one feature, in words, with the call that your server asks it by. Renders nothing without features. */
-export function Answer({ c, asked, of: { all } }: Omit<Props, 'consumer'>) {
+export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>) {
   const one = all.find(({ allowed }) => allowed) ?? all[0]
   if (!one) return null
   return (
@@ -48,7 +48,7 @@ export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {
       </p>
       {can(c, 'projects:write') ? (
         <Post c={c} to={`${pathsOf(c).general}/entitlements`}>
-          <From c={c} from={consumer} />
+          <FromField c={c} from={consumer} />
           <input type="hidden" name="test_mode_counts" value="true" autocomplete="off" />
           <button type="submit">Let test mode give access</button>
         </Post>

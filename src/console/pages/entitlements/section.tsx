@@ -10,7 +10,7 @@ import { exact, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { titleOf } from '../consumers/parts'
-import { Answer, TestMode } from './answer'
+import { ExampleAnswer, TestMode } from './answer'
 import { GrantsTable } from './grants'
 import type { Entitlements } from './read'
 import { EntitlementsTable, UnmappedItems } from './table'
@@ -63,7 +63,7 @@ function Shown({ c, consumer, of, most }: Props & { most: number }) {
       <p class="quiet">As of {exact(of.now)}.</p>
       <UnmappedItems c={c} of={of} add={can(c, 'catalog:write')} />
       <TestMode c={c} consumer={consumer.id} of={of} />
-      {of.missing === null && <Answer c={c} asked={asked} of={of} />}
+      {of.missing === null && <ExampleAnswer c={c} asked={asked} of={of} />}
       <EntitlementsTable c={c} consumer={consumer.id} of={of} rows={of.all.slice(0, most)} />
     </>
   )

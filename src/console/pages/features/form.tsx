@@ -5,7 +5,7 @@ import { COMBINES, type Combine, FEATURE_TYPES, type FeatureType } from '../../.
 import { catalogKey } from '../../../http/fields'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { choice, form, text } from '../../form'
-import { From, fromOf } from '../../from'
+import { FromField, fromOf } from '../../from'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
@@ -55,7 +55,7 @@ export function createPage(c: Visit, { mistakes, status, ...filled }: Sent) {
     <>
       <Head title="New feature" />
       <Post c={c} to={features} class="form once">
-        <From c={c} />
+        <FromField c={c} />
         <Wrong>{mistakes.form}</Wrong>
         {FEATURE.field('key', sent)}
         {FEATURE.field('name', sent)}

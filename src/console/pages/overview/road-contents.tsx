@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import type { Scope } from '../../../lib/access'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { Action, type StepProps } from './step-contents'
@@ -8,21 +9,15 @@ const FROM = 'from=overview'
 /** The first feature: what the product's code asks for. */
 export function FeatureStep({ c, current, done }: StepProps) {
   const { features } = pathsOf(c)
-  if (done[5]) {
-    return (
-      <p class="quiet">
-        <a href={features}>Features</a>
-      </p>
-    )
-  }
+  if (done[5]) return <Done at={features}>Features</Done>
   return (
     <>
       <p class="quiet">Your code asks for features: may this consumer do it, and how much?</p>
-      <Catalog c={c}>
+      <IfAllowed c={c} scope="catalog:write">
         <Action href={`${features}/new?${FROM}`} current={current}>
           Create a feature
         </Action>
-      </Catalog>
+      </IfAllowed>
     </>
   )
 }
@@ -30,13 +25,7 @@ export function FeatureStep({ c, current, done }: StepProps) {
 /** The first plan with a price: the one that a subscription has. */
 export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
   const { plans } = pathsOf(c)
-  if (done[6]) {
-    return (
-      <p class="quiet">
-        <a href={plans}>Plans</a>
-      </p>
-    )
-  }
+  if (done[6]) return <Done at={plans}>Plans</Done>
   const { vendor = '', ref = null } = answer.price ?? {}
   if (ref === null) return <p class="quiet">Everyone who pays one of a plan’s prices gets its features.</p>
   return (
@@ -44,11 +33,11 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
       <p class="quiet">
         The last subscription is for <code>{ref}</code>. Create a plan with this price that includes your feature.
       </p>
-      <Catalog c={c}>
+      <IfAllowed c={c} scope="catalog:write">
         <Action href={`${plans}/new?${new URLSearchParams({ vendor, ref })}&${FROM}`} current={current}>
           Create a plan
         </Action>
-      </Catalog>
+      </IfAllowed>
     </>
   )
 }
@@ -56,15 +45,8 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
 /** The first consumer that is a customer: the one that an event names. */
 export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
   const { consumers } = pathsOf(c)
-  if (done[7]) {
-    return (
-      <p class="quiet">
-        <a href={`${consumers}/${answer.consumer}`}>A customer is linked to a consumer</a>
-      </p>
-    )
-  }
+  if (done[7]) return <Done at={`${consumers}/${answer.consumer}`}>A customer is linked to a consumer</Done>
   const { claimed } = answer
-  const style = current ? 'primary' : undefined
   return (
     <>
       <p class="quiet">
@@ -75,22 +57,22 @@ export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
           </>
         )}
       </p>
-      {!can(c, 'consumers:write') ? (
-        <p>Ask a developer or admin of this project to create one.</p>
-      ) : claimed === null ? (
-        <Action href={`${consumers}/new`} current={current}>
-          Create a consumer
-        </Action>
-      ) : (
-        <Post c={c} to={consumers} class="once">
-          <input type="hidden" name="external_id" value={claimed} autocomplete="off" />
-          <p>
-            <button type="submit" class={style}>
-              Create this consumer
-            </button>
-          </p>
-        </Post>
-      )}
+      <IfAllowed c={c} scope="consumers:write">
+        {claimed === null ? (
+          <Action href={`${consumers}/new`} current={current}>
+            Create a consumer
+          </Action>
+        ) : (
+          <Post c={c} to={consumers} class="once">
+            <input type="hidden" name="external_id" value={claimed} autocomplete="off" />
+            <p>
+              <button type="submit" class={current ? 'primary' : undefined}>
+                Create this consumer
+              </button>
+            </p>
+          </Post>
+        )}
+      </IfAllowed>
     </>
   )
 }
@@ -111,6 +93,16 @@ export function AnswerStep({ c, of: { answer }, current, done }: StepProps) {
   )
 }
 
-function Catalog({ c, children }: { c: Visit; children: Child }) {
-  return can(c, 'catalog:write') ? children : <p>Ask a developer or admin of this project to create one.</p>
+/** A step that is done: what was made. */
+function Done({ at, children }: { at: string; children: string }) {
+  return (
+    <p class="quiet">
+      <a href={at}>{children}</a>
+    </p>
+  )
+}
+
+/** What to do in a step, for those who may. */
+function IfAllowed({ c, scope, children }: { c: Visit; scope: Scope; children: Child }) {
+  return can(c, scope) ? children : <p>Ask a developer or admin of this project to create one.</p>
 }

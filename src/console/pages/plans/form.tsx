@@ -1,6 +1,6 @@
 import type { Feature } from '../../../catalog/features'
 import type { Plan } from '../../../catalog/plans'
-import { From } from '../../from'
+import { FromField } from '../../from'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
@@ -24,7 +24,7 @@ export function createPage(c: Visit, catalog: readonly Feature[], { entered = BL
     <>
       <Head title="New plan" />
       <Post c={c} to={plans} class="form once">
-        <From c={c} />
+        <FromField c={c} />
         <Wrong>{mistakes.form}</Wrong>
         {price && (
           <>
@@ -59,7 +59,7 @@ export function editPage(
     <>
       <Head title="Edit plan" />
       <Post c={c} to={`${path}/edit`} class="form">
-        <From c={c} />
+        <FromField c={c} />
         <input type="hidden" name="etag" value={etag} autocomplete="off" />
         <Wrong>{mistakes.form}</Wrong>
         <PlanInputs sent={sent} />
