@@ -73,7 +73,7 @@ describe('a customer in the console', () => {
     project = /\/p\/(prj_\w+)/.exec(page.url())?.[1] ?? ''
     expect(here()).toContain(`/console/p/${project}`)
     await link('API keys').click()
-    expect(await page.locator('.empty #example-curl').textContent()).toContain('curl ')
+    expect(await page.locator('.empty #example-curl-example').textContent()).toContain('curl ')
   })
 
   it('creates an API key, and copies its secret', async () => {
