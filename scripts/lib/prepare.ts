@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execute, migrateLocal } from './d1.ts'
 import { ensureDevVars } from './dev-vars.ts'
 import { asked, localText } from './local-config.ts'
-import { ROOT, STATE_DIR } from './paths.ts'
+import { newestMigration } from './migrations.ts'
+import { STATE_DIR } from './paths.ts'
 import { boundStores } from './stores-config.ts'
 
 /**
@@ -38,10 +39,4 @@ export function preparedStores(): number[] | null {
   if (!existsSync(MARKER)) return null
   const [, stores = ''] = readFileSync(MARKER, 'utf8').split(' ')
   return stores.split(',').map(Number)
-}
-
-/** The name of the newest migration of this checkout. */
-export function newestMigration(): string {
-  const files = readdirSync(join(ROOT, 'drizzle')).filter((name) => name.endsWith('.sql'))
-  return files.sort().at(-1) ?? ''
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { migrations } from './migrations.ts'
 import { ROOT } from './paths.ts'
 import { wranglerOrThrow } from './wrangler.ts'
 
@@ -37,9 +38,7 @@ export async function migrate<S>(db: {
   prepare(query: string): S
   batch(statements: S[]): Promise<unknown>
 }): Promise<void> {
-  const files = readdirSync(join(ROOT, 'drizzle')).filter((name) => name.endsWith('.sql'))
-  for (const file of files.sort()) {
-    const statements = readFileSync(join(ROOT, 'drizzle', file), 'utf8').split('--> statement-breakpoint')
+  for (const { statements } of migrations()) {
     await db.batch(statements.map((statement) => db.prepare(statement)))
   }
   // As the cron does in its first minute: src/inbox/fewer-rows.ts.

@@ -3,7 +3,7 @@ import { MAX_STORE_BYTES } from '../../../src/stores/limits.ts'
 import { storeState } from '../../../src/stores/places.ts'
 import type { StoreRow } from '../../../src/stores/store.ts'
 import { execute } from '../d1.ts'
-import { newestMigration } from '../prepare.ts'
+import { newestMigration } from '../migrations.ts'
 import { printTable } from '../terminal.ts'
 import { type Deployment, numbersIn, readDirectory } from './deployment.ts'
 

@@ -1,4 +1,4 @@
-import { newestMigration } from '../../../scripts/lib/prepare.ts'
+import { newestMigration } from '../../../scripts/lib/migrations.ts'
 import { Account } from './account.ts'
 import { checkoutAt, consumersOf, creationsOf, must, NAME, names, same } from './walking.ts'
 
