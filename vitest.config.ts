@@ -11,15 +11,14 @@ buildAssets() // the folder that wrangler.toml names must exist
 
 process.env.TMPDIR = fastFolder() // D1's files
 
-// With STORES=3, the same tests run with the projects in the last of three stores, and those of several stores run too.
-const { STORES = '1' } = process.env
-const [, config = './wrangler.toml'] = localConfig({ stores: STORES }, resolve('.wrangler/vitest'))
+/** How many stores the project `stores` has. */
+const { STORES = '3' } = process.env
 const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/helpers']
 // Where the directory and the stores meet: people, projects, keys, names that lead to a store, what runs over all stores, and
-// each route, page and kind of message once. CI runs these with three stores too. All other tests ask one database the same
-// statements whichever store it is, so CI runs them with one.
+// each route, page and kind of message once. These have three stores, with their projects in the last; a scheduled workflow
+// runs them with one. All other tests ask one database the same statements whichever store it is, so they have one.
 const OF_STORES = [
   'test/{accounts,backup,exposures,notices,projects,sessions,stores,tenancy,upkeep}/*.test.ts',
   'test/api-keys/{costs,issued,rotate}.test.ts',
@@ -48,10 +47,13 @@ const ALONE = [
   'test/inbox/receive/{group-commit,refusal-counts,together}.test.ts',
 ]
 
-/** The Worker in workerd. @param outboundService what every fetch of the Worker and of tests leads to: no test needs a network */
-export const inWorkers = (outboundService: (request: Request) => Promise<Response>) =>
+/** Answers every fetch of the Worker and of tests, so that no test needs a network. */
+type Outside = (request: Request) => Promise<Response>
+
+/** The Worker in workerd, with a number of stores. */
+export const inWorkers = (outboundService: Outside, stores = '1') =>
   cloudflareTest(async () => ({
-    wrangler: { configPath: config },
+    wrangler: { configPath: localConfig({ stores }, resolve('.wrangler/vitest'))[1] ?? './wrangler.toml' },
     miniflare: {
       bindings: {
         // Secrets for the tests alone, in place of a developer's .dev.vars.
@@ -81,7 +83,6 @@ export const inWorkers = (outboundService: (request: Request) => Promise<Respons
 
 export default defineConfig({
   logLevel: 'error', // hundreds of warnings else: the vendors' SDKs ship source maps without sources
-  plugins: [inWorkers(outside)],
   test: {
     setupFiles: ['test/setup.ts'],
     silent: 'passed-only',
@@ -100,11 +101,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: [inWorkers(outside, STORES)],
         test: { name: 'stores', include: OF_STORES, exclude: [...ALONE, ...OF_SEVERAL] },
       },
-      { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
       {
         extends: true,
+        plugins: [inWorkers(outside)],
+        test: { name: 'alone', include: ALONE, isolate: true },
+      },
+      {
+        extends: true,
+        plugins: [inWorkers(outside)],
         test: {
           name: 'once',
           include: ['test/**/*.test.ts'],
