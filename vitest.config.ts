@@ -20,7 +20,8 @@ const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/he
 // each route, page and kind of message once. These have three stores, with their projects in the last; a scheduled workflow
 // runs them with one. All other tests ask one database the same statements whichever store it is, so they have one.
 const OF_STORES = [
-  'test/{accounts,backup,exposures,notices,projects,sessions,stores,tenancy,upkeep}/*.test.ts',
+  'test/{accounts,exposures,notices,projects,sessions,stores,tenancy,upkeep}/*.test.ts',
+  'test/backup/{bucket,restore}.test.ts',
   'test/api-keys/{costs,issued,rotate}.test.ts',
   'test/audit/{audit-log,two-databases}.test.ts',
   'test/console/{api-keys,members,overview,roles}.test.ts',

@@ -5,7 +5,7 @@ import { setClock, stopClock } from '../clock'
 import { bound, call, countingD1, freshKey, freshProject, mint, STORE } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute, expectSampled } from '../routes/walk'
-import { newWorld } from '../routes/world'
+import { worldsByRoute } from '../routes/world'
 import { KEYS, PROJECTS, rowOf, WEBHOOKS } from './api'
 
 describe('authentication', () => {
@@ -53,13 +53,14 @@ describe('authentication', () => {
     expect(await ids(sibling.id)).toEqual([other.id])
   })
 
+  const worldOf = worldsByRoute()
   const plane = ROUTES.filter(({ path }) => path.startsWith('/platform/v1'))
   const idOf = ({ meta }: (typeof plane)[number]) => meta.operation?.id ?? ''
   const taking = plane.filter((route) => SESSIONS_ONLY[idOf(route)] === undefined)
   it.each(taking.map((route) => [nameOf(route), route] as const))(
     '[auth.4] every endpoint that takes a Bearer token takes a key, but those that are listed with a reason: %s',
     async (_, route) => {
-      const world = await newWorld()
+      const world = await worldOf(route)
       expectSampled(route, await callRoute(world, route, { token: world.secret }))
     },
   )
