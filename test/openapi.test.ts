@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { app } from '../src/app'
 import { SCOPES } from '../src/lib/access'
 import { codeOf, ERRORS } from '../src/lib/faults'
-import { call, ORIGIN } from './harness'
+import { type Answer, call, ORIGIN } from './harness'
 import { type Json, misfits, resolve } from './harness/json-schema'
 import { nameOf, ROUTES } from './routes/of-app'
-import { callRoute, tokenFor } from './routes/walk'
+import { callRoute, expectNoSecret, tokenFor } from './routes/walk'
 import { worldsByRoute } from './routes/world'
 
 /** Calls of /auth that take no credentials, although others with their beginning do. */
@@ -58,6 +58,13 @@ function headersExpected(name: string, status: string): string[] {
     ...(/ \/(platform|auth|ingest|p)\//.test(name) ? ['Cache-Control'] : []),
     ...(HEADERS[status] ?? []),
   ]
+}
+
+/** What every answer of the plane has: nothing stores it, and no browser takes it for anything else. */
+function expectHeadersOfPlane({ headers }: Answer) {
+  expect(headers.get('Cache-Control')).toBe('no-store')
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+  expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; .*; sandbox$/)
 }
 
 describe('/openapi.json', () => {
@@ -304,7 +311,7 @@ describe('/openapi.json', () => {
   })
 
   it.each(ROUTES.filter(({ path }) => !path.startsWith('/ingest')).map((route) => [nameOf(route), route] as const))(
-    'tells the truth of what is answered: %s',
+    'tells the truth of what is answered, which [keys.8] shows no secret if it is not that of mint or rotate: %s',
     async (name, route) => {
       const world = await worldOf(route)
       const token = tokenFor(world, route)
@@ -315,6 +322,8 @@ describe('/openapi.json', () => {
       const bad = await callRoute(world, route, { token, query: 'nonsense=1' })
       const good = await callRoute(world, route, { token })
       for (const answer of [good, bad]) {
+        await expectNoSecret(world, route, answer)
+        if (/^\/(platform|auth)\//.test(route.path)) expectHeadersOfPlane(answer)
         const response = operation.responses[String(answer.status)]
         expect(response, `${answer.status} ${answer.text}`).toBeDefined()
         for (const [header, { $ref }] of Object.entries<Json>(response.headers)) {

@@ -4,7 +4,7 @@ import { SESSIONS_ONLY } from '../../src/lib/access-words'
 import { setClock, stopClock } from '../clock'
 import { bound, call, countingD1, freshKey, freshProject, mint, STORE } from '../harness'
 import { nameOf, ROUTES } from '../routes/of-app'
-import { callRoute, expectSampled } from '../routes/walk'
+import { callRoute, expectNoSecret, expectSampled } from '../routes/walk'
 import { worldsByRoute } from '../routes/world'
 import { KEYS, PROJECTS, rowOf, WEBHOOKS } from './api'
 
@@ -58,10 +58,12 @@ describe('authentication', () => {
   const idOf = ({ meta }: (typeof plane)[number]) => meta.operation?.id ?? ''
   const taking = plane.filter((route) => SESSIONS_ONLY[idOf(route)] === undefined)
   it.each(taking.map((route) => [nameOf(route), route] as const))(
-    '[auth.4] every endpoint that takes a Bearer token takes a key, but those that are listed with a reason: %s',
+    '[auth.4] every endpoint that takes a Bearer token takes a key, but those that are listed with a reason, [keys.8] and none but mint and rotate answers with a secret: %s',
     async (_, route) => {
       const world = await worldOf(route)
-      expectSampled(route, await callRoute(world, route, { token: world.secret }))
+      const answer = await callRoute(world, route, { token: world.secret })
+      expectSampled(route, answer)
+      await expectNoSecret(world, route, answer)
     },
   )
 

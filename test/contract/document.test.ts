@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import contract from '../../docs/contract.md?raw'
 
 /*
- * The tests of this folder are the specification, sentence by sentence. The first word of a test's name is the reference
- * that docs/contract.md gives beside the sentence.
+ * The tests of this folder are the specification, sentence by sentence. A test's name begins with the reference that
+ * docs/contract.md gives beside the sentence; a test of two sentences has the other one further on.
  */
 const sources = import.meta.glob<string>(['./*.test.ts', '!./document.test.ts'], {
   query: '?raw',
@@ -17,9 +17,9 @@ describe('docs/contract.md', () => {
     const tested = new Set<string>()
     for (const [file, source] of Object.entries(sources)) {
       const tests = source.match(/^ *it(\.\w+)*\b/gm) ?? []
-      const names = source.match(/['"`]\[[a-z]+\.\d+\] \S/g) ?? []
+      const names = source.match(/['"`]\[[a-z]+\.\d+\] \S.*/g) ?? []
       expect([file, names.length], 'every test is named by a reference').toEqual([file, tests.length])
-      for (const name of names) tested.add(references(name)[0] as string)
+      for (const reference of names.flatMap(references)) tested.add(reference)
     }
     expect(tested.size).toBeGreaterThan(50)
     expect([...new Set(references(contract))].sort()).toEqual([...tested].sort())

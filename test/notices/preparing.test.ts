@@ -63,7 +63,9 @@ it('an email that can never be made is given up a week after its notice was open
   expect(waits).toEqual([...new Set(waits)].sort((a, b) => a - b))
   // The days between are like the first: the last tries before and after the week are what counts.
   const week = NOON + 7 * DAY
-  await STORE.prepare('UPDATE notices SET mail_due_at = ? WHERE id = ?').bind(week - 1, broken).run()
+  await STORE.prepare('UPDATE notices SET mail_due_at = ? WHERE id = ?')
+    .bind(week - 1, broken)
+    .run()
   await next()
   expect([await state(broken), log.of('notice_given_up')]).toEqual([{ tries: 0, mail_due_at: week - 1 + LAST }, []])
   await next()

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { RouteEntry } from '../../src/http/openapi'
+import { sha256Hex } from '../../src/lib/crypto'
 import { type Answer, call, lossyQueue, mailbox, type RequestOptions } from '../harness'
 import { nameOf, takesBody } from './of-app'
 import { ROWS } from './table'
@@ -32,6 +33,16 @@ export function expectSampled(route: RouteEntry, { status, text }: Answer): void
   const stated = ROWS[nameOf(route)]?.status ?? 200
   if (stated < 300) expect(status, text).toBeLessThan(300)
   else expect(status, text).toBe(stated)
+}
+
+const MAKERS = ['POST /platform/v1/api-keys', 'POST /platform/v1/api-keys/:id/rotate']
+
+/** No route but mint and rotate answers with a key's secret, or with its hash. */
+export async function expectNoSecret(world: World, route: RouteEntry, { text, headers }: Answer): Promise<void> {
+  if (MAKERS.includes(nameOf(route))) return
+  const all = text + JSON.stringify([...headers])
+  expect(all).not.toMatch(/[0-9a-f]{96}/)
+  for (const secret of [world.secret, world.other.secret]) expect(all).not.toContain(await sha256Hex(secret))
 }
 
 /** A credential that the route accepts: the owner's session where sessions may call it, else the key. */
