@@ -14,6 +14,8 @@ export const WRANGLER_ENV: NodeJS.ProcessEnv = {
   WRANGLER_LOG_PATH: join(ROOT, '.wrangler/logs'),
   WRANGLER_REGISTRY_PATH: join(ROOT, '.wrangler/registry'),
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  // Each command loads all of wrangler, which takes a fifth less with compiled code at hand.
+  NODE_COMPILE_CACHE: join(ROOT, '.wrangler/compiled'),
 }
 
 export type Finished = { code: number; stdout: string; stderr: string }
