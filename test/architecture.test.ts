@@ -132,6 +132,7 @@ describe('statements', () => {
       'inbox/process/claim.ts',
       'inbox/process/finish.ts',
       'inbox/process/hand-back.ts',
+      'inbox/process/release.ts',
       'inbox/process/sweep.ts',
       'inbox/reopen.ts',
       'inbox/replay/replays.ts',

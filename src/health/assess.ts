@@ -1,7 +1,7 @@
 import type { Runtime } from '../env'
 import { isFull } from '../http/database-full'
 import { countUnreadable } from '../inbox/connections/sealing'
-import { STATUSES, type Status } from '../inbox/lifecycle'
+import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
 import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'
 import { MINUTE } from '../lib/time'
@@ -22,13 +22,14 @@ export async function assess(rt: Runtime, found: HealthRows) {
   const { now, db } = rt
   const thisMinute = Math.floor(now / MINUTE)
   const full = await isFull(rt) // not before the caller is confirmed
+  const heldBy = new Map(found.held.map(({ id, n }) => [id, n]))
   const byConnection = Map.groupBy(found.minutes, (row) => row.connection_id)
   const connections = found.connections.toReversed().map((row) => {
     const minutes = byConnection.get(row.id) ?? []
     const recent = minutes.filter(({ minute }) => minute > thisMinute - 5)
-    return { ...row, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
+    return { ...row, held: heldBy.get(row.id) ?? 0, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
   })
-  const active = connections.filter(({ status }) => status === 'active')
+  const open = connections.filter(({ status }) => status !== 'disabled')
   const last_sweep_at = found.swept[0]?.at ?? null
   const facts: HealthFacts & { last_60m: ReturnType<typeof windowOf> } = {
     ...openFacts(found.open, now),
@@ -36,7 +37,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     store: { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES, full },
     unreadable: await unreadableOf(rt, connections),
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
-    without_secret: active.filter(isMissed).map(({ name }) => name),
+    without_secret: open.filter(isMissed).map(({ name }) => name),
     thin_without_key: found.thin.map(({ name }) => name),
     fetches_failed: found.fetches_failed[0]?.n ?? 0,
     key_refused: found.key_refused.map(({ name }) => name),
@@ -45,7 +46,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
       unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,
     },
     unwell: found.unwell,
-    refusing: refusingEverything(active.filter(({ secrets }) => secrets.length > 0)),
+    refusing: refusingEverything(open.filter(({ secrets }) => secrets.length > 0)),
   }
   return { connections, facts }
 }
@@ -60,26 +61,34 @@ export function isMissed({ secrets, last_event_id, last_60m }: Waiting): boolean
   return secrets.length === 0 && (last_event_id !== null || Object.keys(last_60m.refused).length > 0)
 }
 
-/** The active connections that have secrets which no encryption key opens. */
+/** The connections that take deliveries, and have secrets which no encryption key opens. */
 async function unreadableOf({ settings }: Runtime, connections: HealthRows['connections']) {
-  const active = connections.filter(({ status }) => status === 'active')
-  const counted = active.map(async (row) => ({
+  const open = connections.filter(({ status }) => status !== 'disabled')
+  const counted = open.map(async (row) => ({
     name: row.name,
     n: await countUnreadable(settings.encryptionKeys, row),
   }))
   return (await Promise.all(counted)).filter(({ n }) => n > 0)
 }
 
-/** Events by status. */
-export function countsOf({ finals, open }: Pick<HealthRows, 'finals' | 'open'>): Record<Status, number> {
-  const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>
+/** Events by status, as it is shown. */
+export function countsOf({
+  finals,
+  open,
+  held,
+}: Pick<HealthRows, 'finals' | 'open' | 'held'>): Record<ShownStatus, number> {
+  const counts = Object.fromEntries(SHOWN_STATUSES.map((status) => [status, 0])) as Record<ShownStatus, number>
+  counts.held = held.reduce((sum, { n }) => sum + n, 0)
   for (const { status, n } of [...finals, ...open]) counts[status] += n
   return counts
 }
 
-/** The age of the oldest open event (ms; null if none is open), and how many leases have expired. */
+/** The age of the oldest open event that is not held (ms; null if there is none), and how many leases have expired. */
 export function openFacts(open: HealthRows['open'], now: number) {
-  const opened = open.flatMap((row) => [row.oldest_event, row.oldest_replay].filter((id) => id !== null).map(idTime))
+  const opened = open.flatMap(({ oldest_event, oldest_replay, oldest_released }) => [
+    ...[oldest_event, oldest_replay].filter((id) => id !== null).map(idTime),
+    ...(oldest_released === null ? [] : [oldest_released]),
+  ])
   return {
     oldest_pending_age_ms: opened.length === 0 ? null : Math.max(0, now - Math.min(...opened)),
     expired_leases: open.reduce((sum, { expired }) => sum + expired, 0),

@@ -4,7 +4,7 @@ import type { Runtime } from '../env'
 import { count, named, timestamp } from '../http/fields'
 import { ifAnswered } from '../http/read'
 import { SAMPLE } from '../http/samples'
-import { STATUSES, type Status } from '../inbox/lifecycle'
+import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
 import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'
 import { iso, isoOrNull, MINUTE } from '../lib/time'
@@ -41,12 +41,14 @@ export const Health = named(
     thresholds: z.record(z.string(), z.record(z.string(), z.number())),
     as_of: timestamp,
     counts: z
-      .object(Object.fromEntries(STATUSES.map((status) => [status, count])) as Record<Status, z.ZodInt>)
-      .describe(`Events by status. Open events are counted up to ${MAX_COUNTED.toLocaleString('en')}.`),
+      .object(Object.fromEntries(SHOWN_STATUSES.map((status) => [status, count])) as Record<ShownStatus, z.ZodInt>)
+      .describe(
+        `Events by status. Open events are counted up to ${MAX_COUNTED.toLocaleString('en')}, and so are held ones.`,
+      ),
     oldest_pending_age_ms: count
       .nullable()
       .describe(
-        'The age of the oldest open event, since its receipt or, if it was replayed, since its last replay. Failed events are not open.',
+        'The age of the oldest open event, since its receipt or, if it was replayed, since its last replay. If it was held, since its release. Failed and held events do not count.',
       ),
     expired_leases: count,
     last_5m: Window.describe('By time of receipt.'),
@@ -57,6 +59,7 @@ export const Health = named(
         name: z.string(),
         vendor: z.string(),
         status: z.string(),
+        held: count.describe('Events that the connection holds because it is, or was, paused.'),
         signing_secrets: count.describe('Without one, the connection refuses every delivery.'),
         last_received_at: timestamp.nullable(),
         last_5m: Traffic,
@@ -90,7 +93,7 @@ export const Health = named(
     reasons: [],
     thresholds: THRESHOLDS,
     as_of: SAMPLE.later,
-    counts: { received: 0, processing: 0, retrying: 0, queued: 0, processed: 118, ignored: 2, failed: 0 },
+    counts: { received: 0, processing: 0, retrying: 0, queued: 0, held: 0, processed: 118, ignored: 2, failed: 0 },
     oldest_pending_age_ms: null,
     expired_leases: 0,
     last_5m: QUIET,
@@ -101,6 +104,7 @@ export const Health = named(
         name: 'Stripe',
         vendor: 'stripe',
         status: 'active',
+        held: 0,
         signing_secrets: 1,
         last_received_at: SAMPLE.time,
         last_5m: { accepted: 0, refused: {} },
@@ -144,11 +148,12 @@ export async function readHealth(
     expired_leases: facts.expired_leases,
     last_60m: facts.last_60m,
     last_5m: windowOf(found.minutes.filter(({ minute }) => minute > thisMinute - 5)),
-    connections: connections.map(({ id, name, vendor, status, secrets, last_event_id, last_5m, last_60m }) => ({
+    connections: connections.map(({ id, name, vendor, status, held, secrets, last_event_id, last_5m, last_60m }) => ({
       id,
       name,
       vendor,
       status,
+      held,
       signing_secrets: secrets.length,
       last_received_at: last_event_id === null ? null : iso(idTime(last_event_id)),
       last_5m,

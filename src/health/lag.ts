@@ -33,7 +33,7 @@ export const LagSeries = named(
         received: count,
         processed: count.describe('Includes ignored events, which have a `processed_at` too.'),
         failed: count,
-        pending: count,
+        pending: count.describe('Includes held events.'),
         p50_ms: ms,
         p95_ms: ms,
         p99_ms: ms,

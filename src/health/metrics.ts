@@ -81,14 +81,14 @@ function familiesOf({ up, down }: Deployment, version: string | null): Record<st
     },
     platform_events: {
       type: 'gauge',
-      help: 'Webhook events by status. Open ones are counted up to 10,000 in a store.',
+      help: 'Webhook events by status. Open ones are counted up to 10,000 in a store, and so are held ones.',
       samples: up.flatMap(({ store, counts }) =>
         Object.entries(counts).flatMap(([status, n]) => one({ store: String(store), status }, n)),
       ),
     },
     platform_oldest_pending_age_seconds: {
       type: 'gauge',
-      help: 'The age of the oldest open event; 0 if none is open.',
+      help: 'The age of the oldest open event that is not held; 0 if none is open.',
       samples: each(({ oldest_pending_age_ms }) => (oldest_pending_age_ms ?? 0) / SECOND),
     },
     platform_expired_leases: {

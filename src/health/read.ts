@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, gte, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { countMarked } from '../billing/store'
 import { type Db, type Directory, type Query, type Results, raw } from '../db/client'
@@ -6,6 +6,7 @@ import { findUnwell } from '../endpoints/health'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
+import { notOnHold } from '../inbox/held'
 import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
 import { type Minutes, rollups } from '../inbox/rollups'
@@ -17,6 +18,7 @@ import { idFloor } from '../lib/ids'
 import { HOUR } from '../lib/time'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
+import { isDeleted } from '../tenancy/project'
 import { findWatched } from '../watch/health'
 import { MAX_COUNTED } from './limits'
 import { sealedIn } from './sealed'
@@ -35,6 +37,7 @@ export function snapshot(
   return {
     finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
     open: countOpen(db, { from: sql`${events} INDEXED BY events_open`, where: eq(events.project_id, projectId) }, now),
+    held: countHeld(db, eq(connections.project_id, projectId)),
     minutes: readMinutes(db, projectId, { from: since_minute, to: Number.MAX_SAFE_INTEGER }, null),
     connections: listConnections(db, projectId, null, MAX_CONNECTIONS),
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
@@ -86,12 +89,13 @@ export function deployment(db: Db, now: number) {
       .from(totals)
       .groupBy(totals.status),
     open: countOpen(db, { walk: sql`WITH RECURSIVE ${openProjects}`, from, where }, now),
+    held: countHeld(db, not(isDeleted(connections.project_id))),
     noted: db.select().from(state),
   }
 }
 
 /**
- * Counts open events by status: the first so many of them, in the order of their index.
+ * Counts open events that are not held by status: the first so many of them, in the order of their index.
  *
  * @param among which events. `walk`: what comes before the SELECT
  */
@@ -105,16 +109,37 @@ function countOpen(db: Db, among: { walk?: SQL; from: SQL; where: SQL }, now: nu
       n: sql<number>`count(*)`,
       /**
        * The first of the events that no replay opened, and the first of the replays that opened the others: ids contain
-       * a time.
+       * a time. Of those that were held, the time (ms) of the first release.
        */
-      oldest_event: sql<string | null>`min(${open.id}) FILTER (WHERE ${open.replay_id} IS NULL)`,
-      oldest_replay: sql<string | null>`min(${open.replay_id})`,
+      oldest_event: sql<
+        string | null
+      >`min(${open.id}) FILTER (WHERE ${open.replay_id} IS NULL AND ${open.released_at} IS NULL)`,
+      oldest_replay: sql<string | null>`min(${open.replay_id}) FILTER (WHERE ${open.released_at} IS NULL)`,
+      oldest_released: sql<number | null>`min(${open.released_at})`,
       expired: sql<number>`sum(coalesce(${expired}, 0))`,
     },
     (fields) => sql`${walk} SELECT ${fields} FROM (
-      SELECT ${events.status}, ${events.id}, ${events.replay_id}, ${events.lease_until} FROM ${from}
-      WHERE ${where} AND ${events.due_at} IS NOT NULL AND ${isDelivered(events.id)} LIMIT ${MAX_COUNTED}) open
+      SELECT ${events.status}, ${events.id}, ${events.replay_id}, ${events.released_at}, ${events.lease_until} FROM ${from}
+      WHERE ${where} AND ${notOnHold(events)} AND ${isDelivered(events.id)} LIMIT ${MAX_COUNTED}) open
       GROUP BY ${open.status}`,
+  )
+}
+
+/**
+ * Counts the held events of each connection that holds some, up to {@link MAX_COUNTED} in all: they share it evenly.
+ *
+ * @param which of the connections
+ */
+export function countHeld(db: Db, which: SQL | undefined) {
+  const { id, project_id, held_as } = connections
+  const isHolding = sql`${held_as} IS NOT NULL AND ${which}`
+  const share = sql`(SELECT CAST(${MAX_COUNTED} / max(1, count(*)) AS INTEGER) FROM ${connections} INDEXED BY connections_held WHERE ${isHolding})`
+  const some = sql`SELECT 1 FROM ${events} INDEXED BY events_open WHERE ${events.project_id} = ${project_id}
+    AND ${events.due_at} = ${held_as} AND ${isDelivered(events.id)} LIMIT ${share}`
+  return raw(
+    db,
+    { id, n: sql<number>`(SELECT count(*) FROM (${some}))` },
+    (fields) => sql`SELECT ${fields} FROM ${connections} INDEXED BY connections_held WHERE ${isHolding}`,
   )
 }
 

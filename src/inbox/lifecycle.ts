@@ -2,6 +2,13 @@
 export const STATUSES = ['received', 'processing', 'retrying', 'queued', 'processed', 'ignored', 'failed'] as const
 export type Status = (typeof STATUSES)[number]
 
+/** The statuses as they are shown: an open event of a paused connection is `held`, whatever is stored. See held.ts. */
+export const SHOWN_STATUSES = [...STATUSES.slice(0, 4), 'held', ...STATUSES.slice(4)] as const satisfies readonly (
+  | Status
+  | 'held'
+)[]
+export type ShownStatus = Status | 'held'
+
 /**
  * What takes an event out of its status:
  * - `claim`: a worker takes it as soon as its message arrives
@@ -51,6 +58,6 @@ export type FinalStatus = (typeof FINAL_STATUSES)[number]
 /** Statuses of events that still have an attempt to come. */
 export const OPEN_STATUSES: readonly Status[] = STATUSES.filter((status) => !isFinal(status))
 
-export function isFinal(status: Status): status is FinalStatus {
-  return (FINAL_STATUSES as readonly Status[]).includes(status)
+export function isFinal(status: ShownStatus): status is FinalStatus {
+  return (FINAL_STATUSES as readonly ShownStatus[]).includes(status)
 }

@@ -1,27 +1,31 @@
 import { not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { isDeleted } from '../tenancy/project'
-import { MAX_SWEPT_PROJECTS } from './limits'
+import { notOnHold } from './held'
+import { MAX_OPEN_PROJECTS, MAX_SWEPT_PROJECTS } from './limits'
 import { events } from './schema'
 
 const i = alias(events, 'i')
 
 /**
  * The projects that have open events, for `WITH RECURSIVE`: a table `p` of their ids, found by skipping from one to the
- * next in the index of open events. Use it with {@link isOpenProject}.
+ * next in the index of open events. Projects all of whose open events are held are among them, and count little. Use it with
+ * {@link isOpenProject}.
  */
-export const openProjects = opened(sql`LIMIT ${MAX_SWEPT_PROJECTS}`)
+export const openProjects = opened(sql` AND p.n < ${MAX_SWEPT_PROJECTS} LIMIT ${MAX_OPEN_PROJECTS}`)
 
 /** As {@link openProjects}, but without a limit: for a task that may pass no project over. */
 export const allOpenProjects = opened(sql``)
 
+/** `n`: how many of the projects before have open events that are not held. */
 function opened(limit: SQL): SQL {
-  return sql`p(id) AS (
-    SELECT min(${i.project_id}) FROM ${events} ${i} INDEXED BY events_open WHERE ${i.due_at} IS NOT NULL
+  const has = sql`EXISTS (SELECT 1 FROM ${events} ${i} INDEXED BY events_open WHERE ${i.project_id} = p.id AND ${notOnHold(i)})`
+  return sql`p(id, n) AS (
+    SELECT min(${i.project_id}), 0 FROM ${events} ${i} INDEXED BY events_open WHERE ${i.due_at} IS NOT NULL
     UNION ALL
     SELECT (SELECT min(${i.project_id}) FROM ${events} ${i} INDEXED BY events_open
-      WHERE ${i.due_at} IS NOT NULL AND ${i.project_id} > p.id)
-    FROM p WHERE p.id IS NOT NULL ${limit})`
+      WHERE ${i.due_at} IS NOT NULL AND ${i.project_id} > p.id), p.n + ${has}
+    FROM p WHERE p.id IS NOT NULL${limit})`
 }
 
 /** Whether a row of {@link openProjects} is a project that is not deleted. */

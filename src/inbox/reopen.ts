@@ -7,6 +7,7 @@ import { idFloor, idTime } from '../lib/ids'
 import { HOUR, MINUTE } from '../lib/time'
 import { readState } from '../stores/state'
 import { keepFirstAttempts } from './attempts'
+import { dueOf } from './held'
 import { binOf } from './histogram'
 import { FINAL_STATUSES, type FinalStatus } from './lifecycle'
 import { MINUTES_KEPT_MS } from './limits'
@@ -30,7 +31,7 @@ const t = alias(attempts, 't')
  * the others anew. Doing it again changes nothing.
  *
  * @param since when the backup began (ms)
- * @param now when they are due (ms)
+ * @param now when they are due (ms), unless their connection is paused
  * @returns how many events are open
  */
 export async function reopenEvents(db: Db, projectId: string, since: number, now: number): Promise<number> {
@@ -91,7 +92,7 @@ async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Prom
       .update(events)
       .set({
         status: 'received',
-        due_at: now,
+        due_at: dueOf(events, now),
         next_attempt_at: null,
         lease_token: null,
         lease_until: null,
@@ -137,13 +138,13 @@ async function countHour(db: Db, projectId: string, hour: number, since: number)
   for (const { minute, connection_id } of await run(db, known)) countsOf(minute, connection_id)
   for (let after = idFloor('evt', hour * HOUR); ; ) {
     const page = await run(db, firstResults(db, projectId, after, idFloor('evt', (hour + 1) * HOUR)))
-    for (const { id, connection_id, result, processed_at } of page) {
+    for (const { id, connection_id, result, processed_at, released_at } of page) {
       const row = countsOf(isFolded ? from : Math.floor(idTime(id) / MINUTE), connection_id)
       if (result !== null || idTime(id) < atIngest) row.received += 1
       if (result === null) continue
       row[result] += 1
       if (result === 'failed' || processed_at === null) continue
-      const lag = Math.max(0, processed_at - idTime(id))
+      const lag = Math.max(0, processed_at - (released_at ?? idTime(id)))
       row.lag[binOf(lag)] = (row.lag[binOf(lag)] ?? 0) + 1
       row.lag_sum += lag
       row.lag_max = Math.max(row.lag_max, lag)
@@ -175,6 +176,7 @@ function firstResults(db: Db, projectId: string, after: string, before: string) 
       connection_id: events.connection_id,
       result: result.as('result'),
       processed_at: events.processed_at,
+      released_at: events.released_at,
     })
     .from(events)
     .where(sql`${events.project_id} = ${projectId} AND ${events.id} > ${after} AND ${events.id} < ${before}`)

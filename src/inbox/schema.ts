@@ -47,7 +47,7 @@ export const events = sqliteTable(
     /** Several events of one delivery share its payload: the key of `packed_bodies` as text, or an id of an older table. */
     payload_id: text().notNull(),
     status: text({ enum: STATUSES }).notNull(),
-    /** When the sweep looks at the event next (ms); null exactly when the status is final. */
+    /** When the sweep looks at the event next (ms); null exactly when the status is final. Of a held event, no time: see held.ts. */
     due_at: integer(),
     /** When a retry may be claimed (ms). Apart from `due_at`, which the sweep moves. */
     next_attempt_at: integer(),
@@ -76,6 +76,8 @@ export const events = sqliteTable(
     summary: text({ mode: 'json' }).$type<DecodedSummary>(),
     /** When the first attempt began (ms), if it has no row of its own in `attempts`: see attempts.ts. */
     started_at: integer(),
+    /** When it was last released (ms), if it was held: its lag counts from then. A replay begins anew. */
+    released_at: integer(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),

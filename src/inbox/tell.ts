@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import type { Db, Query } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { idFloor } from '../lib/ids'
@@ -31,7 +31,7 @@ export function failingTold(db: Db, ids: readonly string[], now: number): Query<
 
 /** Whether a connection that a notice says refuses everything no longer does: it is off, or accepts, or nothing comes. */
 export function isDegradedNoMore(now: number): SQL {
-  return sql`NOT EXISTS (SELECT 1 FROM ${connections} WHERE ${isOfNotice} AND ${connections.status} = 'active'
+  return sql`NOT EXISTS (SELECT 1 FROM ${connections} WHERE ${isOfNotice} AND ${connections.status} <> 'disabled'
     AND NOT ${hasAccepted(connections, now)} AND ${sumOf(connections, 4 * DEGRADED.window, now, refusedIn)} > 0)`
 }
 
@@ -58,7 +58,11 @@ function told(db: Db, { kind, counted, which }: Matter, now: number): Query<void
 
 function isOne(ids: readonly string[]) {
   const some = [...new Set(ids)].slice(0, MOST)
-  return and(inArray(connections.id, valuesOf(some)), eq(connections.status, 'active'), isNull(connections.deleted_at))
+  return and(
+    inArray(connections.id, valuesOf(some)),
+    ne(connections.status, 'disabled'),
+    isNull(connections.deleted_at),
+  )
 }
 
 /** The sum of something over the minutes of a connection in a window that ends now. Each minute is looked up by its key. */

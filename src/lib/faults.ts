@@ -96,6 +96,7 @@ const TABLE = {
   secret_exists: { status: 409, title: 'The connection already has this signing secret' },
   secret_limit_reached: { status: 409, title: 'The limit of signing secrets is reached' },
   api_key_missing: { status: 409, title: 'There is no API key for the vendor' },
+  connection_paused: { status: 409, title: 'The connection is paused' },
   import_running: { status: 409, title: 'The connection has an import that is running' },
   api_key_unsupported: { status: 409, title: 'The service does not take API keys of this vendor' },
   verification_unsupported: { status: 409, title: 'The vendor of the connection does not need a verification' },

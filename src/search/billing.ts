@@ -4,13 +4,14 @@ import { EXTERNAL } from '../consumers/ref'
 import { customerLinks, ERASED_PINS } from '../consumers/schema'
 import type { Db } from '../db/client'
 import { connections } from '../inbox/connections/schema'
+import { statusShown } from '../inbox/held'
 import { events, refs, replays } from '../inbox/schema'
 import { MOST_OF_A_TYPE } from './limits'
 import { foundFields, inTable, ofVendor, type SearchSource } from './source'
 
 const scope = 'billing:read' as const
 const event = { type: 'event', scope } as const
-const shownEvent = { id: events.id, title: events.event_type, detail: events.status }
+const shownEvent = { id: events.id, title: events.event_type, detail: statusShown(events) }
 
 /** Events by their id, by the vendor's id, and by the id of an object that they are about, newest first. */
 const EVENTS: SearchSource<Db>[] = [

@@ -3,14 +3,19 @@ import { sendToDue, takeDueEndpoints } from '../endpoints/due'
 import type { Runtime } from '../env'
 import { findDoubtful, resendDoubts } from '../inbox/doubts/due'
 import { resendImports, takeOverdue } from '../inbox/imports/due'
+import { releasing, sendReleased } from '../inbox/process/release'
 import { findDueMails } from '../notices/send'
 import { sendToWaiting, takeWaiting } from '../watch/due'
 import { mailNotices } from './notices'
 
-/** Sends to the queues of fetches, of watchers and of endpoints what is due, and what they have lost, and the emails about notices. The sweep sends its events. */
+/**
+ * Releases what paused connections held. Sends to the queues of fetches, of watchers and of endpoints what is due, and what they have lost,
+ * and the emails about notices. The sweep sends its events.
+ */
 export async function resendDue(rt: Runtime): Promise<void> {
   const { db, fetches, now } = rt
-  const { imports, doubtful, waiting, due, mails } = await batch(db, {
+  const { released, imports, doubtful, waiting, due, mails } = await batch(db, {
+    ...releasing(db, now),
     mails: findDueMails(db, now),
     imports: takeOverdue(db, now),
     doubtful: findDoubtful(db, now),
@@ -20,6 +25,7 @@ export async function resendDue(rt: Runtime): Promise<void> {
   // Nothing waits for the email service.
   rt.waitUntil(mailNotices(rt, mails))
   await Promise.all([
+    sendReleased(rt, released),
     resendImports(fetches, imports),
     resendDoubts(fetches, doubtful),
     sendToWaiting(rt, waiting),

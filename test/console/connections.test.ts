@@ -129,6 +129,32 @@ describe('connections in the console', () => {
     expect((await visit(at, owner.token)).status).toBe(404)
   })
 
+  it('pauses after a question, says what is held and what that means, and resumes', async () => {
+    const { project, owner } = await freshProject()
+    const { id } = await stripeConnection(owner.token, project)
+    const at = `${pathIn(project)}/${id}`
+    const seen = async (path = at) =>
+      (await visit(path, owner.token)).text.replaceAll(/<[^>]+>|\s+/g, ' ').replaceAll(/ +/g, ' ')
+    expect(await seen(`${at}/pause`)).toContain('the oldest first, up to 1,000 a minute')
+    expect((await submit(at, owner.token, { status: 'paused' })).status).toBe(303)
+    const { body } = await deliver(id, stripeEvent())
+    const event = `/console/p/${project}/platform/billing/webhooks/${body.event_ids[0]}`
+    for (const path of [at, pathIn(project)]) expect(await seen(path)).toContain(' paused ')
+    expect(await seen()).toMatch(
+      /Deliveries are recorded but not processed\. 1 event is held until you resume it\. Resume/,
+    )
+    expect(await seen(event)).toContain('The connection is paused, so the event is not processed.')
+    expect((await visit(event, owner.token)).text).not.toContain('hx-trigger="every 2s"')
+    expect(await seen(`${event}/replay`)).toContain('Resume the connection first.')
+    expect(await seen(`/console/p/${project}/platform/billing/webhooks/health`)).toContain('1 event is held')
+    expect(await seen(`/console/p/${project}/platform/billing/webhooks?status=held`)).toContain('held 1 ')
+    expect(await seen(`/console/p/${project}`)).toMatch(/Stripe[^.]* is paused\. 1 event is held\./)
+    await submit(at, owner.token, { status: 'active' })
+    expect(await seen()).toContain('1 event is held , and is being released: the oldest first')
+    expect(await seen(event)).toContain('It is released soon')
+    expect(await seen(`/console/p/${project}/platform/settings/audit-log`)).toMatch(/Changed a connection[^A-Z]*paused/)
+  })
+
   it('suggests a secret where you choose it: the same until it is stored, and never a stored one', async () => {
     const { project, owner } = await freshProject()
     const { at } = await connect(owner.token, project, { vendor: 'lemonsqueezy' })

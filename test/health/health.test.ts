@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Env } from '../../src/env'
 import { binOf } from '../../src/inbox/histogram'
-import { FINAL_STATUSES, STATUSES } from '../../src/inbox/lifecycle'
+import { FINAL_STATUSES, SHOWN_STATUSES, STATUSES } from '../../src/inbox/lifecycle'
 import { HOUR, iso, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { deliver, stripeConnection, stripeEvent } from '../harness'
@@ -207,7 +207,7 @@ describe('counts by status', () => {
       const { body } = await read('/health')
       expect(body.counts).toEqual(
         Object.fromEntries(
-          STATUSES.map((status) => [status, events.filter((event) => event.status === status).length]),
+          SHOWN_STATUSES.map((status) => [status, events.filter((event) => event.status === status).length]),
         ),
       )
       const open = events.filter(({ status }) => !(FINAL_STATUSES as readonly string[]).includes(status))
@@ -313,7 +313,7 @@ describe('connections', () => {
     ])
     const { body } = await read('/health')
     const none = { accepted: 0, refused: {} }
-    const rest = { status: 'active', signing_secrets: 1, last_5m: none, last_60m: none }
+    const rest = { status: 'active', held: 0, signing_secrets: 1, last_5m: none, last_60m: none }
     expect(body.connections).toEqual(
       [
         { id: busy, name: 'stripe', vendor: 'stripe', last_received_at: iso(NOON - 3 * HOUR), ...rest },

@@ -62,6 +62,7 @@ export const CONNECTION_ROWS: Rows = {
     console: {
       [`POST ${PAGES}/:id`]: { fields: { name: 'By form' } },
       [`GET ${PAGES}/:id/disable`]: {},
+      [`GET ${PAGES}/:id/pause`]: {},
       [`POST ${PAGES}/:id/test-events`]: {
         at: (world) => world.testing,
         fields: { sample: 'invoice_paid' },
@@ -189,6 +190,16 @@ export const CONNECTION_ROWS: Rows = {
     },
     faults: {
       api_key_missing: async () => startImport(await freshConnection()),
+      connection_paused: async () => {
+        const { connection, ...world } = await freshConnection()
+        await call(`${CONNECTIONS}/${connection.id}`, {
+          method: 'PATCH',
+          project: world.project,
+          token: world.secret,
+          json: { status: 'paused' },
+        })
+        return startImport({ connection, ...world })
+      },
       import_running: async () => {
         const world = await freshConnection()
         await setKey(world, await newStripeAccount())

@@ -21,6 +21,8 @@ const TONES: Record<string, string> = {
   retrying: 'warn',
   degraded: 'warn',
   disabled: 'warn',
+  paused: 'warn',
+  held: 'warn',
   enforced: 'good',
   'break-glass': 'warn',
   'no secret': 'bad',

@@ -39,7 +39,7 @@ export async function connect(
 }
 
 /**
- * Changes a connection's name, status or mode. One that is enabled takes the next delivery.
+ * Changes a connection's name, status or mode. One that is enabled or paused takes the next delivery.
  *
  * @throws {Fault} `not_found`, `validation_failed`, `api_key_other_mode`
  */
@@ -52,7 +52,7 @@ export async function changeConnection(
   if (changes.customer_is_external_id)
     requireOwnIds((await readConnection(rt.db, of.project_id, of.id)).vendor, changes)
   const row = await updateConnection(rt.db, of, changes, change)
-  if (changes.status === 'active') await takeEffect(of.id)
+  if (changes.status === 'active' || changes.status === 'paused') await takeEffect(of.id)
   return row
 }
 

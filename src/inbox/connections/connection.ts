@@ -7,6 +7,7 @@ import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
 import { removedForgotten } from '../diagnoses/removed'
 import { diagnosesForgotten } from '../diagnoses/store'
+import { heldAs } from '../held'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
@@ -107,7 +108,7 @@ type ConnectionChanges = {
 }
 
 /**
- * Changes a connection and its `version`, so that ingest reads it again.
+ * Changes a connection and its `version`, so that ingest reads it again. A pause that is set again keeps its time.
  *
  * @throws {Fault} `not_found`; `api_key_other_mode` if its mode would differ from that of its API key
  */
@@ -120,7 +121,13 @@ export async function updateConnection(
   const { name, status, livemode, customer_is_external_id } = changes
   const updated = db
     .update(connections)
-    .set({ name, status, livemode, customer_is_external_id, version: nextVersion })
+    .set({
+      name,
+      livemode,
+      customer_is_external_id,
+      ...(status && withStatus(status, change.now)),
+      version: nextVersion,
+    })
     .where(and(liveConnections(project_id, id), livemode === undefined ? undefined : hasNoKeyOfMode(!livemode)))
   const { changed, rows } = await batch(db, {
     ...audited(
@@ -137,6 +144,12 @@ export async function updateConnection(
   return row
 }
 
+/** What changes with the status of a connection. */
+function withStatus(status: Connection['status'], now: number) {
+  if (status !== 'paused') return { status, paused_at: null }
+  return { status, paused_at: sql`coalesce(${connections.paused_at}, CAST(${now} AS INTEGER))`, held_as: heldAs(now) }
+}
+
 /** The condition that a connection does not have an API key of this mode. */
 function hasNoKeyOfMode(livemode: boolean): SQL {
   const key = and(
@@ -147,11 +160,11 @@ function hasNoKeyOfMode(livemode: boolean): SQL {
   return sql`NOT EXISTS (SELECT 1 FROM ${vendorKeys} WHERE ${key})`
 }
 
-/** Ends a connection and deletes its secrets and the key of its vendor's API; its events stay. @throws {Fault} `not_found` */
+/** Ends a connection and deletes its secrets and the key of its vendor's API; its events stay, and those that it holds are released. @throws {Fault} `not_found` */
 export async function deleteConnection(db: Db, projectId: string, id: string, change: Change): Promise<void> {
   const ended = db
     .update(connections)
-    .set({ deleted_at: change.now, secrets: [], version: nextVersion })
+    .set({ deleted_at: change.now, secrets: [], ...withStatus('disabled', change.now), version: nextVersion })
     .where(liveConnections(projectId, id))
     .returning({ id: connections.id })
   const ofConnection = and(eq(vendorKeys.project_id, projectId), eq(vendorKeys.connection_id, id))

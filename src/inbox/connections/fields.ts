@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { flagOrFalse, named, visibleText } from '../../http/fields'
 import { VendorField } from '../../vendors/field'
 import { MAX_CONNECTION_NAME, MAX_SECRET_LENGTH, MAX_TRIED_HEADER, MAX_TRIED_HEADERS } from './limits'
+import { CONNECTION_STATUSES } from './schema'
 
-export const ConnectionStatus = named('ConnectionStatus', z.enum(['active', 'disabled']))
+export const ConnectionStatus = named('ConnectionStatus', z.enum(CONNECTION_STATUSES))
 
 const signing_secret = z
   .string()

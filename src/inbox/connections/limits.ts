@@ -24,3 +24,9 @@ export const KEY_SAMPLE = 10
 export const KEY_STORES = 5
 /** A secret's last use is written at most this often (ms). */
 export const SECRET_USED_EVERY = MINUTE
+
+/** Events that paused connections held and that one run of the cron releases, of all connections of a store. They share it evenly. */
+export const MAX_RELEASED = 1000
+
+/** Connections whose events one run releases. */
+export const MAX_RELEASING = 100

@@ -5,7 +5,7 @@ import { named, timestamp } from '../../http/fields'
 import { publicUrl } from '../../http/origin'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
-import { iso } from '../../lib/time'
+import { iso, isoOrNull } from '../../lib/time'
 import { Holder, holderOf } from '../../tenancy/holder'
 import type { VendorName } from '../../vendors'
 import { VendorField } from '../../vendors/field'
@@ -30,7 +30,13 @@ export const ConnectionShown = named(
     name: z.string(),
     livemode,
     customer_is_external_id,
-    status: ConnectionStatus,
+    status: ConnectionStatus.describe(
+      '`paused`: deliveries are recorded, and their events are held. `disabled`: deliveries are refused.',
+    ),
+    paused_at: timestamp.nullable().describe('Since when the connection is paused. Null unless it is.'),
+    releasing: z
+      .boolean()
+      .describe('Whether the connection is no longer paused, and events that it held are still to be released.'),
     ingest_url: z
       .string()
       .meta({ format: 'uri-reference' })
@@ -51,6 +57,8 @@ export const ConnectionShown = named(
     livemode: true,
     customer_is_external_id: false,
     status: 'active',
+    paused_at: null,
+    releasing: false,
     ingest_url: `https://api.example.com/ingest/${SAMPLE.connection}`,
     secrets: [
       {
@@ -67,6 +75,11 @@ export const ConnectionShown = named(
   },
 )
 
+/** Whether events that a connection held are still to be released. */
+export function isReleasing({ status, held_as }: Pick<ConnectionRow, 'status' | 'held_as'>): boolean {
+  return held_as !== null && status !== 'paused'
+}
+
 /** The address to give the vendor. */
 export function ingestUrl(c: Context<HttpEnv>, connectionId: string): string {
   return publicUrl(c, `/ingest/${connectionId}`)
@@ -81,6 +94,8 @@ export function presentConnection(c: Context<HttpEnv>, row: ConnectionRow): z.in
     livemode: row.livemode,
     customer_is_external_id: row.customer_is_external_id,
     status: row.status,
+    paused_at: isoOrNull(row.paused_at),
+    releasing: isReleasing(row),
     ingest_url: ingestUrl(c, row.id),
     secrets: row.secrets.map(({ id, hint, created_at, added_by }) => ({
       id,

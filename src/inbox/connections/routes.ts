@@ -11,7 +11,7 @@ import { requireFound } from '../../lib/fault'
 import { addSigningSecret, changeConnection, connect } from './connect'
 import { deleteConnection, findConnection, listConnections } from './connection'
 import { CreateBody, RemoveSecretQuery, SecretBody, UpdateConnectionBody } from './fields'
-import { MAX_CONNECTIONS } from './limits'
+import { MAX_CONNECTIONS, MAX_RELEASED } from './limits'
 import { ConnectionShown, presentConnection } from './present'
 import { removeSecret } from './secrets'
 
@@ -80,9 +80,8 @@ export const connectionRoutes = new Hono<HttpEnv>()
     '/:id',
     route({
       id: 'updateConnection',
-      summary: 'Rename, disable or enable a connection',
-      description:
-        'A disabled connection answers deliveries with 403, and the vendor retries them. Enabling a connection takes a second. After that, every delivery is accepted, wherever it arrives.',
+      summary: 'Rename, pause, disable or enable a connection',
+      description: `A disabled connection answers deliveries with 403, and the vendor retries them. Enabling a connection takes a second. After that, every delivery is accepted, wherever it arrives. A paused connection accepts deliveries and holds their events: none is processed. Once the status is another one, the events are released, oldest first, up to ${MAX_RELEASED.toLocaleString('en')} a minute.`,
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The connection.', schema: ConnectionShown } },

@@ -1,11 +1,10 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, raw } from '../../db/client'
+import { statusShown } from '../held'
+import type { ShownStatus } from '../lifecycle'
 import { events, totals } from '../schema'
 import { isDelivered } from '../sources'
 import { MAX_OPEN_COUNTED } from './limits'
-
-const open = alias(events, 'open')
 
 /** Counts the project's events by status: the final ones from their totals, of the open ones the first so many. */
 export function countByStatus(db: Db, projectId: string) {
@@ -14,10 +13,10 @@ export function countByStatus(db: Db, projectId: string) {
     finals: db.select({ status: totals.status, n: totals.n }).from(totals).where(eq(totals.project_id, projectId)),
     open: raw(
       db,
-      { status: open.status, n: sql<number>`count(*)` },
+      { status: sql<ShownStatus>`status`, n: sql<number>`count(*)` },
       (fields) => sql`SELECT ${fields} FROM (
-        SELECT ${events.status} FROM ${events} INDEXED BY events_open WHERE ${isOpen} LIMIT ${MAX_OPEN_COUNTED}) open
-        GROUP BY ${open.status}`,
+        SELECT ${statusShown(events)} AS status FROM ${events} INDEXED BY events_open WHERE ${isOpen} LIMIT ${MAX_OPEN_COUNTED}) open
+        GROUP BY 1`,
     ),
   }
 }

@@ -4,9 +4,11 @@ import type { Db, Query } from '../../db/client'
 import { columnsOf, json, valuesOf } from '../../db/sql'
 import { idRange } from '../../lib/ids'
 import { settingsFor } from '../../tenancy/project'
-import { readingOf } from '../connections/connection'
+import { type Connection, readingOf } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { isFetchedApart } from '../fetched-apart'
+import { statusShown } from '../held'
+import type { ShownStatus } from '../lifecycle'
 import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, textColumns, withPayload } from '../payload'
 import { events } from '../schema'
@@ -17,13 +19,15 @@ import { MAX_PAGE_BYTES } from './limits'
 export type View = 'summary' | { most: number }
 
 /** Its payload is not there in the summary view, after its retention, and for a row that does not fit on the page. */
-export type EventRow = Pick<typeof events.$inferSelect, keyof typeof shown> &
+export type EventRow = Omit<Pick<typeof events.$inferSelect, keyof typeof shown>, 'status'> &
   Body & {
+    status: ShownStatus
     vendor: string
     livemode: boolean
     connection_name: string
     /** Null unless the connection was deleted. */
     connection_deleted_at: number | null
+    connection_status: Connection['status']
     /** Total bytes of the page's payloads up to and including this row. */
     running: number
   }
@@ -35,7 +39,7 @@ const shown = {
   vendor_event_id: events.vendor_event_id,
   event_type: events.event_type,
   occurred_at: events.occurred_at,
-  status: events.status,
+  status: sql<ShownStatus>`${statusShown(events)}`.as('status'),
   next_attempt_at: events.next_attempt_at,
   attempts: events.attempts,
   deliveries: events.deliveries,
@@ -55,6 +59,7 @@ const ofConnection = {
   livemode: connections.livemode,
   connection_name: connections.name,
   connection_deleted_at: connections.deleted_at,
+  connection_status: sql<Connection['status']>`${connections.status}`.as('connection_status'),
 }
 
 /** Reads the project's events of a source, newest first, starting before the event `before`. */

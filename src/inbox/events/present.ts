@@ -6,13 +6,13 @@ import { idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
 import { EVENT_ERROR_CODES } from '../../vendors/event-errors'
 import type { AttemptRow } from '../attempts'
-import { STATUSES } from '../lifecycle'
+import { SHOWN_STATUSES } from '../lifecycle'
 import { bytesOf, isKept } from '../payload'
 import { SOURCES, sourceOfId } from '../sources'
 import type { EventRow } from './events'
 
 const nullable = z.string().nullable()
-export const EventStatus = named('EventStatus', z.enum(STATUSES))
+export const EventStatus = named('EventStatus', z.enum(SHOWN_STATUSES))
 export const EventSource = named('EventSource', z.enum(SOURCES))
 const EventErrorCode = named('EventErrorCode', z.enum(EVENT_ERROR_CODES))
 
@@ -63,7 +63,7 @@ export const BillingEvent = named(
       '`delivery`: the vendor sent it. `fetch`: an object that was fetched from the vendor’s API.',
     ),
     event_type: z.string().describe('The vendor’s name for it. For a fetch, `fetch.` and the kind of object.'),
-    status: EventStatus,
+    status: EventStatus.describe('`held`: its connection is paused, or is releasing what it held.'),
     processing_attempts: count,
     received_at: timestamp,
     processed_at: timestamp.nullable().describe('When processing first completed.'),

@@ -24,7 +24,8 @@ const importEntry = entriesOf('import')
 /**
  * Begins an import, or continues the last one of the connection if that failed or was canceled within {@link CONTINUED_WITHIN_MS}.
  *
- * @throws {Fault} `not_found`; `api_key_missing` if the connection has no key that the vendor knows; `import_running`
+ * @throws {Fault} `not_found`; `api_key_missing` if the connection has no key that the vendor knows; `import_running`;
+ *   `connection_paused`
  */
 export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: Asked, change: Change): Promise<RunRow> {
   const { db } = rt
@@ -33,7 +34,9 @@ export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: As
     key: findVendorKey(db, of),
     last: listRuns(db, of, null, 1),
   })
-  requireFound(connection, 'Connection')
+  const { status } = requireFound(connection, 'Connection')
+  if (status === 'paused')
+    throw new Fault('connection_paused', 'What an import reads would be held. Resume the connection first.')
   const [own] = key
   if (!own) throw apiKeyMissing('The connection has no API key.')
   if (own.state !== 'ok') throw apiKeyMissing("The vendor has refused the connection's API key.")

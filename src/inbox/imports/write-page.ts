@@ -3,6 +3,7 @@ import { batch, type Db, type Query, raw, rawWrite } from '../../db/client'
 import { bare, jsonLists } from '../../db/sql'
 import type { VendorPrice } from '../../vendors/calls'
 import { connections } from '../connections/schema'
+import { dueUnlessPaused } from '../held'
 import { FIRST_DUE_MS } from '../limits'
 import { isKeyTaken, newKeys, packed } from '../packing'
 import { partsOf, withPart } from '../receive/body-parts'
@@ -129,7 +130,7 @@ function insertEvents(db: Db, from: ReturnType<typeof sql>, now: number) {
       events.last_delivered_at,
     )})
       SELECT ${vendorRuns.project_id}, j.value->>'id', ${connections.id}, j.value->>'id', j.value->>'type', j.value->>'at',
-        j.value->>'key', 'received', ${now + FIRST_DUE_MS}, ${now} ${from}
+        j.value->>'key', 'received', ${dueUnlessPaused(now + FIRST_DUE_MS)}, ${now} ${from}
       RETURNING ${fields}`,
   )
 }

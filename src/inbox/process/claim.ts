@@ -8,6 +8,7 @@ import { projects } from '../../tenancy/schema'
 import { readingOf } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { isFetchedApart } from '../fetched-apart'
+import { dueOf, isPaused, notOnHold } from '../held'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
 import { isDelivered } from '../sources'
@@ -28,14 +29,16 @@ const isOfLive = not(isDeleted(events.project_id))
 
 /**
  * Claims the listed events that are ready to be processed, as many as have payloads that fit into memory together, in
- * one round trip. An event that is not returned is finished, not yet due, held by another worker, or left for the next
+ * one round trip. An event that is not returned is finished, not yet due, held by another worker or by its connection, or left for the next
  * claim: claim the rest until nothing is returned.
  *
  * An event whose last lease expired is left to {@link claimExpired}: it may be what killed its worker.
  */
 export async function claim(db: Db, keys: readonly EventKey[], { lease, now, apart }: Claiming): Promise<ClaimedBatch> {
   const isReady = and(isListed, isDue(now), apart ? undefined : not(isFetchedApart(events)))
-  const fits = sql`(${events.project_id}, ${events.payload_id}) IN ${fittingPayloads(db, listed(keys), isReady)}`
+  // Events with the same payload have the same connection, so it is looked at once.
+  const isFitting = and(isReady, not(isPaused(events)))
+  const fits = sql`(${events.project_id}, ${events.payload_id}) IN ${fittingPayloads(db, listed(keys), isFitting)}`
   return claimOf(
     await batch(db, {
       taken: db.update(events).set(newLease(lease, now)).from(listed(keys)).where(and(isReady, fits)),
@@ -47,7 +50,7 @@ export async function claim(db: Db, keys: readonly EventKey[], { lease, now, apa
 /** Whether an event waits for a worker, and its time has come. */
 function isDue(now: number) {
   const due = and(inArray(events.status, leftBy('retry')), lte(events.next_attempt_at, now))
-  return and(lt(events.tries, MAX_TRIES), or(inArray(events.status, leftBy('claim')), due), isOfLive)
+  return and(lt(events.tries, MAX_TRIES), or(inArray(events.status, leftBy('claim')), due), notOnHold(events), isOfLive)
 }
 
 /** Reads the listed events whose worker's lease expired and that have tries left, the most tried ones last. */
@@ -63,7 +66,17 @@ export function findExpired(db: Db, keys: readonly EventKey[], { now, apart }: O
 
 /** Whether a worker may take the event over from one that died. */
 function isLeft(now: number) {
-  return and(isExpired(now), lt(events.tries, MAX_TRIES), isOfLive)
+  return and(isExpired(now), lt(events.tries, MAX_TRIES), notOnHold(events), isOfLive)
+}
+
+/** Holds the listed events whose connection is paused and that no worker has: a claim does not take those. See ../held.ts. */
+export function hold(db: Db, keys: readonly EventKey[], now: number) {
+  const isFree = or(isNull(events.lease_until), lte(events.lease_until, now))
+  return db
+    .update(events)
+    .set({ due_at: dueOf(events, now) })
+    .from(listed(keys))
+    .where(and(isListed, notOnHold(events), isFree, isPaused(events)))
 }
 
 /** Reads the listed events that wait for a worker, and whose object is to be fetched: those belong to the other queue. */
@@ -87,7 +100,7 @@ export function countDropped(db: Db, keys: readonly EventKey[]) {
 /** Takes over one event from a worker that died, and records the attempt that died with it. */
 export async function claimExpired(db: Db, key: EventKey, lease: string, now: number): Promise<ClaimedBatch> {
   const isEvent = and(eq(events.project_id, key.project_id), eq(events.id, key.event_id))
-  const isAbandoned = and(isEvent, isExpired(now), isOfLive) as SQL
+  const isAbandoned = and(isEvent, isExpired(now), notOnHold(events), not(isPaused(events)), isOfLive) as SQL
   return claimOf(
     await batch(db, {
       died: recordDied(db, isAbandoned),
@@ -147,6 +160,7 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
       attempts: events.attempts,
       tries: events.tries,
       replay_id: events.replay_id,
+      released_at: events.released_at,
       payload_id: events.payload_id,
       settings: settingsFor(events.project_id),
       /** Of a replay: what the event did when it was processed before. */

@@ -237,7 +237,8 @@ function listed(
   now: number,
 ) {
   const receivedAt = idTime(event.id)
-  const lag = status === 'processed' || status === 'ignored' ? Math.max(0, now - receivedAt) : null
+  const since = event.released_at ?? receivedAt
+  const lag = status === 'processed' || status === 'ignored' ? Math.max(0, now - since) : null
   return {
     project_id: event.project_id,
     event_id: event.id,

@@ -2,7 +2,16 @@ import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { idTime, newId } from '../../lib/ids'
 import { sourceOfId } from '../sources'
-import { type ClaimedBatch, claim, claimExpired, countDropped, type EventKey, findApart, findExpired } from './claim'
+import {
+  type ClaimedBatch,
+  claim,
+  claimExpired,
+  countDropped,
+  type EventKey,
+  findApart,
+  findExpired,
+  hold,
+} from './claim'
 import { MAX_CLAIMED, MAX_QUEUE_WAIT_MS } from './limits'
 import { judge, type Verdict, type Via } from './verdict'
 import { writeVerdicts } from './write-verdicts'
@@ -14,7 +23,7 @@ type Work = { tasks: ReadonlyMap<string, Asked>; outcome: BatchOutcome; seen: (v
 
 /**
  * What became of a batch. `waits`: event id → how long its message should wait (ms) before the next attempt; others need no
- * further message. `finished`: how many events became final. `lags`: the time from receipt to completion (ms) of events that
+ * further message. `finished`: how many events became final. `lags`: the time from receipt, or release, to completion (ms) of events that
  * were processed or ignored and never replayed, as in the lag series. `dropped`: how many events of deleted projects were not
  * processed. `apart`: events whose object is to be fetched; none of them was claimed. `doubtful`: projects with objects that came into
  * doubt.
@@ -55,6 +64,7 @@ export async function processEvents(
     if (rest.length === 0) continue
     const now = Date.now()
     const { expired, dropped, apart } = await batch(db, {
+      held: hold(db, rest, now),
       expired: findExpired(db, rest, { now, apart: false }),
       dropped: countDropped(db, rest),
       apart: findApart(db, rest, now),
@@ -108,7 +118,7 @@ function note(outcome: BatchOutcome, { event, status, due_at, noted }: Verdict):
   if (due_at === null) {
     outcome.finished += 1
     if (status !== 'failed' && event.replay_id === null && sourceOfId(event.id) === 'delivery')
-      outcome.lags.push(Math.max(0, Date.now() - idTime(event.id)))
+      outcome.lags.push(Math.max(0, Date.now() - (event.released_at ?? idTime(event.id))))
     return
   }
   const wait = due_at - Date.now()

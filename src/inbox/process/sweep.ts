@@ -33,16 +33,28 @@ import { writeVerdicts } from './write-verdicts'
  */
 export async function sweep(rt: Runtime, most: { statements: number }): Promise<void> {
   const due = await takeDue(rt.db, rt.now)
-  const [others, apart] = [due.filter((one) => !one.is_apart), due.filter((one) => one.is_apart)]
-  await Promise.all([
-    others.length > 0 && within(SEND_WITHIN_MS, sendEvents(rt.events, others, { via: 'sweep' })),
-    apart.length > 0 && within(SEND_WITHIN_MS, sendEvents(rt.fetches, apart, { via: 'sweep', what: 'event' })),
-  ])
+  await sendDue(rt, due, { via: 'sweep' })
   const given_up = await giveUp(rt, most.statements)
   await writeState(rt.db, 'last_sweep_at', rt.now)
   if (due.length + given_up > 0) {
     writeLog('info', 'sweep', { resent: due.length, given_up, d1_rows_read: rt.db.meter.rows_read })
   }
+}
+
+/** An event to be sent. `is_apart`: its object is fetched. */
+export type Due = EventKey & { is_apart: boolean }
+
+/** Sends events to the queues that they belong to. */
+export async function sendDue(
+  { events, fetches }: Runtime,
+  due: readonly Due[],
+  how: { via?: 'sweep'; perSecond?: number },
+): Promise<void> {
+  const [others, apart] = [due.filter((one) => !one.is_apart), due.filter((one) => one.is_apart)]
+  await Promise.all([
+    others.length > 0 && within(SEND_WITHIN_MS, sendEvents(events, others, how)),
+    apart.length > 0 && within(SEND_WITHIN_MS, sendEvents(fetches, apart, { ...how, what: 'event' })),
+  ])
 }
 
 async function giveUp(rt: Runtime, statements: number): Promise<number> {
@@ -87,7 +99,7 @@ const usedUp = and(inArray(i.status, leftBy('give_up')), gte(i.tries, MAX_TRIES)
  * Takes the events that are due and that no worker holds, fair over projects, and moves their `due_at` ahead: the sweep
  * looks at what it has sent only after the Queue has had time for it.
  */
-function takeDue(db: Db, now: number): Promise<(EventKey & { is_apart: boolean })[]> {
+function takeDue(db: Db, now: number): Promise<Due[]> {
   return run(
     db,
     db

@@ -7,6 +7,8 @@ import { MINUTE } from '../../lib/time'
 import { state } from '../../stores/schema'
 import { connections } from '../connections/schema'
 import { fewerRowsFrom } from '../fewer-rows'
+import { dueUnlessPaused, statusShown } from '../held'
+import type { ShownStatus } from '../lifecycle'
 import { FIRST_DUE_MS } from '../limits'
 import { isKeyTaken } from '../packing'
 import { bodies, events, minutes, payloads } from '../schema'
@@ -92,7 +94,7 @@ const insertEvents = prepared((db: Db, { payload_id, now, due, events: list, ...
   const differs = sql`((${id} <> excluded.${bare(id)} AND ${events.content_digest} <> excluded.${bare(events.content_digest)}) IS TRUE)`
   return raw(
     db,
-    { id, vendor_event_id, status, deliveries },
+    { id, vendor_event_id, status: sql<ShownStatus>`${statusShown(events)}`, deliveries },
     (fields) => sql`INSERT INTO ${events} (${bare(
       events.project_id,
       id,
@@ -107,7 +109,7 @@ const insertEvents = prepared((db: Db, { payload_id, now, due, events: list, ...
       events.content_digest,
     )})
       SELECT ${connections.project_id}, j.value->>'id', ${connections.id}, j.value->>'vendor_event_id',
-        j.value->>'event_type', j.value->>'occurred_at', ${payload_id}, 'received', ${due}, ${now},
+        j.value->>'event_type', j.value->>'occurred_at', ${payload_id}, 'received', ${dueUnlessPaused(sql`${due}`)}, ${now},
         j.value->>'content_digest'
       FROM ${connections} CROSS JOIN json_each(${list}) j WHERE ${isLive(fence)}
       ON CONFLICT DO UPDATE SET ${bare(deliveries)} = ${deliveries} + (${id} <> excluded.${bare(id)}),

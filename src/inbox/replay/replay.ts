@@ -16,7 +16,7 @@ import { countReplayable, reopen, reopenMany, requireNoneRunning } from './repla
  * Processes an event again.
  *
  * @returns whether this call opened the event, and the event as it is now; null if the project has no such event
- * @throws {Fault} `payload_gone`
+ * @throws {Fault} `payload_gone`, `connection_paused`
  */
 export async function requestReplay(rt: Runtime, projectId: string, eventId: string, change: Change) {
   const target = { project_id: projectId, event_id: eventId, replay_id: newId('rpl', rt.now) }

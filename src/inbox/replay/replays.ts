@@ -1,4 +1,20 @@
-import { and, count, desc, eq, exists, gt, gte, inArray, isNull, lt, notExists, or, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  count,
+  desc,
+  eq,
+  exists,
+  gt,
+  gte,
+  inArray,
+  isNull,
+  lt,
+  not,
+  notExists,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
@@ -10,6 +26,7 @@ import { idFloor, idTime } from '../../lib/ids'
 import { DAY, iso, SECOND } from '../../lib/time'
 import { keepFirstAttempts } from '../attempts'
 import { type EventRow, findEvent } from '../events/events'
+import { isPaused, notOnHold } from '../held'
 import { isFinal, leftBy } from '../lifecycle'
 import { FIRST_DUE_MS } from '../limits'
 import { hasPayload } from '../payload'
@@ -26,7 +43,7 @@ const NONE_ENDED = { processed: 0, ignored: 0, failed: 0 }
  * waiting retry becomes due now.
  *
  * @returns whether this call opened the event, and the event as it is now; null if the project has no such event
- * @throws {Fault} `payload_gone`
+ * @throws {Fault} `payload_gone`, `connection_paused`
  */
 export async function reopen(
   db: Db,
@@ -43,7 +60,7 @@ export async function reopen(
     retry: db
       .update(events)
       .set({ due_at: now, next_attempt_at: now })
-      .where(and(one, eq(events.status, 'retrying'))),
+      .where(and(one, eq(events.status, 'retrying'), notOnHold(events), not(isPaused(events)))),
     // The total and the replay's row change before the event does, on the condition under which it will.
     total: db
       .update(totals)
@@ -64,6 +81,8 @@ export async function reopen(
   })
   const [row] = event
   if (!row) return null
+  if (row.connection_status === 'paused' && changed.length === 0)
+    throw new Fault('connection_paused', 'Nothing of a paused connection is processed. Resume the connection first.')
   if (isFinal(row.status)) {
     throw new Fault(
       'payload_gone',
@@ -245,7 +264,7 @@ export function openOf({
 function queue(db: Db, replay_id: string, now: number, condition: SQL | undefined) {
   return db
     .update(events)
-    .set({ status: 'queued', due_at: now + FIRST_DUE_MS, tries: 0, replay_id })
+    .set({ status: 'queued', due_at: now + FIRST_DUE_MS, tries: 0, replay_id, released_at: null })
     .where(condition)
     .returning({ id: events.id })
 }
@@ -258,7 +277,7 @@ function isAmong(projectId: string, eventIds: readonly string[]) {
   return and(eq(events.project_id, projectId), inArray(events.id, valuesOf(eventIds)))
 }
 
-/** A final event whose payload is still there: without it, processing could only fail. */
+/** A final event of a connection that is not paused, whose payload is still there: without it, processing could only fail. */
 function replayable(db: Db) {
-  return and(inArray(events.status, leftBy('replay')), hasPayload(db, events))
+  return and(inArray(events.status, leftBy('replay')), hasPayload(db, events), not(isPaused(events)))
 }

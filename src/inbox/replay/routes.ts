@@ -38,7 +38,7 @@ export const replayRoutes = new Hono<HttpEnv>()
     route({
       id: 'replayWebhookEvents',
       summary: 'Replay all events that match a filter',
-      description: `At most ${MAX_REPLAYED.toLocaleString('en')} in one call, at ${REPLAYED_PER_SECOND} per second; \`next_cursor\` continues once these are done: at most one bulk replay of a project runs at a time, and they reopen about ${MAX_REPLAYED_A_DAY.toLocaleString('en')} events in a day (UTC). Events that are already open are left to their own run. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
+      description: `At most ${MAX_REPLAYED.toLocaleString('en')} in one call, at ${REPLAYED_PER_SECOND} per second; \`next_cursor\` continues once these are done: at most one bulk replay of a project runs at a time, and they reopen about ${MAX_REPLAYED_A_DAY.toLocaleString('en')} events in a day (UTC). Events that are already open are left to their own run, and events of paused connections are left out. \`dry_run\`, in the query or the body, counts the matching events and changes nothing.`,
       tag,
       policy: { ...policy, costly: true },
       responses: {
@@ -98,7 +98,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       id: 'replayWebhookEvent',
       summary: 'Replay an event',
       description:
-        'Safe at any time, because processing is idempotent. If the event is already open, the response has the pending run (`deduplicated`).',
+        'Safe at any time, because processing is idempotent. If the event is already open, the response has the pending run (`deduplicated`). An event of a paused connection cannot be replayed.',
       tag,
       policy,
       responses: {
@@ -108,7 +108,7 @@ export const replayRoutes = new Hono<HttpEnv>()
         },
         202: { description: 'The event will be processed again.', schema: Replayed },
       },
-      faults: ['not_found', 'payload_gone'],
+      faults: ['not_found', 'payload_gone', 'connection_paused'],
       repeated: async (c, { object_id: id, at }) => {
         const event_id = c.req.param('event_id') ?? ''
         const found = findEvent(c.get('rt').db, projectOf(c.get('actor')), 'summary', event_id)

@@ -1,5 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { notOnHold, onHold, statusShown } from '../held'
+import { isFinal, type ShownStatus } from '../lifecycle'
 import { events, refs } from '../schema'
 import type { Filters, SearchFacts } from './filters'
 
@@ -21,7 +23,7 @@ function conditionsOf(filters: Filters, facts: SearchFacts) {
   const { types, statuses, vendor_event_id, ref, min_attempts, error, replay_id } = filters
   return {
     types: types && ofTypes(types),
-    statuses: statuses && among(sql`${i.status}`, statuses),
+    statuses: statuses && among(statusShown(i), statuses),
     connections: facts.connections && among(sql`${i.connection_id}`, facts.connections),
     vendor_event_id: vendor_event_id === null ? null : sql`${i.vendor_event_id} = ${vendor_event_id}`,
     ref: ref === null ? null : refersTo(ref),
@@ -48,8 +50,17 @@ function refersTo(ref: string): SQL {
 
 /** For ids and statuses, which hold no quotes: a list in a table, as `IN` makes it, counts as one more row read each. */
 function among(column: SQL, values: readonly string[]): SQL {
-  return sql`instr(${JSON.stringify(values)}, '"' || ${column} || '"') > 0`
+  return sql`instr(${JSON.stringify(values)}, '"' || (${column}) || '"') > 0`
 }
 
 /** Whether a type is a prefix, as in `customer.*`. */
 export const isPrefix = (type: string) => type.endsWith('*')
+
+/** Whether only open events have one of these statuses. */
+export const isOpenOnly = (statuses: readonly ShownStatus[]) => !statuses.some(isFinal)
+
+/** The part of the index of open events that has all events with one of these statuses. The held ones, which may be many, are its end. */
+export function isOpenOf(statuses: readonly ShownStatus[]): SQL {
+  if (!statuses.includes('held')) return notOnHold(i)
+  return statuses.every((status) => status === 'held') ? onHold(i) : sql`${i.due_at} IS NOT NULL`
+}

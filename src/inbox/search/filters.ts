@@ -3,7 +3,7 @@ import { flagField, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
 import { VendorField } from '../../vendors/field'
 import { EventSource, EventStatus } from '../events/present'
-import type { Status } from '../lifecycle'
+import type { ShownStatus } from '../lifecycle'
 import type { Source } from '../sources'
 import {
   ERROR_LENGTH,
@@ -73,7 +73,7 @@ export type SearchFields = z.infer<typeof SearchQuery>
 export type Filters = {
   /** Exact types, and prefixes that end in `*`. */
   types: string[] | null
-  statuses: Status[] | null
+  statuses: ShownStatus[] | null
   vendor: string | null
   connection_id: string | null
   livemode: boolean | null
@@ -99,7 +99,7 @@ export function toFilters(fields: SearchFields): Filters {
   }
   return {
     types: fields.event_type?.includes('*') ? null : (fields.event_type?.flatMap(withThin) ?? null), // a lone `*` is every type
-    statuses: (fields.status as Status[] | undefined) ?? null,
+    statuses: (fields.status as ShownStatus[] | undefined) ?? null,
     vendor: fields.vendor ?? null,
     connection_id: fields.connection_id ?? null,
     livemode: fields.livemode ?? null,
@@ -126,7 +126,7 @@ export type SearchFacts = {
   connections: string[] | null
   /** Whether these have few events in all. */
   fewOfConnections: boolean
-  /** Whether the project has few open events. */
+  /** Whether the project has few open events of the kind that the statuses ask for. */
   fewOpen: boolean
   /** The types that match, with prefixes spelled out; null if every type does, or too many. */
   types: string[] | null

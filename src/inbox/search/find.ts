@@ -2,9 +2,9 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { batch, type Db, type Queries, type Query, raw, run } from '../../db/client'
 import { json } from '../../db/sql'
 import { connections } from '../connections/schema'
-import { isFinal } from '../lifecycle'
+import type { ShownStatus } from '../lifecycle'
 import { events } from '../schema'
-import { i, isPrefix } from './conditions'
+import { i, isOpenOf, isOpenOnly, isPrefix } from './conditions'
 import type { Filters, SearchFacts } from './filters'
 import type { Index } from './indexes'
 import { FEW_EVENTS, MAX_TYPES } from './limits'
@@ -18,7 +18,7 @@ export async function readSearchFacts(db: Db, project: string, filters: Filters)
   const found = await asked(db, {
     connections: ofConnections || vendor_event_id !== null ? matchingConnections(db, project, filters) : null,
     manyOfConnections: ofConnections && others ? manyOfConnections(db, project, filters) : null,
-    manyOpen: statuses?.every((status) => !isFinal(status)) ? manyOpen(db, project) : null,
+    manyOpen: statuses && isOpenOnly(statuses) ? manyOpen(db, project, statuses) : null,
     types: prefixes.length > 0 ? typesWithPrefix(db, project, prefixes) : null,
   })
   const exact = types?.filter((type) => !isPrefix(type)) ?? []
@@ -83,13 +83,13 @@ function manyOfConnections(db: Db, project: string, filters: Filters) {
   )
 }
 
-/** A row if the project has more than {@link FEW_EVENTS} open events. */
-function manyOpen(db: Db, project: string) {
+/** A row if the project has more than {@link FEW_EVENTS} open events of the kind that these statuses ask for. */
+function manyOpen(db: Db, project: string, statuses: readonly ShownStatus[]) {
   return raw(
     db,
     { id: i.id },
     (fields) => sql`SELECT ${fields} FROM ${events} i INDEXED BY events_open
-      WHERE ${i.project_id} = ${project} AND ${i.due_at} IS NOT NULL LIMIT 1 OFFSET ${FEW_EVENTS}`,
+      WHERE ${i.project_id} = ${project} AND ${isOpenOf(statuses)} LIMIT 1 OFFSET ${FEW_EVENTS}`,
   )
 }
 

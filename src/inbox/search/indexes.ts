@@ -1,8 +1,8 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { isFinal, type Status } from '../lifecycle'
+import { isFinal, type ShownStatus } from '../lifecycle'
 import { events, refs } from '../schema'
-import { type Condition, i } from './conditions'
+import { type Condition, i, isOpenOf, isOpenOnly } from './conditions'
 import type { Filters, SearchFacts } from './filters'
 
 /*
@@ -63,9 +63,9 @@ const INDEXES: readonly Index[] = [
   },
   {
     // Not in order of time: SQLite sorts these few.
-    keys: ({ statuses }, { fewOpen }) => (fewOpen && statuses?.every((status) => !isFinal(status)) ? ONE_LIST : null),
-    events: (project) => sql`${events} i INDEXED BY events_open
-      WHERE ${i.project_id} = ${project} AND ${i.due_at} IS NOT NULL`,
+    keys: ({ statuses }, { fewOpen }) => (fewOpen && statuses && isOpenOnly(statuses) ? ONE_LIST : null),
+    events: (project, { statuses }) => sql`${events} i INDEXED BY events_open
+      WHERE ${i.project_id} = ${project} AND ${isOpenOf(statuses ?? [])}`,
     answers: [],
     id: i.id,
     short: true,
@@ -93,7 +93,7 @@ const INDEXES: readonly Index[] = [
 ]
 
 /** Almost all events are processed. The index leaves those out, and the primary key finds them as fast. */
-function isRareFinal(status: Status): boolean {
+function isRareFinal(status: ShownStatus): boolean {
   return isFinal(status) && status !== 'processed'
 }
 

@@ -25,7 +25,7 @@ export async function processAgain(rt: Runtime, keys: readonly EventKey[], now: 
     first: keepFirstAttempts(db, which),
     opened: db
       .update(events)
-      .set({ status: 'queued', due_at: now + FIRST_DUE_MS, tries: 0, replay_id: null })
+      .set({ status: 'queued', due_at: now + FIRST_DUE_MS, tries: 0, replay_id: null, released_at: null })
       .where(which),
   })
   await processEvents(

@@ -1,8 +1,8 @@
-import { run } from '../../db/client'
+import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { newId } from '../../lib/ids'
 import type { FetchEventMessage } from '../messages'
-import { type ClaimedBatch, claim, claimExpired, type EventKey, findExpired } from '../process/claim'
+import { type ClaimedBatch, claim, claimExpired, type EventKey, findExpired, hold } from '../process/claim'
 import { handBack } from '../process/hand-back'
 import { MAX_QUEUE_WAIT_MS } from '../process/limits'
 import { judgeAll } from '../process/process-events'
@@ -53,7 +53,11 @@ async function processSome(rt: Runtime, work: Work, keys: readonly EventKey[]): 
   }
   // An event that a dead worker left may be what killed it, so it is claimed alone, once the others are safe.
   if (rest.length > 0) {
-    const expired = await run(rt.db, findExpired(rt.db, rest, { now: Date.now(), apart: true }))
+    const at = Date.now()
+    const { expired } = await batch(rt.db, {
+      held: hold(rt.db, rest, at),
+      expired: findExpired(rt.db, rest, { now: at, apart: true }),
+    })
     for (const key of expired) await pass(rt, work, true, (lease) => claimExpired(rt.db, key, lease, Date.now()))
   }
 }

@@ -5,6 +5,7 @@ import { batch, type Db, raw } from '../../db/client'
 import { writeLog } from '../../http/log'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
+import { notOnHold } from '../held'
 import { reopenMany } from '../replay/replays'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
@@ -14,7 +15,7 @@ const i = alias(events, 'i')
 
 /**
  * Opens the events of a connection again that failed because the vendor refused its API key, and makes those due that wait for that reason. The
- * cron sends them.
+ * cron sends them. A paused connection still holds those that it holds, and does not open the failed ones.
  *
  * @returns how many there are
  */
@@ -32,7 +33,7 @@ export async function resumeRefused(
     )
   // Open and failed events have indexes of their own. A project may have very many failed ones, so only the newest are looked at.
   const open = sql`SELECT ${i.id} FROM ${events} ${i} INDEXED BY events_open
-    WHERE ${isRefused(i)} AND ${i.due_at} IS NOT NULL AND ${i.status} = 'retrying'`
+    WHERE ${isRefused(i)} AND ${notOnHold(i)} AND ${i.status} = 'retrying'`
   const isFailed = and(
     eq(i.project_id, project_id),
     sql`${i.due_at} IS NULL AND ${i.status} <> 'processed' AND ${i.status} = 'failed'`,

@@ -1,6 +1,7 @@
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, raw, run } from '../../db/client'
+import { notOnHold } from '../held'
 import type { EventKey } from '../process/claim'
 import { events } from '../schema'
 import { FLOOD_EVENTS, FLOOD_PER_S, LEAST_FLOOD_WAIT_S, MAX_FLOOD_COUNTED, SHARE_EVENTS } from './limits'
@@ -40,7 +41,7 @@ const e = alias(events, 'e')
 /** Counts the open events of projects, up to a bound. */
 function countOpen(db: Db, projects: readonly string[]) {
   const id = sql<string>`j.value`
-  const isOpen = and(eq(e.project_id, id), isNotNull(e.due_at))
+  const isOpen = and(eq(e.project_id, id), notOnHold(e))
   const n = sql<number>`(SELECT count(*) FROM (SELECT 1 FROM ${events} ${e} INDEXED BY events_open WHERE ${isOpen} LIMIT ${MAX_FLOOD_COUNTED}))`
   return raw(db, { id, n }, (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(projects)}) j`)
 }

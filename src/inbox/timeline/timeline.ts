@@ -9,6 +9,8 @@ import type { ObjectKind } from '../../lib/billing-kinds'
 import { idRange, idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
 import { BillingEvent, EventStatus } from '../events/present'
+import { statusShown } from '../held'
+import type { ShownStatus } from '../lifecycle'
 import { events, refs } from '../schema'
 import { PREFIX_OF, SOURCES, type Source } from '../sources'
 
@@ -132,7 +134,7 @@ export function listReferring(
         id: events.id,
         event_type: events.event_type,
         occurred_at: events.occurred_at,
-        status: events.status,
+        status: sql<ShownStatus>`${statusShown(events)}`.as('status'),
         differing: events.differing,
         last_differing_at: events.last_differing_at,
         /** What the event is about, by its summary; null while it is not processed. */

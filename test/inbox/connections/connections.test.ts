@@ -46,6 +46,8 @@ describe('a connection', () => {
       livemode: false,
       customer_is_external_id: false,
       status: 'active',
+      paused_at: null,
+      releasing: false,
       ingest_url: `https://platform.test/ingest/${made.id}`,
       secrets: [
         {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { insertLink } from '../../consumers/rows'
 import { changeAccount, stripeObjects, tamperedD1 } from '../../harness'
-import { advance, rows, stopClock } from '../pipeline'
+import { advance, cron, rows, stopClock } from '../pipeline'
 import { brief, importWorld } from './world'
 
 beforeEach(() => {
@@ -29,6 +29,26 @@ describe('an import', () => {
     )
     expect(known).toEqual([])
     expect(await world.fetched()).toHaveLength(357)
+  })
+
+  it('goes on while its connection is paused, and what it records is held until then', async () => {
+    const world = await importWorld(OBJECTS)
+    const id = await world.start({ kinds: ['customers'] })
+    await world.page()
+    const become = (status: string) => world.api(`/connections/${world.from}`, { method: 'PATCH', json: { status } })
+    await become('paused')
+    expect(brief(await world.finish(id))).toEqual({ customers: 'done 120 120 0' })
+    expect(await world.post()).toMatchObject({ status: 409, body: { code: 'connection_paused' } })
+    const byStatus = async () => Map.groupBy(await world.fetched(), ({ status }) => status)
+    expect([...(await byStatus())].map(([status, { length }]) => [status, length])).toEqual([
+      ['processed', 100],
+      ['received', 20],
+    ])
+    await become('active')
+    advance(MINUTE)
+    await cron(world.bindings)
+    await world.queue.pump()
+    expect([...(await byStatus()).keys()]).toEqual(['processed'])
   })
 
   it('waits while the database is too full, without asking the vendor', async () => {

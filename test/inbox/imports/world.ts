@@ -40,6 +40,7 @@ export async function importWorld(objects: Objects, { vendor = 'stripe', ...sett
     from: connection,
     apiKey,
     fetches,
+    bindings,
     path,
     page,
     read,

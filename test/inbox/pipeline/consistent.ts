@@ -168,7 +168,7 @@ function countIn(counts: Counts, event: Event, first: Attempt | undefined): void
   if (!first) return
   add(first.outcome, 1)
   if (!SUCCESS.includes(first.outcome)) return
-  const lag = Math.max(0, first.finished_at - idTime(event.id))
+  const lag = Math.max(0, first.finished_at - (event.released_at ?? idTime(event.id)))
   add('in_histogram', 1)
   add('lag_sum', lag)
   counts.lag_max = Math.max(counts.lag_max ?? 0, lag)

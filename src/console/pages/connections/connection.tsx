@@ -1,14 +1,16 @@
 import type { ConnectionRow } from '../../../inbox/connections/connection'
+import { MAX_RELEASED } from '../../../inbox/connections/limits'
+import { isReleasing } from '../../../inbox/connections/present'
 import { vendorOf } from '../../../vendors'
 import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
-import { Head } from '../../ui/parts'
+import { Head, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { ApiKey } from './api-key'
 import { CHANGED_CONNECTION, ModeField } from './connect'
-import { connectionPath } from './describe'
+import { connectionPath, heldWords } from './describe'
 import { Diagnoses } from './diagnoses'
 import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
 import { Imports } from './imports'
@@ -53,6 +55,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
           This connection is disabled and refuses every delivery.
         </p>
       )}
+      <Held c={c} of={of} />
       {settingUp ? (
         <Setup c={c} of={of} mistakes={mistakesOf('signing_secret')} suggested={suggested} />
       ) : (
@@ -71,19 +74,60 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
       <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
       <Imports c={c} of={of} mistakes={mistakesOf('invoice_months')} />
-      {can(c, 'connections:write') && <Settings c={c} row={row} sent={{ ...sent, mistakes: mistakesOf('name') }} />}
+      {can(c, 'connections:write') && <Settings c={c} of={of} sent={{ ...sent, mistakes: mistakesOf('name') }} />}
     </>,
   )
 }
 
-type SettingsProps = { c: Visit; row: ConnectionRow; sent: Sent }
+const ENDS = {
+  active: 'Pause, disable or delete',
+  paused: 'Resume, disable or delete',
+  disabled: 'Enable or delete',
+} as const
 
-/** Changes, disables, enables or deletes a connection. */
-function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
+/** Resumes a paused connection, or enables a disabled one. */
+function Activate({ c, row }: { c: Visit; row: ConnectionRow }) {
+  return (
+    <Post c={c} to={connectionPath(c, row)}>
+      <input type="hidden" name="status" value="active" />
+      <button type="submit" class="primary">
+        {row.status === 'paused' ? 'Resume' : 'Enable'}
+      </button>
+    </Post>
+  )
+}
+
+/** Says that the connection is paused, or how many events are still to be released. */
+function Held({ c, of: { row, held } }: { c: Visit; of: ShownConnection }) {
+  const count =
+    held === 0 ? null : <a href={`${pathsOf(c).events}?connection_id=${row.id}&status=held`}>{heldWords(held)}</a>
+  if (row.status === 'paused')
+    return (
+      <section class="warning" role="note">
+        <p>
+          This connection was paused <Time at={row.paused_at} now={c.get('rt').now} />. Deliveries are recorded but not
+          processed. {count && <>{count} until you resume it.</>}
+        </p>
+        {can(c, 'connections:write') && <Activate c={c} row={row} />}
+      </section>
+    )
+  if (!isReleasing(row) || !count) return null
+  return (
+    <p class="notice" role="status">
+      {count}, and {held === 1 ? 'is' : 'are'} being released: the oldest first, up to{' '}
+      {MAX_RELEASED.toLocaleString('en')} a minute.
+    </p>
+  )
+}
+
+type SettingsProps = { c: Visit; of: ShownConnection; sent: Sent }
+
+/** Changes, pauses, resumes, disables, enables or deletes a connection. */
+function Settings({ c, of: { row }, sent: { entered, mistakes } }: SettingsProps) {
   // The forms that add a secret or set a key have no name.
   const filled = entered?.has('name') ? entered : CHANGED_CONNECTION.opened(row)
   const at = connectionPath(c, row)
-  const active = row.status === 'active'
+  const { status } = row
   return (
     <>
       <h2 id="settings">Settings</h2>
@@ -99,25 +143,24 @@ function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Save</button>
       </Post>
-      <h2>{active ? 'Disable or delete' : 'Enable or delete'}</h2>
+      <h2>{ENDS[status]}</h2>
       <p class="quiet">
-        {active
-          ? 'A disabled connection refuses deliveries until you enable it again. A deleted one is gone, and its events stay.'
-          : 'This connection is disabled and refuses every delivery.'}
+        {status === 'disabled'
+          ? 'This connection is disabled and refuses every delivery.'
+          : 'A paused connection records deliveries and processes them once it is resumed. A disabled one refuses deliveries until you enable it again. A deleted one is gone, and its events stay.'}
       </p>
       <div class="choice">
-        {active ? (
+        {status === 'active' && (
+          <a class="button" href={`${at}/pause`} data-dialog>
+            Pause
+          </a>
+        )}
+        {status !== 'disabled' && (
           <a class="button" href={`${at}/disable`} data-dialog>
             Disable
           </a>
-        ) : (
-          <Post c={c} to={at}>
-            <input type="hidden" name="status" value="active" />
-            <button type="submit" class="primary">
-              Enable
-            </button>
-          </Post>
         )}
+        {status !== 'active' && <Activate c={c} row={row} />}
         <a class="button danger" href={`${at}/delete`} data-dialog>
           Delete connection
         </a>

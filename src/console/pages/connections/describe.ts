@@ -1,6 +1,8 @@
+import { MAX_COUNTED } from '../../../health/limits'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
+import { plural } from '../../ui/format'
 
 /** The path of a connection's page. */
 export function connectionPath(c: Visit, { id }: { id: string }): string {
@@ -27,10 +29,15 @@ type StandingField = 'status' | 'secrets' | 'last_event_id'
 export function standingFrom(of: { status: string; signing_secrets: number; last: string | null }): string {
   if (of.status === 'disabled') return 'disabled'
   if (of.signing_secrets === 0) return of.last === null ? 'not set up' : 'no secret'
-  return of.last === null ? 'waiting' : of.status
+  return of.last === null && of.status !== 'paused' ? 'waiting' : of.status
 }
 
 /** A name for a secret. The hint is empty for a short secret. */
 export function secretName(hint: string): string {
   return hint === '' ? 'secret' : `secret ending in ${hint}`
+}
+
+/** How many events a connection holds, as the beginning of a sentence. From {@link MAX_COUNTED} on, there may be more. */
+export function heldWords(n: number): string {
+  return `${n >= MAX_COUNTED ? 'More than ' : ''}${plural(n, 'event')} ${n === 1 ? 'is' : 'are'} held`
 }

@@ -1,8 +1,10 @@
+import { and, eq } from 'drizzle-orm'
 import { batch } from '../../../db/client'
-import { type RefusedFor, readMinutes, readRefusals } from '../../../health/read'
+import { countHeld, type RefusedFor, readMinutes, readRefusals } from '../../../health/read'
 import { type Traffic, trafficOf } from '../../../health/traffic'
 import { projectOf } from '../../../http/auth'
 import { type ConnectionRow, findConnection, listConnections } from '../../../inbox/connections/connection'
+import { connections } from '../../../inbox/connections/schema'
 import { MAX_DIAGNOSES } from '../../../inbox/diagnoses/limits'
 import { type DiagnosisRow, listDiagnoses } from '../../../inbox/diagnoses/store'
 import { type EventRow, lastEventOf } from '../../../inbox/events/events'
@@ -17,6 +19,8 @@ import { localSecret } from './local'
 /** A connection with what it received: its newest event, its last hour, and what it refused in a day. */
 export type ShownConnection = {
   row: ConnectionRow
+  /** How many events it holds. */
+  held: number
   event: EventRow | null
   hour: Traffic
   refusals: RefusedFor[]
@@ -42,8 +46,9 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const { db, now } = c.get('rt')
   const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
-  const { rows, events, minutes, refusals, diagnoses, keys, runs } = await batch(db, {
+  const { rows, held, events, minutes, refusals, diagnoses, keys, runs } = await batch(db, {
     rows: findConnection(db, project_id, id),
+    held: countHeld(db, and(eq(connections.project_id, project_id), eq(connections.id, id))),
     events: lastEventOf(db, project_id, id),
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
@@ -54,6 +59,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const row = requireFound(rows, 'Connection')
   return {
     row,
+    held: held[0]?.n ?? 0,
     event: events[0] ?? null,
     hour: trafficOf(minutes),
     refusals,

@@ -3,6 +3,7 @@ import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { addSigningSecret, changeConnection, connect } from '../../../inbox/connections/connect'
 import { type ConnectionRow, deleteConnection, readConnection } from '../../../inbox/connections/connection'
+import { MAX_RELEASED } from '../../../inbox/connections/limits'
 import { removeSecret } from '../../../inbox/connections/secrets'
 import { removeVendorKey } from '../../../inbox/vendor-api/keys'
 import { setVendorKey } from '../../../inbox/vendor-api/set-key'
@@ -60,8 +61,9 @@ const remove = action({
     says: (
       <p>
         The ingest URL will return 404 permanently, and the signing secrets will be deleted. The events and the billing
-        state will be kept. Also remove the webhook at {vendorTitle(row.vendor)}, or it keeps sending. Last event
-        received: <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
+        state will be kept.{row.held_as === null ? '' : ' Events that are held will be processed.'} Also remove the
+        webhook at {vendorTitle(row.vendor)}, or it keeps sending. Last event received:{' '}
+        <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
       </p>
     ),
   }),
@@ -170,6 +172,7 @@ export const connectionPages = new Hono<HttpEnv>()
     return c.html(FirstDelivery({ c, of, fresh: true }))
   })
   .route('/', change)
+  .get('/:id/pause', page('connections:write'), async (c) => askPage(c, pausing(c, await find(c))))
   .get('/:id/disable', page('connections:write'), async (c) => askPage(c, disabling(c, await find(c))))
   .route('/', remove)
   .route('/', addSecret)
@@ -179,6 +182,30 @@ export const connectionPages = new Hono<HttpEnv>()
   .route('/', importActions(shown))
   .route('/', testEventAction(shown))
   .route('/', verificationPages)
+
+/** What is asked before a connection is paused: a change of the connection. */
+function pausing(c: Visit, row: ConnectionRow): Ask {
+  return {
+    ...placed(c, row, 'Pause connection'),
+    danger: false,
+    question: `Pause “${row.name}”?`,
+    says: (
+      <>
+        <p>
+          Deliveries are still verified and recorded, so {vendorTitle(row.vendor)} sends nothing again. Their events are
+          held: the billing state stays as it is, and no entitlement follows from them. Events that are being processed
+          now are finished.
+        </p>
+        <p>
+          When you resume the connection, the held events are processed: the oldest first, up to{' '}
+          {MAX_RELEASED.toLocaleString('en')} a minute.
+        </p>
+      </>
+    ),
+    choice: <input type="hidden" name="status" value="paused" />,
+    to: connectionPath(c, row),
+  }
+}
 
 /** What is asked before a connection is disabled: a change of the connection. */
 function disabling(c: Visit, row: ConnectionRow): Ask {
@@ -190,7 +217,7 @@ function disabling(c: Visit, row: ConnectionRow): Ask {
       <>
         <p>
           Every delivery will be refused with status 403, and no event will be recorded. Events that were already
-          received stay, and are still processed.
+          received stay, and are still processed{row.held_as === null ? '' : ', those that are held too'}.
         </p>
         <p>
           {retries ??

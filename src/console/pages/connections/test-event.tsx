@@ -42,7 +42,7 @@ export function testEventAction(shown: (c: Visit, sent: Sent) => Response | Prom
 /** Offers test events, where the connection can take them. */
 export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; mistakes: Mistakes }) {
   const samples = vendorOf(row.vendor)?.samples
-  const ready = row.status === 'active' && row.secrets.length > 0 && !row.livemode
+  const ready = row.status !== 'disabled' && row.secrets.length > 0 && !row.livemode
   if (!samples || !ready || !can(c, 'connections:write')) return <Wrong>{mistakes.form}</Wrong>
   const options = Object.entries(samples.list).map(([name, { type, does }]) => [name, `${type}: ${does}`] as const)
   return (
@@ -50,7 +50,9 @@ export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; 
       <h2 id="test-event">Test event</h2>
       <p class="quiet">
         We write the event, sign it with the secret of this connection, and process it like an event from{' '}
-        {vendorTitle(row.vendor)}. All test events are about one test customer and its subscription.
+        {vendorTitle(row.vendor)}
+        {row.status === 'paused' && ': it is held until you resume the connection'}. All test events are about one test
+        customer and its subscription.
       </p>
       <Post c={c} to={`${connectionPath(c, row)}/test-events`} class="form">
         <Field name="sample" label="What happens">

@@ -26,7 +26,7 @@ type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean }
  */
 export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const { event } = of
-  const ended = event !== null && !isOpenEvent(event.status)
+  const ended = event !== null && isSettled(event.status)
   const at = ended ? null : `${connectionPath(c, of.row)}/first`
   return (
     <>
@@ -66,7 +66,7 @@ function saidOf({ event, refusals: [refusal] }: Arrivals): string {
 
 function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
   if (!event) return null
-  const open = isOpenEvent(event.status)
+  const open = !isSettled(event.status)
   return (
     <>
       <p class="arrived">
@@ -89,7 +89,11 @@ function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
   )
 }
 
+/** Whether nothing more happens to the event by itself. */
+const isSettled = (status: string) => !isOpenEvent(status) || status === 'held'
+
 const ENDED: Record<string, string> = {
+  held: 'The connection works. It is paused, so the event is held.',
   processed: 'The connection works.',
   ignored: 'The connection works. Events of this type change no billing state.',
   failed: 'The connection works, but this event could not be processed. Its page says why.',

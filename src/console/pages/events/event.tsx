@@ -46,7 +46,7 @@ export function nowFragment(c: Visit, shown: ShownEvent) {
 }
 
 /**
- * What changes while an event is processed. It updates itself until that is done. The payload beside it stays, with
+ * What changes while an event is processed. It updates itself until that is done, unless the event is held. The payload beside it stays, with
  * what the reader has unfolded.
  */
 function Now({ c, of }: { c: Visit; of: ShownEvent }) {
@@ -54,7 +54,7 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
   const { now } = c.get('rt')
   const at = `${pathsOf(c).events}/${row.id}`
   return (
-    <div id="now" {...(isOpenEvent(row.status) && updating(at, row, after))}>
+    <div id="now" {...(isOpenEvent(row.status) && row.status !== 'held' && updating(at, row, after))}>
       <Head
         title={
           <>

@@ -1,4 +1,4 @@
-import { STATUSES } from '../../../inbox/lifecycle'
+import { SHOWN_STATUSES } from '../../../inbox/lifecycle'
 import { type Choice, nameOf, timeWord, wordsOf } from './filter-words'
 import { type AskedEvents, changed, SPANS } from './search-query'
 import type { Counts } from './store'
@@ -21,7 +21,7 @@ export function Statuses({ asked, counts, how }: { asked: AskedEvents; counts: C
       >
         All
       </a>
-      {STATUSES.map((status) => {
+      {SHOWN_STATUSES.map((status) => {
         const on = chosen.includes(status)
         const others = chosen.filter((one) => one !== status)
         return (

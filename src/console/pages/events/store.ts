@@ -7,7 +7,7 @@ import type { Runtime } from '../../../env'
 import { countByStatus } from '../../../inbox/events/counts'
 import type { EventRow } from '../../../inbox/events/events'
 import { MAX_OPEN_COUNTED } from '../../../inbox/events/limits'
-import { isFinal, type Status } from '../../../inbox/lifecycle'
+import { isFinal, type ShownStatus } from '../../../inbox/lifecycle'
 import { MAX_VENDOR_ID_LENGTH } from '../../../inbox/search/limits'
 import { lookUp } from '../../../inbox/search/look-up'
 import { readAddresses } from '../../../tenancy/people'
@@ -32,12 +32,12 @@ function keyNames(db: Db, projectId: string, ids: readonly string[]) {
 }
 
 /** How many events have each status, as text: `1,204`, or `900+` for open events where there are too many to count. */
-export type Counts = (status: Status) => string
+export type Counts = (status: ShownStatus) => string
 
 /** Reads the counts, in one round trip. */
 export async function readCounts(db: Db, project: string): Promise<Counts> {
   const { finals, open } = await batch(db, countByStatus(db, project))
-  const counts = new Map([...finals, ...open].map(({ status, n }) => [status, n]))
+  const counts = new Map<ShownStatus, number>([...finals, ...open].map(({ status, n }) => [status, n]))
   const more = open.reduce((sum, { n }) => sum + n, 0) >= MAX_OPEN_COUNTED ? '+' : ''
   return (status) => (counts.get(status) ?? 0).toLocaleString('en') + (isFinal(status) ? '' : more)
 }

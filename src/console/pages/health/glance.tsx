@@ -9,7 +9,7 @@ import { Time } from '../../ui/parts'
 import { Refusals, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { standingFrom } from '../connections/describe'
+import { heldWords, standingFrom } from '../connections/describe'
 
 export type Health = Awaited<ReturnType<typeof readHealth>>
 type Props = { c: Visit; health: Health }
@@ -101,7 +101,14 @@ function Connections({ c, health }: Props) {
       columns={[
         ['Connection', (row) => <a href={`${pathsOf(c).connections}/${row.id}`}>{row.name}</a>],
         ['Vendor', (row) => vendorTitle(row.vendor)],
-        ['Status', (row) => <Badge of={standingFrom({ ...row, last: row.last_received_at })} />],
+        [
+          'Status',
+          (row) => (
+            <>
+              <Badge of={standingFrom({ ...row, last: row.last_received_at })} /> {row.held > 0 && heldWords(row.held)}
+            </>
+          ),
+        ],
         ['Last event', (row) => <Time at={timeOf(row.last_received_at)} now={now} />],
         ['Accepted, 1 h', (row) => row.last_60m.accepted.toLocaleString('en'), 'number'],
         [

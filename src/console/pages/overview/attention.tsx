@@ -5,6 +5,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
+import { heldWords } from '../connections/describe'
 import type { Connected, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. */
@@ -72,10 +73,11 @@ function failures(c: Visit, { counts, facts }: Progress): Item[] {
 function connections(c: Visit, { connections }: Progress): Item[] {
   return connections.flatMap((row): Item[] => {
     const at = `${pathsOf(c).connections}/${row.id}`
-    if (row.status === 'active' && row.secrets.length === 0) {
+    if (row.status !== 'disabled' && row.secrets.length === 0) {
       return [{ bad: isMissed(row), what: withoutSecret(row), link: ['Enter the secret', at] }]
     }
     const n = totalOf(row.last_60m.refused)
+    if (row.status === 'paused' && n === 0) return [{ bad: false, what: paused(row), link: ['See the connection', at] }]
     if (n === 0) return []
     if (row.status === 'disabled') return [{ bad: false, what: disabled(row, n), link: ['See the connection', at] }]
     return [{ bad: row.last_60m.accepted === 0, what: refused(row, n), link: ['See why', `${at}#refused`] }]
@@ -88,6 +90,10 @@ function withoutSecret(row: Connected): string {
   if (!isMissed(row)) return `${row.name} is not set up yet: it is waiting for its signing secret.`
   const since = n > 0 ? `. In the last hour: ${n.toLocaleString('en')}` : ''
   return `${row.name} has no signing secret, so every delivery is refused${since}.`
+}
+
+function paused({ name, held }: Connected): string {
+  return `${name} is paused${held > 0 ? `. ${heldWords(held)}` : ', and holds no event'}.`
 }
 
 function disabled({ name }: Connected, n: number): string {

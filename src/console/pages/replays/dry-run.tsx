@@ -33,7 +33,8 @@ export const replayOne = action({
     const at = `${pathsOf(c).events}/${row.id}`
     const view = { title: 'Replay event', section: 'events', above: ['Event', at] } as const
     const waiting = isOpenEvent(row.status) && row.status !== 'retrying'
-    if (waiting || !kept) return show(c, view, <NotNow waiting={waiting} at={at} />)
+    const why = row.connection_status === 'paused' ? 'paused' : waiting ? 'waiting' : kept ? null : 'gone'
+    if (why) return show(c, view, <NotNow why={why} at={at} />)
     return {
       ...view,
       question: row.status === 'retrying' ? 'Retry this event now?' : 'Replay this event?',
@@ -96,15 +97,27 @@ function Outlook({ row: { vendor, last_error }, preview, project }: OutlookProps
   )
 }
 
-function NotNow({ waiting, at }: { waiting: boolean; at: string }) {
+const NOT_NOW = {
+  paused: [
+    'The connection is paused',
+    'Nothing of a paused connection is processed, and no event of it can be replayed. Resume the connection first.',
+  ],
+  waiting: [
+    'The event is already being processed',
+    'This event is waiting to be processed, or is being processed now. Replay it when that has ended.',
+  ],
+  gone: [
+    'The payload was deleted',
+    'This event cannot be processed again. Its payload was deleted: its retention period ended, or its consumer was erased.',
+  ],
+} as const
+
+function NotNow({ why, at }: { why: keyof typeof NOT_NOW; at: string }) {
+  const [title, says] = NOT_NOW[why]
   return (
     <section id="confirm" class="confirm">
-      <h1>{waiting ? 'The event is already being processed' : 'The payload was deleted'}</h1>
-      <p>
-        {waiting
-          ? 'This event is waiting to be processed, or is being processed now. Replay it when that has ended.'
-          : 'This event cannot be processed again. Its payload was deleted: its retention period ended, or its consumer was erased.'}
-      </p>
+      <h1>{title}</h1>
+      <p>{says}</p>
       <div class="choice">
         <a class="button" href={at} data-close>
           Back to the event

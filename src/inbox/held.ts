@@ -1,0 +1,64 @@
+import { type Column, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { connections } from './connections/schema'
+
+/*
+ * A paused connection holds its events: they keep their status, and `due_at` is a time that never comes, so that the sweep passes over
+ * them, and no claim takes them. Each connection has such a time of its own, `held_as`: so the index of open events has the held events of
+ * a connection in one place, in the order of their receipt, and its release reads no others.
+ *
+ * What may happen at the same time, and why nothing is lost or processed too early:
+ * - A delivery is recorded while the connection is paused or resumed. The statement that inserts its events reads the status in the same
+ *   transaction. What an isolate remembers decides nothing: recording checks the version of the connection.
+ * - The event was recorded before the pause, and its message comes later. The claim refuses it, and the worker holds it.
+ * - The event was claimed before the pause. It is finished. If that attempt fails, the next claim refuses it.
+ * - The connection is resumed. The cron releases what is held as long as the connection is not paused. Only then may it be claimed.
+ * - It is paused again meanwhile. It keeps `held_as`, and the cron stops. What was released and is not claimed is held again.
+ * - `held_as` is removed by a statement that finds no event with it, of a connection that is not paused: no event can be held by then.
+ */
+
+/** Values of `due_at` from here on are not times: 2⁵², which is the year 144,683. */
+const HELD_FROM = 2 ** 52
+
+type Row = Record<'project_id' | 'connection_id' | 'status' | 'due_at', Column>
+
+const HELD = sql.raw(String(HELD_FROM))
+
+/** The condition on an open event that it is held. */
+export function onHold(row: Row): SQL {
+  return gte(row.due_at, HELD)
+}
+
+/** The condition on an event that it is open and not held: as a range of the index of open events, or as a check. */
+export function notOnHold(row: Row): SQL {
+  return lt(row.due_at, HELD)
+}
+
+/** The status of an event as it is shown. */
+export function statusShown(row: Row): SQL {
+  return sql`CASE WHEN ${onHold(row)} THEN 'held' ELSE ${row.status} END`
+}
+
+/** Whether the connection of an event is paused. It reads no row of a connection that holds nothing. */
+export function isPaused(row: Row): SQL {
+  const { project_id, id, status, held_as } = connections
+  return sql`EXISTS (SELECT 1 FROM ${connections} INDEXED BY connections_held
+    WHERE ${project_id} = ${row.project_id} AND ${id} = ${row.connection_id} AND ${held_as} IS NOT NULL AND ${status} = 'paused')`
+}
+
+/** `due_at` of an event of a connection. @param due when it is due (ms) if the connection is not paused */
+export function dueUnlessPaused(due: SQL | number): SQL<number> {
+  return sql`CASE WHEN ${connections.status} = 'paused' THEN ${connections.held_as} ELSE ${due} END`
+}
+
+/** What {@link dueUnlessPaused} is, for an event that is read without its connection. */
+export function dueOf(row: Row, due: number): SQL<number> {
+  return sql`coalesce((SELECT ${connections.held_as} FROM ${connections}
+    WHERE ${connections.id} = ${row.connection_id} AND ${connections.status} = 'paused'), ${due})`
+}
+
+/** `held_as` of a connection that is paused at a time (ms). It keeps one that it has. No other connection of the project has the same. */
+export function heldAs(now: number): SQL<number> {
+  const { project_id, held_as } = connections
+  const others = sql`(SELECT max(c.held_as) FROM ${connections} c WHERE c.project_id = ${project_id})`
+  return sql`coalesce(${held_as}, max(${HELD_FROM + now}, coalesce(${others} + 1, 0)))`
+}
