@@ -13,7 +13,7 @@ import { readBearer } from './bearer'
 import type { HttpEnv } from './context'
 import { failuresBySource } from './failures'
 import { MAX_KNOWN_CREDENTIALS, MAX_KNOWN_NETWORKS } from './limits'
-import { countOwn } from './own-limit'
+import { countOwn, countRemembered } from './own-limit'
 import { authorize, noProject, type Policy } from './policy'
 import { countForProject, limit, refusePaused } from './rate-limit'
 import { settle } from './read'
@@ -44,11 +44,9 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   const projectId = kind.type === 'api_key' ? sent : projectOfSession(c, policy, sent)
   const admission = await admit(c, kind, token, projectId)
   const hint = known.get(admission.hash)
-  const good = hint?.project_id === projectId && !admission.isOutside ? hint : undefined
-  if (good) {
-    refusePaused(c, policy, good)
-    await countOwn(c.get('rt'), good)
-  }
+  const remembered = hint?.project_id === projectId && !admission.isOutside ? hint : undefined
+  if (remembered) refusePaused(c, policy, remembered)
+  const good = remembered && (await countRemembered(c.get('rt'), remembered)) ? remembered : undefined
   let isCounted = false
   const uphold = async (rows: readonly unknown[]) => {
     try {

@@ -1,7 +1,7 @@
 import type { Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
 import type { Actor } from './actor'
-import { MAX_KNOWN_CREDENTIALS, RATE_LIMITS, RETRY_AFTER } from './limits'
+import { MAX_KNOWN_CREDENTIALS, OWN_LIMIT_READ_EVERY, RATE_LIMITS, RETRY_AFTER } from './limits'
 import { isWithin, overLimit } from './rate-limit'
 
 /** The limits in which those of single keys are counted, the lower first. */
@@ -9,6 +9,27 @@ const COUNTED_IN = ['auth_failure', 'credential'] as const
 
 /** How many requests this isolate has counted of each key with a limit of its own. */
 const counted = new BoundedMap<string, number>(MAX_KNOWN_CREDENTIALS)
+
+/** When this isolate last had a key looked up that was over the limit it remembers (ms). */
+const lookedUp = new BoundedMap<string, number>(MAX_KNOWN_CREDENTIALS)
+
+/**
+ * Counts a request of a key as this isolate remembers it. Over its limit, it is refused without a look at the database, but
+ * for one request every few seconds: somebody may have raised the limit.
+ *
+ * @returns whether the request is within the limit; false: the database says what the limit is now
+ * @throws {Fault} `rate_limited`
+ */
+export async function countRemembered(rt: Pick<Runtime, 'limits' | 'now'>, actor: Actor): Promise<boolean> {
+  try {
+    await countOwn(rt, actor)
+    return true
+  } catch (error) {
+    if ((lookedUp.get(actor.id) ?? 0) > rt.now - OWN_LIMIT_READ_EVERY) throw error
+    lookedUp.set(actor.id, rt.now)
+    return false
+  }
+}
 
 /**
  * Counts a request against the limit of its API key, if it has one. The limit of a binding is fixed, so a request counts there as often

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inOneWindow } from '../clock'
+import { SECOND } from '../../src/lib/time'
+import { advance, inOneWindow, stopClock } from '../clock'
 import {
   bound,
   call,
@@ -294,6 +295,27 @@ describe('a limit of its own', () => {
     })
     // The second one still counts against the limit that the isolate remembers.
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429])
+  })
+
+  it('that is used up and then raised is looked up again after some seconds, by one request', async () => {
+    const { statuses, read } = await inOneWindow(async () => {
+      stopClock()
+      const { patch, owner, self } = await fenced({ rate_limit: { per_minute: 1 } })
+      const { DB, count } = countingD1()
+      const ask = async () => (await self(INSIDE, { bindings: { DB } })).status
+      const statuses = [await ask(), await ask()]
+      await patch({ rate_limit: { per_minute: 3 } }, owner.token)
+      const read: boolean[] = []
+      for (const seconds of [0, 0, 0, 5, 0, 0, 0, 0, 0]) {
+        advance(seconds * SECOND)
+        const before = count.trips
+        statuses.push(await ask())
+        read.push(count.trips > before)
+      }
+      return { statuses, read }
+    })
+    expect(statuses).toEqual([200, 429, 429, 429, 429, 200, 200, 200, 429, 429, 429])
+    expect(read).toEqual([0, 0, 0, 1, 1, 1, 0, 0, 0].map(Boolean))
   })
 
   it('of 20 is counted in the lower of the two limits of bindings', async () => {
