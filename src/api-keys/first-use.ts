@@ -3,6 +3,7 @@ import { audited, type Change } from '../audit/store'
 import { batch } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import type { Runtime } from '../env'
+import { rotationSaid } from '../lib/rotation'
 import { SECOND } from '../lib/time'
 import type { Keyring } from './credential'
 import { keyEntry } from './key'
@@ -63,7 +64,7 @@ export async function makeCurrent(
       ),
     )
   const change = { ...request, actor: { type: 'api_key' as const, id }, now }
-  const details = { key_prefix, begun_by: issued_to }
+  const details = { key_prefix, begun_by: issued_to, ...rotationSaid({ grace_s }) }
   const { rows } = await batch(
     db,
     {

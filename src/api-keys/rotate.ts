@@ -8,7 +8,7 @@ import type { Actor } from '../http/actor'
 import { named } from '../http/fields'
 import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
-import { MAX_GRACE_S, NEW_SECRET_WAITS } from '../lib/rotation'
+import { MAX_GRACE_S, NEW_SECRET_WAITS, rotationSaid } from '../lib/rotation'
 import { DAY } from '../lib/time'
 import { rotationConflict } from './faults'
 import { asPrevious } from './first-use'
@@ -84,7 +84,8 @@ export async function rotateKey(db: Db, key: Rotation, secret: NewSecret, change
   const by = otherKey ? requireLasting(rows, actorId, current) : null
   if (by) requireNarrower(by, current)
   const { hash, key_prefix } = secret
-  const { set, ended, action, isDone } = swapOf(current, key, { secret, change, lineage: lineageOf(current, by, type) })
+  const lineage = lineageOf(current, by, type)
+  const { set, ended, action, more, isDone } = swapOf(current, key, { secret, change, lineage })
   const swapped = db
     .update(apiKeys)
     .set(set)
@@ -98,7 +99,7 @@ export async function rotateKey(db: Db, key: Rotation, secret: NewSecret, change
         by ? stillLive(db, by) : undefined,
       ),
     )
-  const details = { key_prefix, ...(action === 'api_key.rotation_pending' && { begun_by: actorId }) }
+  const details = { key_prefix, ...more }
   const found = () => selectKeys(db, and(keysOfProject(project_id, id), isDone(hash)))
   const committed = batch(
     db,
@@ -134,7 +135,7 @@ function requireKnown(current: Stored, { known, unused, pending }: Rotation): vo
 
 type Made = { secret: NewSecret; change: Change; lineage: string[] | null }
 
-/** What a rotation writes: the columns, the hashes of the secrets that it ends, its action, and by what it is seen to be done. */
+/** What a rotation writes: the columns, the hashes of the secrets that it ends, the action and details of its entry, and by what it is seen to be done. */
 function swapOf(current: Stored, key: Rotation, { secret: { hash, key_prefix }, change, lineage }: Made) {
   const { when, grace_s } = key.how ?? { when: 'now', grace_s: 0 }
   const { now, actor } = change
@@ -154,6 +155,7 @@ function swapOf(current: Stored, key: Rotation, { secret: { hash, key_prefix }, 
       set: { pending_hash: hash, pending },
       ended: waiting,
       action: 'api_key.rotation_pending',
+      more: { begun_by: actor.id, ...rotationSaid({ when, grace_s: grace }) },
       isDone: (made: string) => eq(apiKeys.pending_hash, made),
     }
   }
@@ -165,6 +167,7 @@ function swapOf(current: Stored, key: Rotation, { secret: { hash, key_prefix }, 
     set: { ...set, ...others, last_used_at: USED_AT },
     ended: [current.hash, ...waiting],
     action: 'api_key.rotated',
+    more: rotationSaid({ grace_s }),
     isDone: (made: string) => eq(apiKeys.hash, made),
   }
 }

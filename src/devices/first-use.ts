@@ -3,6 +3,7 @@ import type { PendingToken } from '../consumers/schema'
 import { batch } from '../db/client'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { rotationSaid } from '../lib/rotation'
 import { replacedToken, swapped } from './rotate'
 import { byToken, type DeviceTokens } from './verify'
 
@@ -43,7 +44,7 @@ async function makeTokenCurrent(
     ...{ token_hash: pending_hash, token_prefix, pending_hash: null, pending: null },
     ...{ previous_hash: previous && device.token_hash, previous, last_seen_at: now },
   }
-  const details = { consumer: device.consumer_id, token_prefix, begun_by }
+  const details = { consumer: device.consumer_id, token_prefix, begun_by, ...rotationSaid({ grace_s }) }
   const entry = entryOf(project_id, device.id, 'device.rotation_completed', details)
   const { rows } = await batch(
     db,

@@ -9,7 +9,7 @@ import { devices, type PendingToken, type PreviousToken } from '../consumers/sch
 import { batch, type Db, raw } from '../db/client'
 import { keptWith } from '../idempotency/claim'
 import { Fault } from '../lib/fault'
-import { NEW_SECRET_WAITS } from '../lib/rotation'
+import { NEW_SECRET_WAITS, rotationSaid } from '../lib/rotation'
 import { SECOND } from '../lib/time'
 import { consumerBlocked, deviceNotFound, deviceRevoked, tokenConflict } from './faults'
 import type { RotateDeviceBody } from './fields'
@@ -101,7 +101,7 @@ function swapOf(device: DeviceTokens, { how, pending: seen }: TokenRotation, tok
     return {
       set: { pending_hash: hash, pending },
       action: 'device.rotation_pending',
-      more: { begun_by: actor.id },
+      more: { begun_by: actor.id, ...rotationSaid({ when: how.when, grace_s }) },
       isDone: sql`${d.token_hash} = (SELECT token_hash FROM ${devices} INDEXED BY devices_pending
         WHERE ${devices.project_id} = ${d.project_id} AND ${devices.pending_hash} = ${hash})`,
     }
@@ -113,7 +113,7 @@ function swapOf(device: DeviceTokens, { how, pending: seen }: TokenRotation, tok
       ...{ previous_hash: previous && device.token_hash, previous },
     },
     action: 'device.rotated',
-    more: {},
+    more: rotationSaid({ grace_s: how.grace_s }),
     isDone: eq(d.token_hash, hash),
   }
 }

@@ -7,6 +7,11 @@ export const NEW_SECRET_WAITS = 7 * DAY
 /** The longest time for which a replaced secret works on (s). */
 export const MAX_GRACE_S = DAY / SECOND
 
+/** What the audit log keeps of how a secret is rotated. What is left out is as by default: now, and without a grace. */
+export function rotationSaid({ when, grace_s }: { when?: 'now' | 'first_use'; grace_s: number }) {
+  return { ...(when === 'first_use' && { when }), ...(grace_s > 0 && { grace_s }) }
+}
+
 /** A secret that waits for its first use; null if there is none, or if it was not used in time. */
 export function stillPending<P extends { expires_at: number }>(pending: P | null, now: number): P | null {
   return pending !== null && pending.expires_at > now ? pending : null

@@ -30,12 +30,13 @@ async function newWorld(scopes = ORDINARY) {
   /** What happened to the key after it was minted, in the order of the feed. */
   const actions = async () => {
     const { results } = await STORE.prepare(
-      `SELECT a.action, a.actor_id, c.items ->> '$[0].begun_by' AS begun_by FROM changes c
+      `SELECT a.action, a.actor_id, c.items ->> '$[0].begun_by' AS begun_by,
+          json_remove(a.details, '$.key_prefix', '$.begun_by') AS how FROM changes c
         JOIN audit_log a ON a.project_id = c.project_id AND a.id = c.items ->> '$[0].cause'
         WHERE c.project_id = ? AND a.object_id = ? ORDER BY c.seq`,
     )
       .bind(project, key.id)
-      .all<{ action: string; actor_id: string; begun_by: string | null }>()
+      .all<{ action: string; actor_id: string; begun_by: string | null; how: string }>()
     return results.slice(1)
   }
   return { now, project, owner, key, secret, send, rotate, begin, says, all, shown, actions }
@@ -59,13 +60,13 @@ describe('a rotation with first_use', () => {
     const after = { key_prefix: pending.key_prefix, pending: null, previous: null, last_used_at: iso(now) }
     expect(await shown()).toMatchObject(after)
     expect(await actions()).toEqual([
-      { action: 'api_key.rotation_pending', actor_id: owner.user, begun_by: owner.user },
-      { action: 'api_key.rotation_completed', actor_id: key.id, begun_by: owner.user },
+      { action: 'api_key.rotation_pending', actor_id: owner.user, begun_by: owner.user, how: '{"when":"first_use"}' },
+      { action: 'api_key.rotation_completed', actor_id: key.id, begun_by: owner.user, how: '{}' },
     ])
   })
 
   it('lets the old secret work for the time it names, counted from the first use, and says when it was used', async () => {
-    const { now, key, secret, begin, says, shown } = await newWorld()
+    const { now, key, secret, begin, says, shown, actions } = await newWorld()
     const fresh = await begin(60)
     advance(HOUR)
     expect(await says(fresh)).toBe(200)
@@ -78,6 +79,8 @@ describe('a rotation with first_use', () => {
     expect(await shown()).toMatchObject({ previous: { ...previous, last_used_at: used }, last_used_at: used })
     advance(1)
     expect([await says(secret), await says(fresh), (await shown()).previous]).toEqual(['key_rotated', 200, null])
+    const kept = (await actions()).map(({ how }) => JSON.parse(how))
+    expect(kept).toEqual([{ when: 'first_use', grace_s: 60 }, { grace_s: 60 }])
   })
 
   it('admits all of many first uses at once, and one of them completes it', async () => {
@@ -207,7 +210,7 @@ describe('a rotation now', () => {
   })
 
   it('with a grace lets the old secret work on, but not rotate', async () => {
-    const { now, secret, rotate, says, shown, key } = await newWorld()
+    const { now, secret, rotate, says, shown, key, actions } = await newWorld()
     const { body } = await rotate({ grace_s: 86_400 })
     expect(body.key.previous).toEqual({
       key_prefix: key.key_prefix,
@@ -222,6 +225,7 @@ describe('a rotation now', () => {
     advance(DAY)
     const { previous } = await shown(body.secret)
     expect([await says(secret), await says(body.secret), previous]).toEqual(['key_rotated', 200, null])
+    expect((await actions()).map(({ how }) => how)).toEqual(['{"grace_s":86400}'])
   })
 
   it('takes a body only as it is documented', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newApi } from '../devices/devices'
 import { addMember, call, freshProject, mint, newHost, stripeConnection } from '../harness'
 import { visit } from './visit'
 
@@ -33,6 +34,37 @@ describe('the audit log in the console', () => {
     expect(text).toContain('Changed an API key<span class="line quiet">name: “Now &lt;b&gt;”</span>')
     expect(text).toContain('Created the project')
     expect(text).not.toContain('<b>')
+  })
+
+  it('says how long what a rotation replaces still works', async () => {
+    const { api, project, owner } = await newApi()
+    const { key } = await mint(owner.token, project)
+    const { device } = (await api.register('ext:u', 'k', { platform: 'server' })).body
+    const path = `/platform/v1/api-keys/${key.id}/rotate`
+    const ofKey = async (json: object): Promise<string> =>
+      (await call(path, { method: 'POST', token: owner.token, project, json })).body.secret
+    const ofDevice = async (json: object): Promise<string> => (await api.rotate('ext:u', device.id, json)).body.token
+    const made = [
+      await ofKey({ grace_s: 7200 }),
+      await ofKey({ when: 'first_use', grace_s: 300 }),
+      await ofDevice({ grace_s: 60 }),
+      await ofDevice({ when: 'first_use', grace_s: 86_400 }),
+    ]
+    await call('/platform/v1/api-keys/self', { token: made[1] ?? '', project })
+    await api.verify(made[3] ?? '')
+    const [first, second, third, fourth] = made.map((one) => `${one.slice(0, 11)}…${one.slice(-4)}`)
+    const { text } = await visit(`/console/p/${project}/platform/settings/audit-log`, owner.token)
+    const lines = [...text.matchAll(/<span class="line quiet">((?:new|the rotation)[^<]*)</g)].map(([, line]) => line)
+    expect(lines.toSorted()).toEqual(
+      [
+        `new secret ${first}; the old secret works for 2 h more`,
+        `new secret ${second}, from its first use on; the old secret works for 5 min more`,
+        `the rotation to ${second} is complete; the old secret works for 5 min more`,
+        `new token ${third}; the old token works for 1 min more`,
+        `new token ${fourth}, from its first use on; the old token works for 24 h more`,
+        `the rotation to ${fourth} is complete; the old token works for 24 h more`,
+      ].toSorted(),
+    )
   })
 
   it('leads to the page of what was changed, if there is one', async () => {

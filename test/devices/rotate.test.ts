@@ -53,8 +53,9 @@ describe('a rotation now', () => {
   })
 
   it('with a grace period keeps the old one valid for that long, and says when it was used', async () => {
-    const { token, rotate, says, shown } = await newKey()
+    const { token, rotate, says, shown, happened } = await newKey()
     const fresh = (await rotate({ grace_s: 7_200 })).body
+    expect(JSON.parse((await happened())[0]?.details ?? '')).toMatchObject({ grace_s: 7_200 })
     const previous = { token_prefix: prefix(token), valid_until: iso(now + 2 * HOUR), last_used_at: null }
     expect(fresh.device.previous).toEqual(previous)
     advance(MINUTE)
@@ -91,7 +92,7 @@ describe('a rotation with first_use', () => {
     const entries = await happened()
     expect(entries.map(({ action }) => action)).toEqual(['device.rotation_pending', 'device.rotation_completed'])
     const details = { consumer, token_prefix: prefix(body.token), begun_by: expect.stringMatching(/^key_/) }
-    for (const entry of entries) expect(JSON.parse(entry.details)).toEqual(details)
+    expect(entries.map((entry) => JSON.parse(entry.details))).toEqual([{ ...details, when: 'first_use' }, details])
   })
 
   it('answers the first use with all that a verification answers', async () => {
@@ -106,7 +107,7 @@ describe('a rotation with first_use', () => {
   })
 
   it('counts the grace period from the first use, also of one that lacks a scope', async () => {
-    const { reader, token, begin, says } = await newKey()
+    const { reader, token, begin, says, happened } = await newKey()
     const fresh = await begin(60)
     advance(DAY)
     expect((await reader.verify(fresh, {}, { require: ['a'] })).body.reason).toBe('missing_scope')
@@ -114,6 +115,7 @@ describe('a rotation with first_use', () => {
     expect(await says(token)).toBe(null)
     advance(1)
     expect([await says(token), await says(fresh)]).toEqual(['unknown', null])
+    expect((await happened()).map(({ details }) => JSON.parse(details).grace_s)).toEqual([60, 60])
   })
 
   it('harms nobody if its answer is lost, twice', async () => {

@@ -1,5 +1,6 @@
+import { SECOND } from '../../../lib/time'
 import { settingsSaid } from '../../../tenancy/settings'
-import { plural, words } from '../../ui/format'
+import { duration, plural, words } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
 
 type Details = Record<string, unknown>
@@ -32,14 +33,18 @@ export const ACTIONS: Record<string, Action> = {
         .filter(Boolean)
         .join(', '),
   },
-  'api_key.rotated': { did: 'Rotated an API key', more: ({ key_prefix }) => `new secret ${key_prefix ?? ''}` },
+  'api_key.rotated': {
+    did: 'Rotated an API key',
+    more: ({ key_prefix, grace_s }) => `new secret ${key_prefix ?? ''}${graceSaid(grace_s, 'secret')}`,
+  },
   'api_key.rotation_pending': {
     did: 'Began to rotate an API key',
-    more: ({ key_prefix }) => `new secret ${key_prefix ?? ''}, from its first use on`,
+    more: ({ key_prefix, grace_s }) =>
+      `new secret ${key_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'secret')}`,
   },
   'api_key.rotation_completed': {
     did: 'Used the new secret of an API key for the first time',
-    more: ({ key_prefix }) => `the rotation to ${key_prefix ?? ''} is complete`,
+    more: ({ key_prefix, grace_s }) => `the rotation to ${key_prefix ?? ''} is complete${graceSaid(grace_s, 'secret')}`,
   },
   'api_key.pending_secret_ended': {
     did: 'Ended a new secret before its first use',
@@ -111,15 +116,17 @@ export const ACTIONS: Record<string, Action> = {
   'device.updated': { did: 'Changed a device', more: ({ fields }) => words(fields) },
   'device.rotated': {
     did: 'Rotated the token of a device',
-    more: ({ token_prefix }) => `new token ${token_prefix ?? ''}`,
+    more: ({ token_prefix, grace_s }) => `new token ${token_prefix ?? ''}${graceSaid(grace_s, 'token')}`,
   },
   'device.rotation_pending': {
     did: 'Began to rotate the token of a device',
-    more: ({ token_prefix }) => `new token ${token_prefix ?? ''}, from its first use on`,
+    more: ({ token_prefix, grace_s }) =>
+      `new token ${token_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'token')}`,
   },
   'device.rotation_completed': {
     did: 'Verified the new token of a device for the first time',
-    more: ({ token_prefix }) => `the rotation to ${token_prefix ?? ''} is complete`,
+    more: ({ token_prefix, grace_s }) =>
+      `the rotation to ${token_prefix ?? ''} is complete${graceSaid(grace_s, 'token')}`,
   },
   'device.pending_token_ended': {
     did: 'Ended a new token of a device before its first use',
@@ -184,7 +191,6 @@ export const ACTIONS: Record<string, Action> = {
   },
 }
 
-/** What was changed of a single sign-on connection: what is enforced in words, other fields by their names. */
 /** Where an API key may be used from, and how often. */
 function boundsSaid({ allowed_networks: networks, rate_limit }: Details): string {
   const from = networks === null ? 'anywhere' : Array.isArray(networks) ? networks.join(', ') : words(networks)
@@ -193,6 +199,12 @@ function boundsSaid({ allowed_networks: networks, rate_limit }: Details): string
   return said.filter(Boolean).join(', ')
 }
 
+/** How long the replaced secret works once the new one is current. */
+function graceSaid(grace_s: unknown, what: 'secret' | 'token'): string {
+  return typeof grace_s === 'number' ? `; the old ${what} works for ${duration(grace_s * SECOND)} more` : ''
+}
+
+/** What was changed of a single sign-on connection: what is enforced in words, other fields by their names. */
 function ssoChanged({ enforce, ...rest }: Details): string {
   const enforced = enforce === true ? 'enforced' : enforce === false ? 'no longer enforced' : ''
   return [enforced, ...Object.keys(rest).map((name) => name.replaceAll('_', ' '))].filter(Boolean).join(', ')
