@@ -37,8 +37,8 @@ type Counting = {
 
 /** What this isolate has counted and not written yet, by key: its days, the newest first. */
 const counting = new BoundedMap<string, Counting[]>(MAX_COUNTED_KEYS)
-/** Days that wait for one write: a use just before midnight waits for the next use. */
-const DAYS_WAITING = 2
+/** Days that wait for one write: uses just before midnight, those just after it, and the day of the next use, which writes them. */
+const DAYS_WAITING = 3
 
 /** Counts a request in this isolate. No I/O, and bounded in memory. */
 export function countRequest(id: string, { operation, address, country, user_agent, refused }: Counted, now: number) {

@@ -8,6 +8,8 @@ const KEYS = '/platform/v1/api-keys'
 const NOON = Date.parse('2026-11-20T12:00:00.000Z')
 const from = (address: string, agent = 'curl/8.5.0') => ({ 'CF-Connecting-IP': address, 'User-Agent': agent })
 
+const NOTHING_SEEN = '{"networks":[],"agents":[],"calls":[]}'
+
 beforeEach(() => {
   stopClock(NOON)
 })
@@ -96,15 +98,19 @@ it('is written once a minute, a row for a key and day, in the batch of last_used
 
 it('keeps days apart, and answers those that are asked for', async () => {
   const { secret, use, usage, stored } = await world()
-  for (const at of [NOON, NOON + DAY / 2 - 1, NOON + DAY / 2, NOON + 3 * DAY]) {
+  const asked = async (days: number) => (await usage(secret, days)).days.map((one: { day: string }) => one.day)
+  for (const at of [NOON, NOON + DAY / 2 - 2, NOON + DAY / 2 - 1, NOON + DAY / 2]) {
     setClock(at)
     await use(`${KEYS}/self`)
   }
-  const asked = async (days: number) => (await usage(secret, days)).days.map((one: { day: string }) => one.day)
+  // What is not written yet is of two days.
+  expect([await asked(1), await asked(2)]).toEqual([['2026-11-21'], ['2026-11-21', '2026-11-20']])
+  setClock(NOON + 3 * DAY)
+  await use(`${KEYS}/self`)
   expect(await asked(90)).toEqual(['2026-11-23', '2026-11-21', '2026-11-20'])
   expect(await asked(3)).toEqual(['2026-11-23', '2026-11-21'])
   expect(await asked(1)).toEqual(['2026-11-23'])
-  expect((await stored()).map(({ counts }) => JSON.parse(counts).requests)).toEqual([2, 1, 1])
+  expect((await stored()).map(({ counts }) => JSON.parse(counts).requests)).toEqual([3, 3, 1])
 })
 
 it('keeps the last networks of a day, also before it is first written', async () => {
@@ -205,6 +211,16 @@ it('stores a bounded row, and no address', async () => {
   expect([seen.networks.length, seen.agents.length, seen.calls.length]).toEqual([20, 5, 20])
   const [day] = (await usage()).days
   expect([day.requests, day.addresses.length, day.user_agents.length]).toEqual([131, 5, 5])
+})
+
+it('keeps the traffic of the last hour of a key that made all kinds of calls', async () => {
+  const { project, key, use, usage } = await world()
+  const kinds = Array.from({ length: 150 }, (_, n) => [`op:kind${n}`, 9] as const)
+  await STORE.prepare('INSERT INTO api_key_days (project_id, key_id, day, counts, seen) VALUES (?, ?, ?, ?, ?)')
+    .bind(project, key.id, Math.floor(NOON / DAY), JSON.stringify(Object.fromEntries(kinds)), NOTHING_SEEN)
+    .run()
+  await use(`${KEYS}/self`)
+  expect((await usage()).live_traffic.requests).toBe(1)
 })
 
 it('never fails or delays a request', async () => {
