@@ -51,13 +51,16 @@ async function newWorld(...names: string[]) {
 
 describe('whom a secret was issued to', () => {
   it('is the user who minted or rotated the key, or the API key that rotated it', async () => {
-    const { owner, of, id, rotate, project } = await newWorld('a', 'b')
+    const { owner, of, id, rotate, project, heldBy } = await newWorld('a', 'b')
     const user = { type: 'user', id: owner.user }
     expect(of('b').key.secret_issued_to).toEqual(user)
     expect((await rotate('a', 'b')).body.key.secret_issued_to).toEqual({ type: 'api_key', id: id('a') })
     expect((await rotate('b', 'b')).body.key.secret_issued_to).toEqual({ type: 'api_key', id: id('b') })
     const self = await call(`${KEYS}/self`, { token: of('b').secret, project })
     expect(self.body.key.secret_issued_to).toEqual({ type: 'api_key', id: id('b') })
+    expect(await heldBy(owner.user)).toEqual(['a']) // B's secret came from A, and then from itself
+    expect((await rotate('a', 'a')).status).toBe(200)
+    expect(await heldBy(owner.user)).toEqual([])
     expect((await rotate('owner', 'b')).body.key.secret_issued_to).toEqual(user)
   })
 

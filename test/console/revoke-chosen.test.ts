@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { HOUR } from '../../src/lib/time'
+import { advance, stopClock } from '../clock'
 import { addMember, call, countingD1, freshProject, mint, ORDINARY, STORE, stripeConnection } from '../harness'
 import { formToken, submit, visit } from './visit'
 
@@ -32,6 +34,7 @@ async function newPlace(names: string[]) {
 
 it('asks first, with what each key is used for, and revokes those that were ticked, each with its own entry', async () => {
   const { owner, keys, ids, ask, revoke, self, statuses, entries } = await newPlace(['One', 'Two', 'Three'])
+  stopClock()
   const { text: list } = await visit(keys, owner.token)
   for (const id of ids) expect(list).toContain(`<input type="checkbox" name="id" value="${id}"`)
   expect(list).toContain(`<form action="${keys}/revoke">`)
@@ -49,6 +52,8 @@ it('asks first, with what each key is used for, and revokes those that were tick
     ['0', '0', '0'],
     ['2', '2', '2'],
   ])
+  advance(2 * HOUR)
+  expect((await ask(chosen)).text).not.toContain('used in the last hour.')
   const answer = await revoke([...text.matchAll(/type="hidden" name="id" value="(\w+)"/g)].map(([, id]) => id ?? ''))
   expect([answer.status, answer.headers.get('Location')]).toEqual([303, `${keys}?done=chosen_keys_revoked`])
   expect(await statuses()).toEqual([401, 401, 200])
@@ -80,7 +85,7 @@ it('says which keys were revoked before or are not there, and revokes the others
 })
 
 it('counts the use of the last hour, since yesterday and of seven days', async () => {
-  const { project, ids, ask } = await newPlace(['Used'])
+  const { project, ids, ask } = await newPlace(['Used', 'Used before'])
   const today = Math.floor(Date.now() / 86_400_000)
   const step = Math.floor(Date.now() / 600_000)
   const days = [
@@ -94,9 +99,13 @@ it('counts the use of the last hour, since yesterday and of seven days', async (
     'INSERT INTO api_key_days (project_id, key_id, day, counts, seen) VALUES (?, ?, ?, ?, ?)',
   )
   const seen = JSON.stringify({ networks: [], agents: [], calls: [] })
-  await STORE.batch(days.map(([day, counts]) => insert.bind(project, ids[0], day, JSON.stringify(counts), seen)))
+  const rows = days.map(([day, counts]) => [ids[0], day, counts] as const)
+  const used = [...rows, [ids[1], today - 1, { requests: 4 }] as const]
+  await STORE.batch(used.map(([id, day, counts]) => insert.bind(project, id, day, JSON.stringify(counts), seen)))
   const { text } = await ask(ids)
-  expect([...text.matchAll(/<td class="number"[^>]*>(\d+)</g)].map(([, n]) => n)).toEqual(['3', '15', '135'])
+  const numbers = [...text.matchAll(/<td class="number"[^>]*>(\d+)</g)].map(([, n]) => n)
+  expect(numbers).toEqual(['0', '4', '4', '3', '15', '135'])
+  expect(text).toContain('1 key was used in the last hour.')
 })
 
 it('takes at most 100 keys', async () => {

@@ -17,12 +17,15 @@ import {
   freshProject,
   KEYS,
   mailbox,
+  mint,
   revokedKey,
   rotatedKey,
   STORE,
   STORES,
   signedIn,
+  tamperedD1,
 } from '../harness'
+import { insertNotice } from '../notices/world'
 import { isStored, logged, madeUp, noticesIn, report } from './world'
 
 const same = { status: 202, body: { accepted: true } }
@@ -136,11 +139,14 @@ it('devices that a customer reports leave room for the notice of a key', async (
   const made = await Promise.all(Array.from({ length: MAX_DEVICE_NOTICES + 1 }, newDeviceToken))
   const ids: string[] = []
   for (const { hash } of made) ids.push(await insertDevice(project, consumer, { token_hash: hash }))
+  // Notices about keys take no room of theirs.
+  const facts = '{"object":"api_key","ended":true}'
+  for (let i = 0; i < MAX_DEVICE_NOTICES; i++) await insertNotice(project, { kind: 'key_exposed', facts })
   for (const { token } of made) await report(token)
   await report(secret)
   expect(await STORE.prepare("SELECT count(*) AS n FROM devices WHERE state = 'active'").first('n')).toBe(0)
   for (const id of ids) expect(await logged(id)).toHaveLength(1)
-  const told = (await noticesIn(project)).map(({ object_id }) => object_id)
+  const told = (await noticesIn(project)).map(({ object_id }) => object_id).filter((id) => !id.startsWith('con_'))
   expect(told.toSorted()).toEqual([...ids.slice(0, MAX_DEVICE_NOTICES), key.id].toSorted())
 })
 
@@ -159,6 +165,21 @@ describe('a device that is being rotated', () => {
     expect((await noticesIn(project)).map(({ object_id }) => object_id)).toEqual(state === 'revoked' ? [device.id] : [])
   })
 
+  it('and is revoked by its owner at the same moment has one entry', async () => {
+    const { api, project } = await newApi()
+    const { device, token } = (await api.register('ext:u', 'k', { platform: 'server' })).body
+    let isFirst = true
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (/update "devices"/i.test(sql) && isFirst) {
+        isFirst = false
+        await api.revoke('ext:u', device.id)
+      }
+      return run()
+    })
+    expect(await report(token, { bindings: { DB } })).toMatchObject(same)
+    expect([isFirst, await logged(device.id), await noticesIn(project)]).toEqual([false, [], []])
+  })
+
   it('and has expired stays as it is', async () => {
     const { api, project } = await newApi()
     const { device, token } = (await api.register('ext:u', 'k', { platform: 'server' })).body
@@ -167,6 +188,15 @@ describe('a device that is being rotated', () => {
     expect((await api.one('ext:u', device.id)).body.state).toBe('active')
     expect(await noticesIn(project)).toEqual([])
   })
+})
+
+it('what is in a project that is being purged is left to the purge, which would miss new entries', async () => {
+  const { api, project, owner } = await newApi()
+  const { device, token } = (await api.register('ext:u', 'k', { platform: 'server' })).body
+  const { key, secret } = await mint(owner.token, project)
+  await STORE.prepare('UPDATE projects SET purging_since = 1 WHERE id = ?').bind(project).run()
+  for (const one of [secret, token]) expect(await report(one)).toMatchObject(same)
+  expect([await logged(key.id), await logged(device.id), await noticesIn(project)]).toEqual([[], [], []])
 })
 
 describe('a session', () => {

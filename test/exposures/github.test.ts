@@ -108,6 +108,8 @@ describe('the signature', () => {
       expect(rawSignature(der)).toEqual(raw)
       expect(rawSignature(der.subarray(0, -1))).toBeNull()
       expect(rawSignature(new Uint8Array([...der, 0]))).toBeNull()
+      // Nor with a third part, though the length counts it.
+      expect(rawSignature(new Uint8Array([0x30, der.length, ...der.subarray(2), 5, 0]))).toBeNull()
     }
     for (const bad of [[], [0x30], [0x30, 0], [0x30, 2, 2, 0], [0x30, 6, 2, 1, 1, 3, 1, 1], Array(64).fill(1)])
       expect(rawSignature(new Uint8Array(bad))).toBeNull()
@@ -184,11 +186,12 @@ describe('GitHub’s keys', () => {
 
 describe('a report', () => {
   it('says for each token what it is, and where it was found is on the notice', async () => {
-    const { project, key, secret } = await freshKey()
-    const made = madeUp()
-    const { text } = await sendSigned(reported([secret, made, 'x', secret]))
-    const labels = JSON.parse(text).map((one: { label: string }) => one.label)
-    expect(labels).toEqual(['true_positive', 'false_positive', 'false_positive', 'true_positive'])
+    const { project, owner, key, secret } = await freshKey()
+    const rotation = { method: 'POST', token: owner.token, project, json: { when: 'first_use' } }
+    const waiting = (await call(`/platform/v1/api-keys/${key.id}/rotate`, rotation)).body.secret
+    const { text } = await sendSigned(reported([secret, madeUp(), 'x', secret, waiting]))
+    const labels = JSON.parse(text).map(({ label }: { label: string }) => label === 'true_positive')
+    expect(labels).toEqual([true, false, false, true, true])
     expect(await logged(key.id)).toHaveLength(1)
     expect(await noticesIn(project)).toMatchObject([{ facts: { source: 'commit', url: URL_OF_FILE } }])
     // It no longer works, and is a secret of ours all the same.

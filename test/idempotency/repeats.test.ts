@@ -282,6 +282,21 @@ describe('a repeated mint', () => {
     expect(answer.text).not.toContain('svc_v1_')
   })
 
+  it('is refused if the key is used at the same moment', async () => {
+    const { place, body, self } = await minted()
+    let isFirst = true
+    const DB = tamperedD1(async ({ sql, run }) => {
+      if (/update "api_keys"/i.test(sql) && isFirst) {
+        isFirst = false
+        await self(body.secret)
+      }
+      return run()
+    })
+    const answer = await sent(place, request, 'key', { bindings: { DB } })
+    expect([isFirst, answer.status, answer.body.code]).toEqual([false, 409, 'secret_not_replayable'])
+    expect((await self(body.secret)).status).toBe(200)
+  })
+
   it('needs what the mint needed', async () => {
     stopClock()
     const place = await placeOf(STATED.mintApiKey as Stated)

@@ -22,6 +22,7 @@ describe('a block of addresses', () => {
     // IPv4 inside IPv6 is IPv4.
     ['::ffff:192.0.2.7/120', '192.0.2.0/24'],
     ['::FFFF:c000:0207', '192.0.2.7/32'],
+    ['::ffff:0:0/96', '0.0.0.0/0'],
   ])('%s is %s', (text, canonical) => {
     expect(canonicalNetwork(text)).toBe(canonical)
     expect(canonicalNetwork(canonical)).toBe(canonical)

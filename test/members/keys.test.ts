@@ -164,20 +164,27 @@ describe('a key with an administrative scope', () => {
 })
 
 describe('revoke_keys', () => {
-  it('revokes the keys of others too whose current secret the member was handed', async () => {
+  it('revokes the keys of others too of which the member was handed a secret that works or waits', async () => {
     const { project, owner } = await freshProject()
     const admin = await addMember(project, 'admin')
-    const rotate = async (by: { token: string }, { key }: Awaited<ReturnType<typeof mint>>) =>
-      (await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', token: by.token, project })).body.secret
+    const rotate = async (by: { token: string }, { key }: Awaited<ReturnType<typeof mint>>, json = {}) =>
+      (await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', token: by.token, project, json })).body.secret
     const [handed, taken] = [await mint(owner.token, project), await mint(owner.token, project)]
     const first = await rotate(admin, handed)
     const known = await rotate({ token: first }, handed) // by itself: the admin knows this one too
     await rotate(admin, taken)
     const unknown = await rotate(owner, taken) // so the admin does not know it any more
+    const [waits, replaced] = [await mint(owner.token, project), await mint(owner.token, project)]
+    await rotate(admin, waits, { when: 'first_use' })
+    await rotate(admin, replaced)
+    const current = await rotate(owner, replaced, { grace_s: 3600 })
     expect((await as(project, owner.token).remove(admin.user, '?revoke_keys=true')).status).toBe(204)
     expect(told(await invite(project, known))).toEqual([401, 'key_revoked'])
     expect((await logged(project, handed.key.id)).slice(-1)).toEqual([['api_key.revoked', { with_member: admin.user }]])
     expect((await call(`${KEYS}/self`, { token: unknown, project })).status).toBe(200)
+    for (const token of [waits.secret, current]) {
+      expect(told(await call(`${KEYS}/self`, { token, project }))).toEqual([401, 'key_revoked'])
+    }
   })
 
   it('revokes the keys that the member minted in the project, and no others', async () => {

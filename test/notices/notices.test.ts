@@ -369,6 +369,7 @@ describe('the list', () => {
     expect(await kinds('?kind=key_expiring')).toEqual(['key_expiring'])
     const narrow = await mint(owner.token, project, { scopes: ['webhooks:read'] })
     expect((await kinds('?open=true', narrow.secret)).sort()).toEqual(['endpoint_failing'])
+    expect(await kinds('?kind=key_expiring', narrow.secret)).toEqual([])
     const viewer = await addMember(project, 'viewer')
     expect(await kinds('', viewer.token)).toHaveLength(4)
     expect((await list(project, viewer.token, '?limit=2')).body.has_more).toBe(true)

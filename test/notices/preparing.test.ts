@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { DAY } from '../../src/lib/time'
 import { MAIL_WAITS } from '../../src/notices/limits'
 import { advance, setClock, stopClock } from '../clock'
-import { DIRECTORY, freshProject, mailbox, STORE } from '../harness'
+import { addMember, DIRECTORY, freshProject, mailbox, STORE, tamperedD1 } from '../harness'
 import { captureLog, cron, failingAt } from '../inbox/pipeline'
 import { insertNotice } from './world'
 
@@ -36,6 +36,20 @@ it('an email waits while the directory cannot say who gets it, and no attempt is
   }
   expect(await minute()).toEqual(['An API key was exposed'])
   expect(await state(id)).toEqual({ tries: 1, mail_due_at: null })
+})
+
+it('a reader who is erased before the email is counted gets none, and the others do', async () => {
+  const { project, owner } = await freshProject()
+  const { user } = await addMember(project, 'owner')
+  await insertNotice(project, lasting)
+  const DB = tamperedD1(async ({ sql, run }) => {
+    if (sql.includes('project_mails_day'))
+      await DIRECTORY.prepare('UPDATE users SET email = id WHERE id = ?').bind(user).run()
+    return run()
+  })
+  const { EMAIL, mails } = mailbox()
+  await cron({ EMAIL, SIGN_IN_DELIVERY: 'email', DB })
+  expect(mails.map(({ to }) => to)).toEqual([owner.email])
 })
 
 it('an email that can never be made is given up a week after its notice was opened, and delays no other', async () => {
