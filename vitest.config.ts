@@ -11,26 +11,27 @@ buildAssets() // the folder that wrangler.toml names must exist
 
 process.env.TMPDIR = fastFolder() // D1's files
 
-/** How many stores the project `stores` has. */
-const { STORES = '3' } = process.env
+/** How many stores all tests run with. Without it, each project has its own number. */
+const { STORES } = process.env
 const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/helpers']
 // Where the directory and the stores meet: people, projects, keys, names that lead to a store, what runs over all stores, and
-// each route, page and kind of message once. These have three stores, with their projects in the last; a scheduled workflow
-// runs them with one. All other tests ask one database the same statements whichever store it is, so they have one.
+// each route, page and kind of message once. They run with three stores, with their projects in the last; a scheduled workflow
+// repeats them with one. All other tests send one database the same statements whichever store it is, so one store is enough.
 const OF_STORES = [
   'test/{accounts,exposures,notices,projects,sessions,stores,tenancy,upkeep}/*.test.ts',
   'test/backup/{bucket,restore}.test.ts',
   'test/api-keys/{costs,issued,rotate}.test.ts',
   'test/audit/{audit-log,two-databases}.test.ts',
   'test/console/{api-keys,members,overview,roles}.test.ts',
+  'test/consumers/settings.test.ts',
   'test/contract/{authentication,members,plane,projects}.test.ts',
   'test/devices/devices.test.ts',
   'test/domains/{domains,surface,takeover}.test.ts',
   'test/endpoints/story.test.ts',
   'test/entitlements/tokens.test.ts',
-  'test/{flow,leaks,openapi-once}.test.ts',
+  'test/{flow,leaks}.test.ts',
   'test/health/{health,healthz,metrics}.test.ts',
   'test/http/{responses,shares}.test.ts',
   'test/inbox/lifecycle.test.ts',
@@ -102,17 +103,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        plugins: [inWorkers(outside, STORES)],
+        plugins: [inWorkers(outside, STORES ?? '3')],
         test: { name: 'stores', include: OF_STORES, exclude: [...ALONE, ...OF_SEVERAL] },
       },
       {
         extends: true,
-        plugins: [inWorkers(outside)],
+        plugins: [inWorkers(outside, STORES)],
         test: { name: 'alone', include: ALONE, isolate: true },
       },
       {
         extends: true,
-        plugins: [inWorkers(outside)],
+        plugins: [inWorkers(outside, STORES)],
         test: {
           name: 'once',
           include: ['test/**/*.test.ts'],

@@ -5,7 +5,7 @@ import { codeOf, ERRORS } from '../src/lib/faults'
 import { type Answer, call, ORIGIN } from './harness'
 import { type Json, misfits, resolve } from './harness/json-schema'
 import { nameOf, ROUTES } from './routes/of-app'
-import { callRoute, expectNoSecret, tokenFor } from './routes/walk'
+import { callRoute, expectNoSecret, expectSampled, tokenFor } from './routes/walk'
 import { worldsByRoute } from './routes/world'
 
 /** Calls of /auth that take no credentials, although others with their beginning do. */
@@ -60,7 +60,7 @@ function headersExpected(name: string, status: string): string[] {
   ]
 }
 
-/** What every answer of the plane has: nothing stores it, and no browser takes it for anything else. */
+/** Headers of every answer on the plane: it is not stored, not sniffed, and sandboxed. */
 function expectHeadersOfPlane({ headers }: Answer) {
   expect(headers.get('Cache-Control')).toBe('no-store')
   expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
@@ -311,7 +311,7 @@ describe('/openapi.json', () => {
   })
 
   it.each(ROUTES.filter(({ path }) => !path.startsWith('/ingest')).map((route) => [nameOf(route), route] as const))(
-    'tells the truth of what is answered, which [keys.8] shows no secret if it is not that of mint or rotate: %s',
+    'documents what each route answers, and [keys.8] only mint and rotate answer with a secret: %s',
     async (name, route) => {
       const world = await worldOf(route)
       const token = tokenFor(world, route)
@@ -336,6 +336,7 @@ describe('/openapi.json', () => {
         if (answer.text === '') expect(response.content).toBeUndefined()
         else expect(misfits(document, response.content[type as string].schema, answer.body)).toEqual([])
       }
+      expectSampled(route, good) // A refusal would show nothing.
       expect(bad.status).toBe(422)
       expect(bad.body.errors).toEqual([expect.objectContaining({ pointer: '/nonsense' })])
     },

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { asked, localConfig, localText } from './local-config.ts'
-import { migrations } from './migrations.ts'
 import { LOCAL_DIR, ROOT, STATE_DIR } from './paths.ts'
 import { boundStores, databaseBinding } from './stores-config.ts'
 import { sleep } from './terminal.ts'
-import { WRANGLER_ENV, wranglerOrThrow } from './wrangler.ts'
+import { ran, wranglerOrThrow } from './wrangler.ts'
 
+/** It is a process of its own, because importing wrangler changes how the process that does it fetches and logs. */
+const APPLY = join(import.meta.dirname, 'apply-migrations.ts')
 /** How long a database may take to answer a script (ms). */
 const ANSWERS_WITHIN = 60_000
 /** How long a script waits for an embedded database that the local server is writing to (ms). */
@@ -37,43 +38,18 @@ export async function execute(target: Target, sql: string, store = 0): Promise<R
   return (JSON.parse(out) as { results: Record<string, unknown>[] }[]).map(({ results }) => results)
 }
 
-/** As `wrangler d1 migrations apply` makes it, which also reads what is in it. */
-const APPLIED = `CREATE TABLE IF NOT EXISTS d1_migrations (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
-const RECORD = 'INSERT INTO d1_migrations (name) VALUES (?)'
-
 /**
- * Applies pending migrations to the embedded database of each store, or of some. It is safe to repeat: each migration is one
- * transaction.
+ * Applies pending migrations to the embedded database of each store, or of some. It is safe to repeat.
  *
- * `wrangler d1 migrations apply` starts a runtime for each migration, which takes ten times as long.
+ * @throws naming the migration that failed, and the database
  */
 export async function migrateLocal(stores: readonly number[] = boundStores(localText(asked))): Promise<void> {
-  // Where nothing is particular to this server, it is wrangler.toml itself.
-  const [, configPath = join(ROOT, 'wrangler.toml')] = config()
-  Object.assign(process.env, WRANGLER_ENV, { WRANGLER_LOG: 'warn' })
-  const { getPlatformProxy } = await import('wrangler')
-  const { env, dispose } = await getPlatformProxy<Record<string, D1Database>>({
-    configPath,
-    persist: { path: join(STATE_DIR, 'v3') }, // wrangler's folder below the one that its commands are given
-    remoteBindings: false,
+  // Without local settings there is no generated file, and wrangler.toml itself is used.
+  const [, config = join(ROOT, 'wrangler.toml')] = localSettings()
+  await whenUnlocked(async () => {
+    const { code, stderr } = await ran([APPLY, config, STATE_DIR, ...stores.map(databaseBinding)])
+    if (code !== 0) throw new Error(`The local database could not be migrated.\n${stderr.trim()}`)
   })
-  try {
-    for (const store of stores) await applyPending(env[databaseBinding(store)] as D1Database)
-  } finally {
-    await dispose()
-  }
-}
-
-async function applyPending(db: D1Database): Promise<void> {
-  await whenUnlocked(() => db.prepare(APPLIED).run())
-  const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
-  const applied = new Set(results.map(({ name }) => name))
-  for (const { name, statements } of migrations()) {
-    if (applied.has(name)) continue
-    const all = [...statements.map((one) => db.prepare(one)), db.prepare(RECORD).bind(name)]
-    await whenUnlocked(() => db.batch(all))
-  }
 }
 
 /**
@@ -95,7 +71,7 @@ async function whenUnlocked<T>(command: () => Promise<T>): Promise<T> {
  * written.
  */
 function local(): string[] {
-  return ['--local', '--persist-to', STATE_DIR, ...config()]
+  return ['--local', '--persist-to', STATE_DIR, ...localSettings()]
 }
 
-const config = () => localConfig({ stores: asked.stores }, join(LOCAL_DIR, 'd1'))
+const localSettings = () => localConfig({ stores: asked.stores }, join(LOCAL_DIR, 'd1'))

@@ -14,7 +14,7 @@ export const WRANGLER_ENV: NodeJS.ProcessEnv = {
   WRANGLER_LOG_PATH: join(ROOT, '.wrangler/logs'),
   WRANGLER_REGISTRY_PATH: join(ROOT, '.wrangler/registry'),
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  // Each command loads all of wrangler, which takes a fifth less with compiled code at hand.
+  // Each command loads all of wrangler. With its compiled code cached, a command takes a fifth less CPU.
   NODE_COMPILE_CACHE: join(ROOT, '.wrangler/compiled'),
 }
 
@@ -24,9 +24,12 @@ export type Finished = { code: number; stdout: string; stderr: string }
 type Options = { show?: boolean; within?: number }
 
 /** Runs wrangler and waits for it. */
-export function wrangler(args: readonly string[], options: Options = {}): Promise<Finished> {
+export const wrangler = (args: readonly string[], options: Options = {}) => ran([WRANGLER, ...args], options)
+
+/** Runs a file with this Node.js, as wrangler is run, and waits for it. */
+export function ran(file: readonly [path: string, ...args: string[]], options: Options = {}): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [WRANGLER, ...args], {
+    const child = spawn(process.execPath, file, {
       cwd: ROOT,
       env: WRANGLER_ENV,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -37,7 +37,7 @@ type Counting = {
 
 /** What this isolate has counted and not written yet, by key: its days, the newest first. */
 const counting = new BoundedMap<string, Counting[]>(MAX_COUNTED_KEYS)
-/** Days that wait for one write: uses just before midnight, those just after it, and the day of the next use, which writes them. */
+/** Days that one write can cover: just before midnight, just after it, and the day of the next use, which triggers the write. */
 const DAYS_WAITING = 3
 
 /** Counts a request in this isolate. No I/O, and bounded in memory. */

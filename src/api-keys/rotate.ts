@@ -135,7 +135,7 @@ function requireKnown(current: Stored, { known, unused, pending }: Rotation): vo
 
 type Made = { secret: NewSecret; change: Change; lineage: string[] | null }
 
-/** What a rotation writes: the columns, the hashes of the secrets that it ends, the action and details of its entry, and by what it is seen to be done. */
+/** What a rotation writes: the columns, the hashes of the secrets that it ends, and its audit entry; `isDone` tells whether it took place. */
 function swapOf(current: Stored, key: Rotation, { secret: { hash, key_prefix }, change, lineage }: Made) {
   const { when, grace_s } = key.how ?? { when: 'now', grace_s: 0 }
   const { now, actor } = change

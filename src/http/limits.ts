@@ -8,7 +8,7 @@ export const MAX_BLOCKED = 10_000
 export const BESIDE_WITHIN_MS = 2 * SECOND
 /** Credentials that an isolate remembers as good. */
 export const MAX_KNOWN_CREDENTIALS = 10_000
-/** How often a key over a limit of its own, as an isolate remembers it, is looked up again (ms): somebody may have raised it. */
+/** How often an isolate looks up a key again that is over its remembered limit (ms): somebody may have raised it. */
 export const OWN_LIMIT_READ_EVERY = 5 * SECOND
 /** Credentials whose networks an isolate remembers. Those of one take up to 1 KB. */
 export const MAX_KNOWN_NETWORKS = 2_000

@@ -14,10 +14,10 @@ const counted = new BoundedMap<string, number>(MAX_KNOWN_CREDENTIALS)
 const lookedUp = new BoundedMap<string, number>(MAX_KNOWN_CREDENTIALS)
 
 /**
- * Counts a request of a key as this isolate remembers it. Over its limit, it is refused without a look at the database, but
- * for one request every few seconds: somebody may have raised the limit.
+ * Counts a request of a key as this isolate remembers it. A key over its limit is refused without asking the database, except
+ * once every few seconds, because somebody may have raised the limit.
  *
- * @returns whether the request is within the limit; false: the database says what the limit is now
+ * @returns true: within the limit; false: the caller must read the current limit from the database
  * @throws {Fault} `rate_limited`
  */
 export async function countRemembered(rt: Pick<Runtime, 'limits' | 'now'>, actor: Actor): Promise<boolean> {

@@ -7,7 +7,7 @@ export const NEW_SECRET_WAITS = 7 * DAY
 /** The longest time for which a replaced secret works on (s). */
 export const MAX_GRACE_S = DAY / SECOND
 
-/** What the audit log keeps of how a secret is rotated. What is left out is as by default: now, and without a grace. */
+/** What the audit log keeps of a rotation. Defaults (`now`, no grace) are left out. */
 export function rotationSaid({ when, grace_s }: { when?: 'now' | 'first_use'; grace_s: number }) {
   return { ...(when === 'first_use' && { when }), ...(grace_s > 0 && { grace_s }) }
 }

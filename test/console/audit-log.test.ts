@@ -57,12 +57,12 @@ describe('the audit log in the console', () => {
     const lines = [...text.matchAll(/<span class="line quiet">((?:new|the rotation)[^<]*)</g)].map(([, line]) => line)
     expect(lines.toSorted()).toEqual(
       [
-        `new secret ${first}; the old secret works for 2 h more`,
-        `new secret ${second}, from its first use on; the old secret works for 5 min more`,
-        `the rotation to ${second} is complete; the old secret works for 5 min more`,
-        `new token ${third}; the old token works for 1 min more`,
-        `new token ${fourth}, from its first use on; the old token works for 24 h more`,
-        `the rotation to ${fourth} is complete; the old token works for 24 h more`,
+        `new secret ${first}; the old secret keeps working for 2 h`,
+        `new secret ${second}, from its first use on; after that, the old secret keeps working for 5 min`,
+        `the rotation to ${second} is complete; the old secret keeps working for 5 min`,
+        `new token ${third}; the old token keeps working for 1 min`,
+        `new token ${fourth}, from its first use on; after that, the old token keeps working for 24 h`,
+        `the rotation to ${fourth} is complete; the old token keeps working for 24 h`,
       ].toSorted(),
     )
   })

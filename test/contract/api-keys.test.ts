@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../src/lib/crypto'
 import { setClock, stopClock } from '../clock'
 import { call, captureConsole, freshKey, freshProject, mint, STORE, storedText } from '../harness'
+import { nameOf, ROUTES } from '../routes/of-app'
+import { callRoute, expectNoSecret } from '../routes/walk'
+import { newWorld } from '../routes/world'
 import { ISO, KEYS, PROJECTS, rotate, rowOf, SECRET, SPECIFIED_ROW } from './api'
 
 describe('API keys', () => {
@@ -75,6 +78,17 @@ describe('API keys', () => {
       }
     }
     expect(secrets.size).toBe(20)
+  })
+
+  it('[keys.8] a route that takes no key does not answer one with a secret', async () => {
+    const world = await newWorld()
+    const refusing = ROUTES.filter(({ meta }) => !meta.operation?.policy?.actors.includes('api_key'))
+    expect(refusing.map(nameOf)).toContain('POST /ingest/:connection_id')
+    for (const route of refusing) {
+      const answer = await callRoute(world, route, { token: world.secret })
+      expect(answer.status, nameOf(route)).toBeLessThan(500)
+      await expectNoSecret(world, route, answer)
+    }
   })
 
   it('[keys.9] of a secret, its SHA-256 is stored and nothing else', async () => {

@@ -58,7 +58,7 @@ describe('authentication', () => {
   const idOf = ({ meta }: (typeof plane)[number]) => meta.operation?.id ?? ''
   const taking = plane.filter((route) => SESSIONS_ONLY[idOf(route)] === undefined)
   it.each(taking.map((route) => [nameOf(route), route] as const))(
-    '[auth.4] every endpoint that takes a Bearer token takes a key, but those that are listed with a reason, [keys.8] and none but mint and rotate answers with a secret: %s',
+    '[auth.4] every endpoint that takes a Bearer token takes a key, except those listed with a reason; [keys.8] only mint and rotate answer with a secret: %s',
     async (_, route) => {
       const world = await worldOf(route)
       const answer = await callRoute(world, route, { token: world.secret })

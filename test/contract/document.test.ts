@@ -3,7 +3,7 @@ import contract from '../../docs/contract.md?raw'
 
 /*
  * The tests of this folder are the specification, sentence by sentence. A test's name begins with the reference that
- * docs/contract.md gives beside the sentence; a test of two sentences has the other one further on.
+ * docs/contract.md gives beside the sentence. If it shows two sentences, the second reference follows later in the name.
  */
 const sources = import.meta.glob<string>(['./*.test.ts', '!./document.test.ts'], {
   query: '?raw',

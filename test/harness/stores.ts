@@ -1,7 +1,7 @@
 import type { Env } from '../../src/env'
 import { bound } from './bound'
 
-/** The stores that the tests run with: one, or with STORES=3 three. */
+/** The stores that a test runs with: see vitest.config.ts. */
 export const STORES = [0, 1, 2].filter((store) => store === 0 || bound[`STORE_${store}`] !== undefined)
 
 /**

@@ -75,7 +75,7 @@ it('an email that can never be made is given up a week after its notice was open
   while (waits.at(-1) !== LAST && waits.length < 20) await next()
   expect(waits.length).toBeLessThan(10) // each longer than the one before, up to the longest
   expect(waits).toEqual([...new Set(waits)].sort((a, b) => a - b))
-  // The days between are like the first: the last tries before and after the week are what counts.
+  // The days in between are alike. What matters is the last try within the week and the first one after it.
   const week = NOON + 7 * DAY
   await STORE.prepare('UPDATE notices SET mail_due_at = ? WHERE id = ?')
     .bind(week - 1, broken)

@@ -25,8 +25,9 @@ export async function emptyLocal(store: number): Promise<Bound> {
       `The server ${running.url} uses this database. Stop it, or set LOCAL_STATE_DIR=FOLDER to restore into another one.`,
     )
   }
+  const bound = databaseOf(store, false)
   await migrateLocal([store])
-  return databaseOf(store, false)
+  return bound
 }
 
 /**

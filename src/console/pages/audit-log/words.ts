@@ -40,7 +40,7 @@ export const ACTIONS: Record<string, Action> = {
   'api_key.rotation_pending': {
     did: 'Began to rotate an API key',
     more: ({ key_prefix, grace_s }) =>
-      `new secret ${key_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'secret')}`,
+      `new secret ${key_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'secret', 'then')}`,
   },
   'api_key.rotation_completed': {
     did: 'Used the new secret of an API key for the first time',
@@ -121,7 +121,7 @@ export const ACTIONS: Record<string, Action> = {
   'device.rotation_pending': {
     did: 'Began to rotate the token of a device',
     more: ({ token_prefix, grace_s }) =>
-      `new token ${token_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'token')}`,
+      `new token ${token_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'token', 'then')}`,
   },
   'device.rotation_completed': {
     did: 'Verified the new token of a device for the first time',
@@ -200,8 +200,10 @@ function boundsSaid({ allowed_networks: networks, rate_limit }: Details): string
 }
 
 /** How long the replaced secret works once the new one is current. */
-function graceSaid(grace_s: unknown, what: 'secret' | 'token'): string {
-  return typeof grace_s === 'number' ? `; the old ${what} works for ${duration(grace_s * SECOND)} more` : ''
+function graceSaid(grace_s: unknown, what: 'secret' | 'token', from: 'now' | 'then' = 'now'): string {
+  if (typeof grace_s !== 'number') return ''
+  const then = from === 'then' ? 'after that, ' : ''
+  return `; ${then}the old ${what} keeps working for ${duration(grace_s * SECOND)}`
 }
 
 /** What was changed of a single sign-on connection: what is enforced in words, other fields by their names. */
