@@ -48,7 +48,7 @@ export const Health = named(
     oldest_pending_age_ms: count
       .nullable()
       .describe(
-        'The age of the oldest open event, since its receipt or, if it was replayed, since its last replay. If it was held, since its release. Failed and held events do not count.',
+        'The age of the oldest open event: since its receipt, its last replay or its release. Failed and held events do not count.',
       ),
     expired_leases: count,
     last_5m: Window.describe('By time of receipt.'),
@@ -59,7 +59,7 @@ export const Health = named(
         name: z.string(),
         vendor: z.string(),
         status: z.string(),
-        held: count.describe('Events that the connection holds because it is, or was, paused.'),
+        held: count.describe('Events that the connection holds.'),
         signing_secrets: count.describe('Without one, the connection refuses every delivery.'),
         last_received_at: timestamp.nullable(),
         last_5m: Traffic,

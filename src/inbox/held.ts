@@ -12,8 +12,8 @@ import { connections } from './connections/schema'
  * - The event was recorded before the pause, and its message comes later. The claim refuses it, and the worker holds it.
  * - The event was claimed before the pause. It is finished. If that attempt fails, the next claim refuses it.
  * - The connection is resumed. The cron releases what is held as long as the connection is not paused. Only then may it be claimed.
- * - It is paused again meanwhile. It keeps `held_as`, and the cron stops. What was released and is not claimed is held again.
- * - `held_as` is removed by a statement that finds no event with it, of a connection that is not paused: no event can be held by then.
+ * - It is paused again meanwhile. It keeps `held_as`, and the cron stops releasing it. What was released and is not claimed is held again.
+ * - `held_as` is removed by a statement that finds no event with it, of a connection that is not paused: so no event can be held any more.
  */
 
 /** Values of `due_at` from here on are not times: 2⁵², which is the year 144,683. */

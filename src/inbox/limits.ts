@@ -3,9 +3,9 @@ import { DAY, SECOND } from '../lib/time'
 /** The sweep sends an event again that has not been processed this long after it arrived or its replay was requested (ms). */
 export const FIRST_DUE_MS = 30 * SECOND
 
-/** Projects that one sweep looks at, */
+/** Projects with open events that are not held, of one sweep. */
 export const MAX_SWEPT_PROJECTS = 1000
-/** and with those all of whose open events are held: a paused connection must not keep the sweep from the events of others. */
+/** Projects that it looks at in all. Those that only hold events count little, so that they do not keep the sweep from others. */
 export const MAX_OPEN_PROJECTS = 10_000
 
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */

@@ -111,9 +111,10 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   connection_limit_reached: 'Delete connections that nothing uses, and try again.',
   secret_exists: 'Do nothing: the connection already has this secret.',
   secret_limit_reached: 'Remove a secret that is no longer used, and try again.',
-  api_key_missing: 'Set an API key on a connection to the vendor. Then call again.',
+  api_key_missing:
+    'Set an API key on a connection to the vendor, or resume or enable the one that has it. Then call again.',
   connection_paused:
-    'Resume the connection: set its `status` to `active`. The events that it holds are then processed.',
+    'Resume the connection: set its `status` to `active`. The events that it holds are then processed. Then call again.',
   import_running: 'Read the list of imports. Wait until the running one has ended, or cancel it.',
   api_key_unsupported: 'Do nothing. The service learns about this vendor only from its events.',
   verification_unsupported:

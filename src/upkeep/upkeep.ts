@@ -17,7 +17,7 @@ import { LANES, RUN_STATEMENTS, STORE_MS, STORE_STATEMENTS } from './limits'
 import { reseal } from './reseal'
 
 /**
- * The cron's work of a minute, store by store: the sweep, what else is due, the sealing of secrets, the metrics, and housekeeping. A few stores
+ * The cron's work of a minute, store by store: the sweep, everything else that is due, the sealing of secrets, the metrics, and housekeeping. A few stores
  * are worked on at once. If one fails, the others still run. If there are too many for one run, the next one continues.
  * Then the domains that are due.
  *

@@ -151,7 +151,7 @@ describe('connections in the console', () => {
     expect(await seen(`/console/p/${project}`)).toMatch(/Stripe[^.]* is paused\. 1 event is held\./)
     await submit(at, owner.token, { status: 'active' })
     expect(await seen()).toContain('1 event is held , and is being released: the oldest first')
-    expect(await seen(event)).toContain('It is released soon')
+    expect(await seen(event)).toContain('It will be released after')
     expect(await seen(`/console/p/${project}/platform/settings/audit-log`)).toMatch(/Changed a connection[^A-Z]*paused/)
   })
 

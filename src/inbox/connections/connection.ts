@@ -160,7 +160,11 @@ function hasNoKeyOfMode(livemode: boolean): SQL {
   return sql`NOT EXISTS (SELECT 1 FROM ${vendorKeys} WHERE ${key})`
 }
 
-/** Ends a connection and deletes its secrets and the key of its vendor's API; its events stay, and those that it holds are released. @throws {Fault} `not_found` */
+/**
+ * Ends a connection. Its secrets and the key of its vendor's API are deleted. Its events stay, and held ones are released.
+ *
+ * @throws {Fault} `not_found`
+ */
 export async function deleteConnection(db: Db, projectId: string, id: string, change: Change): Promise<void> {
   const ended = db
     .update(connections)

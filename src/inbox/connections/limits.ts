@@ -25,8 +25,8 @@ export const KEY_STORES = 5
 /** A secret's last use is written at most this often (ms). */
 export const SECRET_USED_EVERY = MINUTE
 
-/** Events that paused connections held and that one run of the cron releases, of all connections of a store. They share it evenly. */
+/** Held events that one run of the cron releases in a store. Projects share them evenly. */
 export const MAX_RELEASED = 1000
 
-/** Connections whose events one run releases. */
+/** Projects whose held events one run releases: of each, those of one connection. */
 export const MAX_RELEASING = 100

@@ -33,10 +33,8 @@ export const ConnectionShown = named(
     status: ConnectionStatus.describe(
       '`paused`: deliveries are recorded, and their events are held. `disabled`: deliveries are refused.',
     ),
-    paused_at: timestamp.nullable().describe('Since when the connection is paused. Null unless it is.'),
-    releasing: z
-      .boolean()
-      .describe('Whether the connection is no longer paused, and events that it held are still to be released.'),
+    paused_at: timestamp.nullable().describe('When the connection was paused. Null if it is not paused.'),
+    releasing: z.boolean().describe('Whether a connection that was paused still has held events to release.'),
     ingest_url: z
       .string()
       .meta({ format: 'uri-reference' })

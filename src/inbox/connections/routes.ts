@@ -81,7 +81,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'updateConnection',
       summary: 'Rename, pause, disable or enable a connection',
-      description: `A disabled connection answers deliveries with 403, and the vendor retries them. Enabling a connection takes a second. After that, every delivery is accepted, wherever it arrives. A paused connection accepts deliveries and holds their events: none is processed. Once the status is another one, the events are released, oldest first, up to ${MAX_RELEASED.toLocaleString('en')} a minute.`,
+      description: `A disabled connection answers deliveries with 403, and the vendor retries them. Enabling a connection takes a second. After that, every delivery is accepted, wherever it arrives. A paused connection accepts deliveries and holds their events: none is processed. When the status changes, the events are released, oldest first, up to ${MAX_RELEASED.toLocaleString('en')} a minute for all projects of the database.`,
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The connection.', schema: ConnectionShown } },

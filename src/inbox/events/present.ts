@@ -63,7 +63,7 @@ export const BillingEvent = named(
       '`delivery`: the vendor sent it. `fetch`: an object that was fetched from the vendor’s API.',
     ),
     event_type: z.string().describe('The vendor’s name for it. For a fetch, `fetch.` and the kind of object.'),
-    status: EventStatus.describe('`held`: its connection is paused, or is releasing what it held.'),
+    status: EventStatus.describe('`held`: its connection is paused, or has not released it yet.'),
     processing_attempts: count,
     received_at: timestamp,
     processed_at: timestamp.nullable().describe('When processing first completed.'),

@@ -25,7 +25,7 @@ export const importRoutes = new Hono<HttpEnv>()
       id: 'startImport',
       summary: "Import what is in the vendor's account",
       description:
-        "Reads customers, subscriptions and invoices from the vendor's API with the API key of the connection, and records what is new. It reads a page of up to 100 objects, then waits a second. A connection runs one import at a time. If its last one failed or was canceled in the past 7 days, the new one continues from there. A paused connection starts no import. One that is running goes on, and what it records is held.",
+        "Reads customers, subscriptions and invoices from the vendor's API with the API key of the connection, and records what is new. It reads a page of up to 100 objects, then waits a second. A connection runs one import at a time. If its last one failed or was canceled in the past 7 days, the new one continues from there. An import of a paused connection cannot be started. One that is already running continues, and what it records is held.",
       tag,
       policy: { ...mayWrite, costly: true },
       responses: { 202: { description: 'The import that was started.', schema: ImportShown } },

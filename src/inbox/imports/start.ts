@@ -36,7 +36,10 @@ export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: As
   })
   const { status } = requireFound(connection, 'Connection')
   if (status === 'paused')
-    throw new Fault('connection_paused', 'What an import reads would be held. Resume the connection first.')
+    throw new Fault(
+      'connection_paused',
+      'The connection is paused, so everything the import records would be held. Resume the connection first.',
+    )
   const [own] = key
   if (!own) throw apiKeyMissing('The connection has no API key.')
   if (own.state !== 'ok') throw apiKeyMissing("The vendor has refused the connection's API key.")

@@ -28,12 +28,14 @@ const released = sql`${connections} ${c} INDEXED BY connections_releasing
   WHERE ${c.held_as} IS NOT NULL AND ${c.status} <> 'paused' AND ${not(isDeleted(c.project_id))}`
 
 /**
- * The statements that release events which connections held while they were paused: the oldest of each connection, up to
- * {@link MAX_RELEASED} of the store. Their lag counts from now. Deleted projects wait until they are restored. A connection that
- * then holds nothing more is as one that was never paused.
+ * The statements that release events which connections held while they were paused, up to {@link MAX_RELEASED} of the store: the
+ * oldest of one connection of each project, so that a project with many takes no more than its share. Their lag counts from now.
+ * Deleted projects wait until they are restored. A connection that holds nothing any more has no `held_as`.
  */
 export function releasing(db: Db, now: number) {
-  const some = sql`(SELECT ${c.project_id}, ${c.held_as} FROM ${released} LIMIT ${MAX_RELEASING})`
+  // The connection that was paused first comes first. Of many projects, chance decides, so that none waits for long.
+  const some = sql`(SELECT ${c.project_id}, min(${c.held_as}) AS held_as FROM ${released}
+    GROUP BY ${c.project_id} ORDER BY random() LIMIT ${MAX_RELEASING})`
   const share = sql`(SELECT CAST(${MAX_RELEASED} / max(1, count(*)) AS INTEGER) FROM ${some})`
   const isOf = sql`${i.project_id} = c.project_id AND ${i.due_at} = c.held_as`
   // As one value of each connection: its limit is its own.
@@ -42,7 +44,7 @@ export function releasing(db: Db, now: number) {
   const keys = sql`SELECT c.project_id, j.value FROM ${some} c CROSS JOIN json_each(${ids}) j`
   const left = sql`SELECT 1 FROM ${events} ${i} INDEXED BY events_open
     WHERE ${i.project_id} = ${connections.project_id} AND ${i.due_at} = ${connections.held_as}`
-  const isReleasing = sql`${connections.id} IN (SELECT ${c.id} FROM ${released} LIMIT ${MAX_RELEASING})`
+  const isReleasing = sql`${connections.id} IN (SELECT ${c.id} FROM ${released})`
   return {
     released: db
       .update(events)

@@ -65,7 +65,7 @@ export const BulkReplay = named(
     replay_id: z.string().nullable().describe('Null for a dry run, and if no event was reopened.'),
     matched: count.describe('Matching events, up to `limit`.'),
     queued: count.describe(
-      'Events that were reopened, or that would be, in a dry run. The others are already open, their payloads have been deleted, or their connection is paused.',
+      'Events that were reopened, or that would be, in a dry run. The others are already open, have no payload any more, or are of a paused connection.',
     ),
     has_more: z.boolean().describe('Whether more events may match.'),
     next_cursor: z

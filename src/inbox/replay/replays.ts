@@ -82,7 +82,7 @@ export async function reopen(
   const [row] = event
   if (!row) return null
   if (row.connection_status === 'paused' && changed.length === 0)
-    throw new Fault('connection_paused', 'Nothing of a paused connection is processed. Resume the connection first.')
+    throw new Fault('connection_paused', 'No event of a paused connection is processed. Resume the connection first.')
   if (isFinal(row.status)) {
     throw new Fault(
       'payload_gone',

@@ -173,7 +173,7 @@ describe('a paused connection', () => {
     await expectConsistent(project)
   })
 
-  it('releases 1,000 a minute, oldest first, and shares them with other connections', async () => {
+  it('releases 1,000 a minute, oldest first, and shares them with other projects', async () => {
     const world = await newWorld()
     const { queue, project } = world
     const one = await gocardlessConnection(world)
@@ -194,7 +194,7 @@ describe('a paused connection', () => {
     // The whole run. Each event is written with its place in the index. Health then counts those that are open, or still held.
     expect(d1.count.rows_read).toBeLessThan(11 * MAX_RELEASED)
     expect(d1.count.rows_written).toBeLessThan(2.1 * MAX_RELEASED)
-    // Two that release share a minute. One that is paused takes no share.
+    // Projects share a minute. Of each, one connection releases at a time.
     await become(world, 'active', other.id)
     await STORE.prepare('UPDATE connections SET held_as = 4503599627370497 WHERE id = ?').bind(other.id).run()
     await STORE.prepare(
@@ -202,8 +202,14 @@ describe('a paused connection', () => {
     )
       .bind(other.id, project)
       .run()
+    const second = await newWorld()
+    await become(second, 'paused')
+    const waiting = await receive(second, stripeEvent(), stripeEvent())
+    await become(second, 'active')
     await minute(world)
-    expect((await health(world)).connections.map(({ held }: { held: number }) => held).toSorted()).toEqual([0, 0, 100])
+    expect(await statuses(second, waiting)).toEqual(['received', 'received'])
+    const heldBy = async () => (await health(world)).connections.map(({ held }: { held: number }) => held)
+    expect((await heldBy()).toSorted((a: number, b: number) => a - b)).toEqual([0, 600 - MAX_RELEASED / 2, 200])
     await settle(world)
     expect(await rows('SELECT id FROM connections WHERE project_id = ? AND held_as IS NOT NULL', project)).toEqual([])
     await expectConsistent(project)

@@ -106,7 +106,7 @@ function Held({ c, of: { row, held } }: { c: Visit; of: ShownConnection }) {
       <section class="warning" role="note">
         <p>
           This connection was paused <Time at={row.paused_at} now={c.get('rt').now} />. Deliveries are recorded but not
-          processed. {count && <>{count} until you resume it.</>}
+          processed. {count && <>{count} until you resume the connection.</>}
         </p>
         {can(c, 'connections:write') && <Activate c={c} row={row} />}
       </section>
@@ -147,7 +147,7 @@ function Settings({ c, of: { row }, sent: { entered, mistakes } }: SettingsProps
       <p class="quiet">
         {status === 'disabled'
           ? 'This connection is disabled and refuses every delivery.'
-          : 'A paused connection records deliveries and processes them once it is resumed. A disabled one refuses deliveries until you enable it again. A deleted one is gone, and its events stay.'}
+          : 'A paused connection records deliveries and processes them once it is resumed. A disabled one refuses deliveries until you enable it again. A deleted one cannot be restored, but its events stay.'}
       </p>
       <div class="choice">
         {status === 'active' && (

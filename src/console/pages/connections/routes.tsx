@@ -61,8 +61,10 @@ const remove = action({
     says: (
       <p>
         The ingest URL will return 404 permanently, and the signing secrets will be deleted. The events and the billing
-        state will be kept.{row.held_as === null ? '' : ' Events that are held will be processed.'} Also remove the
-        webhook at {vendorTitle(row.vendor)}, or it keeps sending. Last event received:{' '}
+        state will be kept.
+        {row.held_as !== null &&
+          ' Held events will be processed, but thin events end as ignored, because the API key is deleted too.'}{' '}
+        Also remove the webhook at {vendorTitle(row.vendor)}, or it keeps sending. Last event received:{' '}
         <Time at={lastOf(row)} now={c.get('rt').now} none="never" />.
       </p>
     ),
@@ -192,9 +194,9 @@ function pausing(c: Visit, row: ConnectionRow): Ask {
     says: (
       <>
         <p>
-          Deliveries are still verified and recorded, so {vendorTitle(row.vendor)} sends nothing again. Their events are
-          held: the billing state stays as it is, and no entitlement follows from them. Events that are being processed
-          now are finished.
+          Deliveries are still verified and recorded, so {vendorTitle(row.vendor)} does not send them again. Their
+          events are held: they change neither the billing state nor entitlements. Events that are being processed right
+          now are still finished.
         </p>
         <p>
           When you resume the connection, the held events are processed: the oldest first, up to{' '}
@@ -217,7 +219,7 @@ function disabling(c: Visit, row: ConnectionRow): Ask {
       <>
         <p>
           Every delivery will be refused with status 403, and no event will be recorded. Events that were already
-          received stay, and are still processed{row.held_as === null ? '' : ', those that are held too'}.
+          received stay, and are still processed.{row.held_as !== null && ' That includes the held ones.'}
         </p>
         <p>
           {retries ??

@@ -50,9 +50,9 @@ export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; 
       <h2 id="test-event">Test event</h2>
       <p class="quiet">
         We write the event, sign it with the secret of this connection, and process it like an event from{' '}
-        {vendorTitle(row.vendor)}
-        {row.status === 'paused' && ': it is held until you resume the connection'}. All test events are about one test
-        customer and its subscription.
+        {vendorTitle(row.vendor)}.{' '}
+        {row.status === 'paused' && 'The connection is paused, so the event is held until you resume it. '}
+        All test events are about one test customer and its subscription.
       </p>
       <Post c={c} to={`${connectionPath(c, row)}/test-events`} class="form">
         <Field name="sample" label="What happens">

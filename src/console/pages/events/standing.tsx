@@ -36,8 +36,8 @@ function wordsFor(row: EventRow, now: number) {
       )
     case 'held':
       return row.connection_status === 'paused'
-        ? 'The connection is paused, so the event is not processed. It is processed once the connection is resumed.'
-        : 'The event was held while the connection was paused. It is released soon, after the events that came before it.'
+        ? 'The connection is paused, so the event waits. It will be processed after the connection is resumed.'
+        : 'The event was held while the connection was paused. It will be released after the events that came before it.'
     case 'processed':
       return (row.summary?.effects ?? []).length > 0
         ? 'The event is processed. Its effects are part of the billing state.'

@@ -93,7 +93,7 @@ function withoutSecret(row: Connected): string {
 }
 
 function paused({ name, held }: Connected): string {
-  return `${name} is paused${held > 0 ? `. ${heldWords(held)}` : ', and holds no event'}.`
+  return `${name} is paused${held > 0 ? `. ${heldWords(held)}` : '. It holds no events'}.`
 }
 
 function disabled({ name }: Connected, n: number): string {

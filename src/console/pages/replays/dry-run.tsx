@@ -100,7 +100,7 @@ function Outlook({ row: { vendor, last_error }, preview, project }: OutlookProps
 const NOT_NOW = {
   paused: [
     'The connection is paused',
-    'Nothing of a paused connection is processed, and no event of it can be replayed. Resume the connection first.',
+    'No event of a paused connection is processed or replayed. Resume the connection first.',
   ],
   waiting: [
     'The event is already being processed',
