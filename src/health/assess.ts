@@ -7,6 +7,7 @@ import { sealingKey } from '../lib/seal'
 import { MINUTE } from '../lib/time'
 import { MAX_STORE_BYTES } from '../stores/limits'
 import type { HealthFacts } from './findings'
+import { MAX_COUNTED } from './limits'
 import { type HealthRows, snapshot } from './read'
 import { refusingEverything, type Traffic, trafficOf } from './traffic'
 import { windowOf } from './window'
@@ -71,14 +72,15 @@ async function unreadableOf({ settings }: Runtime, connections: HealthRows['conn
   return (await Promise.all(counted)).filter(({ n }) => n > 0)
 }
 
-/** Events by status, as it is shown. */
-export function countsOf({
-  finals,
-  open,
-  held,
-}: Pick<HealthRows, 'finals' | 'open' | 'held'>): Record<ShownStatus, number> {
+type Counted = Pick<HealthRows, 'finals' | 'open'> & { held: readonly { n: number }[] }
+
+/** Events by status, as it is shown. From {@link MAX_COUNTED} on, there may be more that are held. */
+export function countsOf({ finals, open, held }: Counted): Record<ShownStatus, number> {
   const counts = Object.fromEntries(SHOWN_STATUSES.map((status) => [status, 0])) as Record<ShownStatus, number>
-  counts.held = held.reduce((sum, { n }) => sum + n, 0)
+  counts.held = Math.min(
+    MAX_COUNTED,
+    held.reduce((sum, { n }) => sum + n, 0),
+  )
   for (const { status, n } of [...finals, ...open]) counts[status] += n
   return counts
 }

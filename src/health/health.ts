@@ -59,7 +59,9 @@ export const Health = named(
         name: z.string(),
         vendor: z.string(),
         status: z.string(),
-        held: count.describe('Events that the connection holds.'),
+        held: count.describe(
+          `Events that the connection holds. If \`counts.held\` is ${MAX_COUNTED.toLocaleString('en')}, there may be more.`,
+        ),
         signing_secrets: count.describe('Without one, the connection refuses every delivery.'),
         last_received_at: timestamp.nullable(),
         last_5m: Traffic,

@@ -6,7 +6,7 @@ import { findUnwell } from '../endpoints/health'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
-import { notOnHold } from '../inbox/held'
+import { holding, isHeldBy, notOnHold } from '../inbox/held'
 import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
 import { type Minutes, rollups } from '../inbox/rollups'
@@ -89,7 +89,11 @@ export function deployment(db: Db, now: number) {
       .from(totals)
       .groupBy(totals.status),
     open: countOpen(db, { walk: sql`WITH RECURSIVE ${openProjects}`, from, where }, now),
-    held: countHeld(db, not(isDeleted(connections.project_id))),
+    held: raw(
+      db,
+      { n: sql<number>`count(*)` },
+      (fields) => sql`SELECT ${fields} FROM (${firstHeld(not(isDeleted(connections.project_id)))})`,
+    ),
     noted: db.select().from(state),
   }
 }
@@ -125,21 +129,29 @@ function countOpen(db: Db, among: { walk?: SQL; from: SQL; where: SQL }, now: nu
   )
 }
 
+/** The first {@link MAX_COUNTED} events that connections hold: the id of the connection of each. @param which of the connections */
+function firstHeld(which: SQL | undefined): SQL {
+  const { from, where } = holding(which, MAX_COUNTED)
+  return sql`SELECT ${connections.id} AS id FROM ${from} CROSS JOIN ${events} INDEXED BY events_open
+    WHERE ${where} AND ${isHeldBy(events)} AND ${isDelivered(events.id)} LIMIT ${MAX_COUNTED}`
+}
+
 /**
- * Counts the held events of each connection that holds some, up to {@link MAX_COUNTED} in all: they share it evenly.
+ * Counts the held events of each connection that may hold some. The counts are exact if they are below {@link MAX_COUNTED} in all.
+ * Otherwise they are lower bounds, of which none is 0 while the connection holds an event.
  *
  * @param which of the connections
  */
 export function countHeld(db: Db, which: SQL | undefined) {
-  const { id, project_id, held_as } = connections
-  const isHolding = sql`${held_as} IS NOT NULL AND ${which}`
-  const share = sql`(SELECT CAST(${MAX_COUNTED} / max(1, count(*)) AS INTEGER) FROM ${connections} INDEXED BY connections_held WHERE ${isHolding})`
-  const some = sql`SELECT 1 FROM ${events} INDEXED BY events_open WHERE ${events.project_id} = ${project_id}
-    AND ${events.due_at} = ${held_as} AND ${isDelivered(events.id)} LIMIT ${share}`
+  const { from, where, share } = holding(which, MAX_COUNTED)
+  const own = sql`coalesce((SELECT n FROM counted WHERE counted.id = ${connections.id}), 0)`
+  const limit = sql`CASE WHEN (SELECT total(n) FROM counted) < ${MAX_COUNTED} THEN 0 ELSE ${share} END`
+  const shared = sql`SELECT 1 FROM ${events} INDEXED BY events_open WHERE ${isHeldBy(events)} AND ${isDelivered(events.id)} LIMIT ${limit}`
   return raw(
     db,
-    { id, n: sql<number>`(SELECT count(*) FROM (${some}))` },
-    (fields) => sql`SELECT ${fields} FROM ${connections} INDEXED BY connections_held WHERE ${isHolding}`,
+    { id: connections.id, n: sql<number>`max(${own}, (SELECT count(*) FROM (${shared})))` },
+    (fields) => sql`WITH counted AS MATERIALIZED (SELECT id, count(*) AS n FROM (${firstHeld(which)}) GROUP BY 1)
+      SELECT ${fields} FROM ${from} WHERE ${where}`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { type Column, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm'
 import { connections } from './connections/schema'
 
 /*
@@ -61,4 +61,20 @@ export function heldAs(now: number): SQL<number> {
   const { project_id, held_as } = connections
   const others = sql`(SELECT max(c.held_as) FROM ${connections} c WHERE c.project_id = ${project_id})`
   return sql`coalesce(${held_as}, max(${HELD_FROM + now}, coalesce(${others} + 1, 0)))`
+}
+
+/**
+ * The connections that may hold events: FROM and WHERE. `share`: what each of them gets of so many rows that a statement may read.
+ *
+ * @param which of the connections
+ */
+export function holding(which: SQL | undefined, most: number) {
+  const from = sql`${connections} INDEXED BY connections_held`
+  const where = and(isNotNull(connections.held_as), which)
+  return { from, where, share: sql`(SELECT CAST(${most} / max(1, count(*)) AS INTEGER) FROM ${from} WHERE ${where})` }
+}
+
+/** The condition on an event that a connection holds it, as a place in the index of open events. */
+export function isHeldBy(row: Row): SQL {
+  return sql`${row.project_id} = ${connections.project_id} AND ${row.due_at} = ${connections.held_as}`
 }

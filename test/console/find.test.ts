@@ -135,6 +135,14 @@ describe('the filters of the list', () => {
     const crowded = await visit(list, token, { bindings: { EVENTS: lossyQueue().EVENTS, DB } })
     expect(chip('queued', crowded.text)[2]).toMatch(/ [\d,]+\+</)
     expect(count.rows_read).toBeLessThan(2 * MAX_OPEN_COUNTED + 300)
+
+    // Held events have a count of their own: what else is open is counted beside them.
+    const held = "UPDATE events SET due_at = 4503599627370496 WHERE project_id = ? AND status = 'queued'"
+    await STORE.prepare(held).bind(project).run()
+    const paused = (await visit(list, token)).text
+    expect(chip('held', paused)[2]).toContain(' 1,000+<')
+    expect(chip('queued', paused)[2]).toContain(' 0<')
+    expect(chip('received', paused)[2]).toContain(' 2<')
   })
 
   it('are menus for the connection and the time', async () => {

@@ -7,7 +7,7 @@ import { settingsFor } from '../../tenancy/project'
 import { type Connection, readingOf } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { isFetchedApart } from '../fetched-apart'
-import { statusShown } from '../held'
+import { onHold, statusShown } from '../held'
 import type { ShownStatus } from '../lifecycle'
 import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, textColumns, withPayload } from '../payload'
@@ -40,7 +40,10 @@ const shown = {
   event_type: events.event_type,
   occurred_at: events.occurred_at,
   status: sql<ShownStatus>`${statusShown(events)}`.as('status'),
-  next_attempt_at: events.next_attempt_at,
+  // A held event has no next attempt yet: its release decides when it is due.
+  next_attempt_at: sql<number | null>`CASE WHEN ${onHold(events)} THEN NULL ELSE ${events.next_attempt_at} END`.as(
+    'next_attempt_at',
+  ),
   attempts: events.attempts,
   deliveries: events.deliveries,
   last_delivered_at: events.last_delivered_at,

@@ -89,7 +89,7 @@ export const BillingEvent = named(
       'How many later deliveries had other content than the first one. The first one is stored and processed.',
     ),
     last_differing_at: timestamp.nullable().describe('When the last of them arrived; null if there was none.'),
-    next_attempt_at: timestamp.nullable(),
+    next_attempt_at: timestamp.nullable().describe('Null while the event is held.'),
   }),
   {
     id: SAMPLE.event,

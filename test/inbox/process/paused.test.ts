@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openRuntime, type Runtime } from '../../../src/env'
+import { MAX_COUNTED } from '../../../src/health/limits'
 import { MAX_RELEASED } from '../../../src/inbox/connections/limits'
 import { FIRST_DUE_MS } from '../../../src/inbox/limits'
 import { reopenEvents } from '../../../src/inbox/reopen'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/lib/time'
 import { stripeSubscription } from '../../billing/payloads'
-import { bound, countingD1, STORE, STORE_NUMBER, stripeConnection, stripeEvent } from '../../harness'
+import { visit } from '../../console/visit'
+import { bound, call, countingD1, STORE, STORE_NUMBER, stripeConnection, stripeEvent } from '../../harness'
 import {
   advance,
   cron,
@@ -20,6 +22,7 @@ import {
   stored,
   type World,
 } from '../pipeline'
+import { insertEvents, seedEvent } from '../seeding'
 import { thinEvent, thinWorld } from '../thin/world'
 
 beforeEach(() => {
@@ -163,6 +166,7 @@ describe('a paused connection', () => {
     await minute(world)
     await queue.pump()
     expect(await statuses(world, [retried, dead])).toEqual(['held', 'held'])
+    expect((await world.event(retried)).next_attempt_at).toBeNull()
     await become(world, 'active')
     await minute(world)
     await settle(world)
@@ -286,5 +290,86 @@ describe('a paused connection', () => {
     await minute(world)
     await settle(world)
     expect(await statusOf()).toBe('processed')
+  })
+})
+
+describe('many held events', () => {
+  /** Has a connection that is paused hold so many events more, received now. */
+  async function hold({ project }: World, connection: string, n: number) {
+    const now = Date.now()
+    await insertEvents(
+      project,
+      Array.from({ length: n }, () => seedEvent({ connection, received_at: now, status: 'received' })),
+    )
+    await STORE.prepare(
+      `UPDATE events SET due_at = (SELECT held_as FROM connections WHERE id = ?1)
+        WHERE project_id = ?2 AND connection_id = ?1 AND status = 'received'`,
+    )
+      .bind(connection, project)
+      .run()
+  }
+
+  const held = ({ connections }: Awaited<ReturnType<typeof health>>) =>
+    connections.map(({ held }: { held: number }) => held)
+
+  it('of one connection hide neither those of another, nor that something is accepted', async () => {
+    const world = await newWorld()
+    const { project, connection } = world
+    advance(1)
+    const other = await stripeConnection(world.token, project)
+    const console = async (path: string) =>
+      (await visit(`/console/p/${project}${path}`, world.owner.token)).text.replaceAll(/<[^>]+>|\s+/g, ' ')
+    await become(world, 'paused')
+    advance(1)
+    await become(world, 'paused', other.id)
+    await receive(world, stripeEvent(), stripeEvent())
+    await world.send(stripeEvent(), { secret: 'whsec_of_another_endpoint' })
+    await minute(world)
+    // More than half of what is counted, but not all.
+    await hold(world, other.id, 6_000)
+    const some = await health(world)
+    expect(some).toMatchObject({ status: 'ok', counts: { held: 6_002, received: 0 } })
+    expect([held(some), some.connections[0].last_60m.accepted]).toEqual([[2, 6_000], 2])
+    expect(await console('')).toMatch(/ is paused\. 6,000 events are held\./)
+    await hold(world, other.id, MAX_COUNTED - 6_000)
+    const d1 = countingD1()
+    const all = (await world.api('/webhooks/health', { bindings: { DB: d1.DB } })).body
+    expect(all).toMatchObject({ status: 'ok', reasons: [], counts: { held: MAX_COUNTED } })
+    expect([held(all), all.connections[0].last_60m.accepted]).toEqual([[2, MAX_COUNTED - 2], 2])
+    expect(d1.count.rows_read).toBeLessThan(5 * MAX_COUNTED)
+    expect(await console('')).toContain(' is paused. At least 9,998 events are held.')
+    expect(await console('/platform/billing/webhooks/health')).toContain('At least 9,998 events are held')
+    expect(await console(`/platform/billing/connections/${connection.id}`)).toContain(' 2 events are held')
+    expect(await console(`/platform/billing/connections/${other.id}`)).toContain('At least 10,000 events are held')
+    // The first connection no longer has all that is counted: it is the other way round, and none shows 0.
+    await hold(world, connection.id, MAX_COUNTED)
+    expect(held(await health(world))).toEqual([MAX_COUNTED, MAX_COUNTED / 2])
+  }, 60_000)
+
+  it('are in /metrics, however many connections are paused', async () => {
+    const world = await newWorld()
+    await become(world, 'paused')
+    await receive(world, stripeEvent())
+    const METRICS_TOKEN = 'a token of an operator, of 32 characters or more'
+    const counted = async () => {
+      const { text } = await call('/metrics', { token: METRICS_TOKEN, bindings: { METRICS_TOKEN } })
+      return Number(/^platform_events\{store="\d+",status="held"\} (\d+)$/m.exec(inStore(text))?.[1])
+    }
+    const inStore = (text: string) =>
+      text
+        .split('\n')
+        .filter((line) => line.includes(`store="${STORE_NUMBER}"`))
+        .join('\n')
+    const before = await counted()
+    expect(before).toBeGreaterThan(0)
+    await STORE.prepare(
+      `INSERT INTO connections (id, project_id, vendor, name, secrets, created_at, status, held_as)
+        WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < ?2)
+        SELECT 'con_many_' || n, ?1, 'stripe', 'Many', '[]', 0, 'paused', ${2 ** 53} - n FROM t`,
+    )
+      .bind(world.project, MAX_COUNTED + 1)
+      .run()
+    expect(await counted()).toBe(before)
+    await STORE.prepare("DELETE FROM connections WHERE id LIKE 'con_many_%'").run()
   })
 })

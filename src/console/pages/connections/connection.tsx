@@ -100,7 +100,7 @@ function Activate({ c, row }: { c: Visit; row: ConnectionRow }) {
 /** Says that the connection is paused, or how many events are still to be released. */
 function Held({ c, of: { row, held } }: { c: Visit; of: ShownConnection }) {
   const count =
-    held === 0 ? null : <a href={`${pathsOf(c).events}?connection_id=${row.id}&status=held`}>{heldWords(held)}</a>
+    held === 0 ? null : <a href={`${pathsOf(c).events}?connection_id=${row.id}&status=held`}>{heldWords(held, held)}</a>
   if (row.status === 'paused')
     return (
       <section class="warning" role="note">

@@ -37,7 +37,11 @@ export function secretName(hint: string): string {
   return hint === '' ? 'secret' : `secret ending in ${hint}`
 }
 
-/** How many events a connection holds, as the beginning of a sentence. From {@link MAX_COUNTED} on, there may be more. */
-export function heldWords(n: number): string {
-  return `${n >= MAX_COUNTED ? 'More than ' : ''}${plural(n, 'event')} ${n === 1 ? 'is' : 'are'} held`
+/**
+ * How many events a connection holds, as the beginning of a sentence.
+ *
+ * @param counted how many held events were counted in all. From {@link MAX_COUNTED} on, there may be more.
+ */
+export function heldWords(n: number, counted: number): string {
+  return `${counted >= MAX_COUNTED ? 'At least ' : ''}${plural(n, 'event')} ${n === 1 ? 'is' : 'are'} held`
 }

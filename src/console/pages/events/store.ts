@@ -36,10 +36,15 @@ export type Counts = (status: ShownStatus) => string
 
 /** Reads the counts, in one round trip. */
 export async function readCounts(db: Db, project: string): Promise<Counts> {
-  const { finals, open } = await batch(db, countByStatus(db, project))
+  const { finals, open, held } = await batch(db, countByStatus(db, project))
   const counts = new Map<ShownStatus, number>([...finals, ...open].map(({ status, n }) => [status, n]))
-  const more = open.reduce((sum, { n }) => sum + n, 0) >= MAX_OPEN_COUNTED ? '+' : ''
-  return (status) => (counts.get(status) ?? 0).toLocaleString('en') + (isFinal(status) ? '' : more)
+  const opened = open.reduce((sum, { n }) => sum + n, 0)
+  const onHold = held[0]?.n ?? 0
+  const more = (counted: number) => (counted >= MAX_OPEN_COUNTED ? '+' : '')
+  return (status) => {
+    if (status === 'held') return onHold.toLocaleString('en') + more(onHold)
+    return (counts.get(status) ?? 0).toLocaleString('en') + (isFinal(status) ? '' : more(opened))
+  }
 }
 
 /** What a text in the search box stands for: one event, or a filter. */

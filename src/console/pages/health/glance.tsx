@@ -105,7 +105,8 @@ function Connections({ c, health }: Props) {
           'Status',
           (row) => (
             <>
-              <Badge of={standingFrom({ ...row, last: row.last_received_at })} /> {row.held > 0 && heldWords(row.held)}
+              <Badge of={standingFrom({ ...row, last: row.last_received_at })} />{' '}
+              {row.held > 0 && heldWords(row.held, health.counts.held)}
             </>
           ),
         ],

@@ -70,14 +70,15 @@ function failures(c: Visit, { counts, facts }: Progress): Item[] {
   return [{ bad: failed > 0, what, link: ['See them', `${pathsOf(c).events}?status=failed`] }]
 }
 
-function connections(c: Visit, { connections }: Progress): Item[] {
+function connections(c: Visit, { connections, counts }: Progress): Item[] {
   return connections.flatMap((row): Item[] => {
     const at = `${pathsOf(c).connections}/${row.id}`
     if (row.status !== 'disabled' && row.secrets.length === 0) {
       return [{ bad: isMissed(row), what: withoutSecret(row), link: ['Enter the secret', at] }]
     }
     const n = totalOf(row.last_60m.refused)
-    if (row.status === 'paused' && n === 0) return [{ bad: false, what: paused(row), link: ['See the connection', at] }]
+    if (row.status === 'paused' && n === 0)
+      return [{ bad: false, what: paused(row, counts.held), link: ['See the connection', at] }]
     if (n === 0) return []
     if (row.status === 'disabled') return [{ bad: false, what: disabled(row, n), link: ['See the connection', at] }]
     return [{ bad: row.last_60m.accepted === 0, what: refused(row, n), link: ['See why', `${at}#refused`] }]
@@ -92,8 +93,8 @@ function withoutSecret(row: Connected): string {
   return `${row.name} has no signing secret, so every delivery is refused${since}.`
 }
 
-function paused({ name, held }: Connected): string {
-  return `${name} is paused${held > 0 ? `. ${heldWords(held)}` : '. It holds no events'}.`
+function paused({ name, held }: Connected, counted: number): string {
+  return `${name} is paused${held > 0 ? `. ${heldWords(held, counted)}` : '. It holds no events'}.`
 }
 
 function disabled({ name }: Connected, n: number): string {
