@@ -8,6 +8,7 @@ import { within } from '../../lib/within'
 import { writeState } from '../../stores/state'
 import { fail } from '../../vendors/event-errors'
 import { isFetchedApart } from '../fetched-apart'
+import { isPaused } from '../held'
 import { leftBy } from '../lifecycle'
 import { sendEvents } from '../messages'
 import { isOpenProject, openProjects } from '../open-projects'
@@ -92,8 +93,8 @@ const i = alias(events, 'i')
 
 const key = { project_id: events.project_id, event_id: events.id }
 
-/** The last try ended with a dead worker, and no tries are left. */
-const usedUp = and(inArray(i.status, leftBy('give_up')), gte(i.tries, MAX_TRIES)) as SQL
+/** The last try ended with a dead worker, and no tries are left. That of a paused connection is sent, and the worker holds it. */
+const usedUp = and(inArray(i.status, leftBy('give_up')), gte(i.tries, MAX_TRIES), not(isPaused(i))) as SQL
 
 /**
  * Takes the events that are due and that no worker holds, fair over projects, and moves their `due_at` ahead: the sweep

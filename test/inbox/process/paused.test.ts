@@ -3,6 +3,7 @@ import { openRuntime, type Runtime } from '../../../src/env'
 import { MAX_COUNTED } from '../../../src/health/limits'
 import { MAX_RELEASED } from '../../../src/inbox/connections/limits'
 import { FIRST_DUE_MS } from '../../../src/inbox/limits'
+import { MAX_TRIES } from '../../../src/inbox/process/limits'
 import { reopenEvents } from '../../../src/inbox/reopen'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/lib/time'
 import { stripeSubscription } from '../../billing/payloads'
@@ -149,28 +150,29 @@ describe('a paused connection', () => {
   it('holds a failed attempt and the event of a dead worker when they are due, and lets a claimed one finish', async () => {
     const world = await newWorld()
     const { queue, project } = world
-    const [retried, dead] = (await receive(world, stripeEvent(), stripeEvent())) as [string, string]
+    const ids = await receive(world, stripeEvent(), stripeEvent(), stripeEvent())
+    const [retried, dead, last] = ids as [string, string, string]
     const set = (id: string, changes: string) =>
       STORE.prepare(`UPDATE events SET ${changes} WHERE id = ?`).bind(id).run()
     const now = Date.now()
     await rows(`INSERT INTO attempts VALUES (?1, 1, 'ingest', NULL, ${now}, ${now}, 'retrying', 'no')`, retried)
     await set(retried, `status = 'retrying', attempts = 1, tries = 1, next_attempt_at = ${now}`)
-    await set(
-      dead,
-      `status = 'processing', attempts = 1, tries = 1, lease_token = 'lse_dead', lease_until = ${now + FIRST_DUE_MS}`,
-    )
+    const leased = `status = 'processing', attempts = 1, lease_token = 'lse_dead', lease_until = ${now + FIRST_DUE_MS}`
+    await set(dead, `${leased}, tries = 1`)
+    await set(last, `${leased}, tries = ${MAX_TRIES}`)
     await become(world, 'paused')
     await queue.pump()
-    expect(await statuses(world, [retried, dead])).toEqual(['held', 'processing'])
+    expect(await statuses(world, ids)).toEqual(['held', 'processing', 'processing'])
     advance(HOUR)
     await minute(world)
     await queue.pump()
-    expect(await statuses(world, [retried, dead])).toEqual(['held', 'held'])
+    expect(await statuses(world, ids)).toEqual(['held', 'held', 'held'])
     expect((await world.event(retried)).next_attempt_at).toBeNull()
     await become(world, 'active')
     await minute(world)
     await settle(world)
-    expect(await statuses(world, [retried, dead])).toEqual(['processed', 'processed'])
+    // What no try is left for is given up then, and not while the connection is paused.
+    expect(await statuses(world, ids)).toEqual(['processed', 'processed', 'failed'])
     expect(
       await only(rows("SELECT count(*) AS n FROM attempts WHERE event_id = ? AND outcome = 'died'", dead)),
     ).toEqual({ n: 1 })
