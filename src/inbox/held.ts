@@ -59,7 +59,8 @@ export function dueOf(row: Row, due: number): SQL<number> {
 /** `held_as` of a connection that is paused at a time (ms). It keeps one that it has. No other connection of the project has the same. */
 export function heldAs(now: number): SQL<number> {
   const { project_id, held_as } = connections
-  const others = sql`(SELECT max(c.held_as) FROM ${connections} c WHERE c.project_id = ${project_id})`
+  const others = sql`(SELECT max(c.held_as) FROM ${connections} c INDEXED BY connections_held
+    WHERE c.project_id = ${project_id} AND c.held_as IS NOT NULL)`
   return sql`coalesce(${held_as}, max(${HELD_FROM + now}, coalesce(${others} + 1, 0)))`
 }
 

@@ -5,7 +5,10 @@ export const FIRST_DUE_MS = 30 * SECOND
 
 /** Projects with open events that are not held, of one sweep. */
 export const MAX_SWEPT_PROJECTS = 1000
-/** Projects that it looks at in all. Those that only hold events count little, so that they do not keep the sweep from others. */
+/**
+ * Projects that it looks at in all. Those that only hold events count little, so that they do not keep the sweep from others. Projects
+ * after these, in the order of ids, are not swept until some of these have no open events.
+ */
 export const MAX_OPEN_PROJECTS = 10_000
 
 /** How long rollups are kept by the minute (ms). Older ones are kept by the hour. */

@@ -5,6 +5,8 @@ import { CHUNK_ROWS } from '../db/limits'
 import { idFloor, idRange } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
+import { connections } from './connections/schema'
+import { notOnHold } from './held'
 import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
 import { allOpenProjects } from './open-projects'
 import { keyFloor } from './packing'
@@ -20,17 +22,33 @@ import {
   replays,
   totals,
 } from './schema'
-import { isBefore, isDelivered, PREFIX_OF, type Source } from './sources'
+import { isBefore, isDelivered, PREFIX_OF, rangesBefore, type Source } from './sources'
 
 /*
  * Each function is one step of a pass over all projects: it deletes a chunk, beginning after the project `from.after`. CROSS
  * JOIN pins the order: project by project, each by its primary key.
  */
 
+const c = alias(connections, 'c')
 const e = alias(events, 'e')
 const r = alias(replays, 'r')
 const m = alias(minutes, 'm')
 const y = alias(packedBodies, 'y')
+
+/**
+ * Selects from the open events that were recorded before a time (ms): a payload is as old as its events. There may be millions of
+ * held events, so they are read connection by connection, where the index has them in the order of their receipt.
+ *
+ * @param p a table `p` of the ids of projects
+ */
+function openBefore(fields: SQL, p: SQL, before: number): SQL {
+  return sql`SELECT ${fields} FROM ${p} CROSS JOIN ${events} ${e} INDEXED BY events_open
+      WHERE ${e.project_id} = p.id AND ${notOnHold(e)} AND ${isBefore(e.id, before)}
+    UNION ALL SELECT ${fields} FROM ${p} CROSS JOIN ${connections} ${c} INDEXED BY connections_held
+      CROSS JOIN ${rangesBefore(before)} CROSS JOIN ${events} ${e} INDEXED BY events_open
+      WHERE ${c.project_id} = p.id AND ${c.held_as} IS NOT NULL AND ${e.project_id} = p.id
+        AND ${e.due_at} = ${c.held_as} AND ${e.id} >= r.first AND ${e.id} < r.floor`
+}
 
 /** Deletes payloads of final events that arrived before `before` (ms) from one of the tables that hold payloads. */
 export function purgePayloads(
@@ -41,10 +59,7 @@ export function purgePayloads(
 ): Promise<PassStep> {
   const y = alias(table, 'y')
   return passStep(db, from, CHUNK_PAYLOADS, (slice) => {
-    // The payload of an open event is as old as the event: the index of open events says which are that old.
-    const needed = sql`SELECT ${e.project_id}, ${e.payload_id} FROM ${slice}
-      CROSS JOIN ${events} ${e} INDEXED BY events_open
-      WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${isBefore(e.id, before)}`
+    const needed = openBefore(sql`${e.project_id}, ${e.payload_id}`, slice, before)
     const chunk = sql`SELECT ${y.project_id}, ${y.id} FROM ${slice} CROSS JOIN ${table} ${y}
       WHERE ${y.project_id} = p.id AND ${y.id} < ${idFloor('pay', before)}
         AND (${y.project_id}, ${y.id}) NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
@@ -62,9 +77,7 @@ export function purgePayloads(
  * @returns `after` is null once none is left
  */
 export async function purgePacked(db: Db, before: number): Promise<PassStep> {
-  const needed = sql`WITH RECURSIVE ${allOpenProjects} SELECT ${packedKeyOf(e.payload_id)} FROM p
-    CROSS JOIN ${events} ${e} INDEXED BY events_open
-    WHERE ${e.project_id} = p.id AND ${e.due_at} IS NOT NULL AND ${isBefore(e.id, before)}`
+  const needed = sql`WITH RECURSIVE ${allOpenProjects} ${openBefore(packedKeyOf(e.payload_id), sql`p`, before)}`
   const chunk = sql`SELECT ${y.key} FROM ${packedBodies} ${y}
     WHERE ${y.key} < ${keyFloor(before)} AND ${y.key} NOT IN (${needed}) LIMIT ${CHUNK_PAYLOADS}`
   const gone = await run(

@@ -29,6 +29,12 @@ export function isBefore(id: Column | SQL, time: number): SQL {
   return sql`(${id} < ${idFloor(delivery, time)} OR ${id} >= ${fetch} AND ${id} < ${idFloor(fetch, time)})`
 }
 
+/** The ranges of ids of {@link isBefore}, as a table `r` to be joined: an index then reads no others also after a condition of a join. */
+export function rangesBefore(time: number): SQL {
+  const { delivery, fetch } = PREFIX_OF
+  return sql`(SELECT ${delivery} AS first, ${idFloor(delivery, time)} AS floor UNION ALL SELECT ${fetch}, ${idFloor(fetch, time)}) r`
+}
+
 /** Whether it was recorded at this time (ms) or later. */
 export function isSince(id: Column | SQL, time: number): SQL {
   const { delivery, fetch } = PREFIX_OF

@@ -3,7 +3,8 @@ import { type Db, openDb } from '../../src/db/client'
 import { STATUSES, type Status } from '../../src/inbox/lifecycle'
 import { MAX_SWEPT_PROJECTS } from '../../src/inbox/limits'
 import { newKey } from '../../src/inbox/packing'
-import { purgePacked } from '../../src/inbox/retention'
+import { purgePacked, purgePayloads } from '../../src/inbox/retention'
+import { bodies } from '../../src/inbox/schema'
 import { DAY, HOUR, iso, MINUTE } from '../../src/lib/time'
 import { STORE, STORE_NUMBER, stripeEvent } from '../harness'
 import { happen, lagSeries } from '../inbox/history'
@@ -153,6 +154,41 @@ describe('a payload', () => {
     await nightAfter(world, 1)
     expect(sizes(await left(world.project))).toMatchObject({ events: 3, packed_bodies: 0 })
     expect((await stored(world.project)).map(({ status }) => status)).toEqual(['ignored', 'ignored', 'ignored'])
+  })
+
+  it('of a held event stays, and housekeeping reads none of the held events that are younger', async () => {
+    const world = await newWorld()
+    const { project, connection, api, send } = world
+    const payload = async () => sizes(await left(project)).packed_bodies
+    const read = async () => {
+      const db = openDb<Db>(STORE)
+      await purgePacked(db, Date.now() - 90 * DAY)
+      await purgePayloads(db, bodies, { store: STORE_NUMBER, after: '' }, Date.now() - 90 * DAY)
+      return db.meter.rows_read
+    }
+    const pause = async (status: string) =>
+      (await api(`/connections/${connection.id}`, { method: 'PATCH', json: { status } })).status
+    expect(await pause('paused')).toBe(200)
+    await send(stripeEvent())
+    await nightAfter(world, 91)
+    expect(await payload()).toBe(1)
+    const before = await read()
+    const young = () => seedEvent({ connection: connection.id, received_at: Date.now(), status: 'received' })
+    await insertEvents(project, Array.from({ length: 1000 }, young))
+    await rows(
+      'UPDATE events SET due_at = (SELECT held_as FROM connections WHERE id = ?1) WHERE connection_id = ?1',
+      connection.id,
+    )
+    // One more: the first that is not old ends the range.
+    expect(await read()).toBeLessThanOrEqual(before + 1)
+    expect(await payload()).toBe(1)
+    // Once the event is released and processed, its payload is not needed.
+    await rows('DELETE FROM events WHERE project_id = ? AND payload_id LIKE ?', project, 'pay_%')
+    expect(await pause('active')).toBe(200)
+    await nightAfter(world, 0)
+    await settle(world)
+    await nightAfter(world, 1)
+    expect(await payload()).toBe(0)
   })
 
   it('does not outlive its record', async () => {
