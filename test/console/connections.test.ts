@@ -141,9 +141,9 @@ describe('connections in the console', () => {
     const event = `/console/p/${project}/platform/billing/webhooks/${body.event_ids[0]}`
     for (const path of [at, pathIn(project)]) expect(await seen(path)).toContain(' paused ')
     expect(await seen()).toMatch(
-      /Deliveries are recorded but not processed\. 1 event is held until you resume it\. Resume/,
+      /Deliveries are recorded but not processed\. 1 event is held until you resume the connection\. Resume/,
     )
-    expect(await seen(event)).toContain('The connection is paused, so the event is not processed.')
+    expect(await seen(event)).toContain('The connection is paused, so the event waits.')
     expect((await visit(event, owner.token)).text).not.toContain('hx-trigger="every 2s"')
     expect(await seen(`${event}/replay`)).toContain('Resume the connection first.')
     expect(await seen(`/console/p/${project}/platform/billing/webhooks/health`)).toContain('1 event is held')
