@@ -44,7 +44,7 @@ export async function execute(target: Target, sql: string, store = 0): Promise<R
  * @throws naming the migration that failed, and the database
  */
 export async function migrateLocal(stores: readonly number[] = boundStores(localText(asked))): Promise<void> {
-  // Without local settings there is no generated file, and wrangler.toml itself is used.
+  // With no local settings, wrangler.toml itself is used.
   const [, config = join(ROOT, 'wrangler.toml')] = localSettings()
   await whenUnlocked(async () => {
     const { code, stderr } = await ran([APPLY, config, STATE_DIR, ...stores.map(databaseBinding)])

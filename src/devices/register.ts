@@ -62,7 +62,7 @@ export async function registerDevice(db: Db, of: Installation, how: How, change:
  * As {@link registerDevice}, in one transaction.
  *
  * @param how.cap how many active devices the consumer can have; null: as `max_devices` says
- * @returns the device. If there is no room for a new one: the project's `max_devices` as `limit`, and the feature that sets the limit instead, if any
+ * @returns the device; or, if the limit is reached, `limit` (the project's `max_devices`) and the `feature` that sets it instead, if any
  */
 async function tryToRegister(
   db: Db,

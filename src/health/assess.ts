@@ -36,7 +36,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     ...openFacts(found.open, now),
     last_60m: windowOf(found.minutes),
     store: { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES, full },
-    unreadable: await unreadableOf(rt, connections),
+    unreadable: await unreadableOf(rt, open),
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
     without_secret: open.filter(isMissed).map(({ name }) => name),
     thin_without_key: found.thin.map(({ name }) => name),
@@ -62,9 +62,8 @@ export function isMissed({ secrets, last_event_id, last_60m }: Waiting): boolean
   return secrets.length === 0 && (last_event_id !== null || Object.keys(last_60m.refused).length > 0)
 }
 
-/** The connections that take deliveries, and have secrets which no encryption key opens. */
-async function unreadableOf({ settings }: Runtime, connections: HealthRows['connections']) {
-  const open = connections.filter(({ status }) => status !== 'disabled')
+/** Of the connections that take deliveries, those with secrets that no encryption key opens. */
+async function unreadableOf({ settings }: Runtime, open: HealthRows['connections']) {
   const counted = open.map(async (row) => ({
     name: row.name,
     n: await countUnreadable(settings.encryptionKeys, row),

@@ -6,7 +6,7 @@ import { findUnwell } from '../endpoints/health'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
-import { holding, isHeldBy, notOnHold } from '../inbox/held'
+import { holding, notOnHold, onHoldBy } from '../inbox/held'
 import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
 import { type Minutes, rollups } from '../inbox/rollups'
@@ -113,7 +113,7 @@ function countOpen(db: Db, among: { walk?: SQL; from: SQL; where: SQL }, now: nu
       n: sql<number>`count(*)`,
       /**
        * The first of the events that no replay opened, and the first of the replays that opened the others: ids contain
-       * a time. Of those that were held, the time (ms) of the first release.
+       * a time. For events that were held: the time (ms) of the first release.
        */
       oldest_event: sql<
         string | null
@@ -133,7 +133,7 @@ function countOpen(db: Db, among: { walk?: SQL; from: SQL; where: SQL }, now: nu
 function firstHeld(which: SQL | undefined): SQL {
   const { from, where } = holding(which, MAX_COUNTED)
   return sql`SELECT ${connections.id} AS id FROM ${from} CROSS JOIN ${events} INDEXED BY events_open
-    WHERE ${where} AND ${isHeldBy(events)} AND ${isDelivered(events.id)} LIMIT ${MAX_COUNTED}`
+    WHERE ${where} AND ${onHoldBy(events)} AND ${isDelivered(events.id)} LIMIT ${MAX_COUNTED}`
 }
 
 /**
@@ -146,7 +146,7 @@ export function countHeld(db: Db, which: SQL | undefined) {
   const { from, where, share } = holding(which, MAX_COUNTED)
   const own = sql`coalesce((SELECT n FROM counted WHERE counted.id = ${connections.id}), 0)`
   const limit = sql`CASE WHEN (SELECT total(n) FROM counted) < ${MAX_COUNTED} THEN 0 ELSE ${share} END`
-  const shared = sql`SELECT 1 FROM ${events} INDEXED BY events_open WHERE ${isHeldBy(events)} AND ${isDelivered(events.id)} LIMIT ${limit}`
+  const shared = sql`SELECT 1 FROM ${events} INDEXED BY events_open WHERE ${onHoldBy(events)} AND ${isDelivered(events.id)} LIMIT ${limit}`
   return raw(
     db,
     { id: connections.id, n: sql<number>`max(${own}, (SELECT count(*) FROM (${shared})))` },

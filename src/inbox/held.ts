@@ -75,7 +75,7 @@ export function holding(which: SQL | undefined, most: number) {
   return { from, where, share: sql`(SELECT CAST(${most} / max(1, count(*)) AS INTEGER) FROM ${from} WHERE ${where})` }
 }
 
-/** The condition on an event that a connection holds it, as a place in the index of open events. */
-export function isHeldBy(row: Row): SQL {
-  return sql`${row.project_id} = ${connections.project_id} AND ${row.due_at} = ${connections.held_as}`
+/** The condition on an event that a connection holds it, as a place in the index of open events. @param by the connection, by another alias */
+export function onHoldBy(row: Row, by: Record<'project_id' | 'held_as', Column> = connections): SQL {
+  return sql`${row.project_id} = ${by.project_id} AND ${row.due_at} = ${by.held_as}`
 }

@@ -6,7 +6,7 @@ import { idFloor, idRange } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
 import { connections } from './connections/schema'
-import { notOnHold } from './held'
+import { notOnHold, onHoldBy } from './held'
 import { CHUNK_EVENTS, CHUNK_PAYLOADS } from './limits'
 import { allOpenProjects } from './open-projects'
 import { keyFloor } from './packing'
@@ -46,8 +46,7 @@ function openBefore(fields: SQL, p: SQL, before: number): SQL {
       WHERE ${e.project_id} = p.id AND ${notOnHold(e)} AND ${isBefore(e.id, before)}
     UNION ALL SELECT ${fields} FROM ${p} CROSS JOIN ${connections} ${c} INDEXED BY connections_held
       CROSS JOIN ${rangesBefore(before)} CROSS JOIN ${events} ${e} INDEXED BY events_open
-      WHERE ${c.project_id} = p.id AND ${c.held_as} IS NOT NULL AND ${e.project_id} = p.id
-        AND ${e.due_at} = ${c.held_as} AND ${e.id} >= r.first AND ${e.id} < r.floor`
+      WHERE ${c.project_id} = p.id AND ${c.held_as} IS NOT NULL AND ${onHoldBy(e, c)} AND ${e.id} >= r.first AND ${e.id} < r.floor`
 }
 
 /** Deletes payloads of final events that arrived before `before` (ms) from one of the tables that hold payloads. */

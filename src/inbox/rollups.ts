@@ -3,7 +3,7 @@ import { bare, timeIn } from '../db/sql'
 import { MINUTE } from '../lib/time'
 import { connections } from './connections/schema'
 import { fewerRowsFrom } from './fewer-rows'
-import { holding, isHeldBy, notOnHold } from './held'
+import { holding, notOnHold, onHoldBy } from './held'
 import { MAX_OPEN_RECEIVED } from './limits'
 import { events, minutes } from './schema'
 import { isDelivered } from './sources'
@@ -52,6 +52,6 @@ function heldOf(projectId: string, connectionId: string | null, receivedAt: SQL)
   const { from, where, share } = holding(and(eq(connections.project_id, projectId), isAsked), MAX_OPEN_RECEIVED)
   // As one value of each connection: its limit is its own.
   const times = sql`(SELECT json_group_array(received_at) FROM (SELECT ${receivedAt} FROM ${events} INDEXED BY events_open
-    WHERE ${isHeldBy(events)} AND ${isDelivered(events.id)} ORDER BY ${events.id} DESC LIMIT ${share}))`
+    WHERE ${onHoldBy(events)} AND ${isDelivered(events.id)} ORDER BY ${events.id} DESC LIMIT ${share}))`
   return sql`SELECT ${connections.id}, j.value FROM ${from} CROSS JOIN json_each(${times}) j WHERE ${where}`
 }

@@ -28,5 +28,5 @@ export const SECRET_USED_EVERY = MINUTE
 /** Held events that one run of the cron releases in a store. Projects share them evenly. */
 export const MAX_RELEASED = 1000
 
-/** Projects whose held events one run releases: of each, those of one connection. */
+/** Projects whose held events are released in one run, one connection of each. */
 export const MAX_RELEASING = 100

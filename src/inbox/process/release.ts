@@ -7,13 +7,14 @@ import { isDeleted } from '../../tenancy/project'
 import { MAX_RELEASED, MAX_RELEASING } from '../connections/limits'
 import { connections } from '../connections/schema'
 import { isFetchedApart } from '../fetched-apart'
+import { onHoldBy } from '../held'
 import { REPLAYED_PER_SECOND } from '../replay/limits'
 import { events } from '../schema'
 import { RESEND_EVERY_MS } from './limits'
-import { type Due, sendDue } from './sweep'
+import { type DueEvent, sendDue } from './sweep'
 
 /** Sends what was released to the queues, in order. What they lose of it, the sweep finds. */
-export async function sendReleased(rt: Runtime, released: readonly Due[]): Promise<void> {
+export async function sendReleased(rt: Runtime, released: readonly DueEvent[]): Promise<void> {
   if (released.length === 0) return
   const inOrder = released.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
   await sendDue(rt, inOrder, { perSecond: REPLAYED_PER_SECOND })
@@ -37,13 +38,11 @@ export function releasing(db: Db, now: number) {
   const some = sql`(SELECT ${c.project_id}, min(${c.held_as}) AS held_as FROM ${released}
     GROUP BY ${c.project_id} ORDER BY random() LIMIT ${MAX_RELEASING})`
   const share = sql`(SELECT CAST(${MAX_RELEASED} / max(1, count(*)) AS INTEGER) FROM ${some})`
-  const isOf = sql`${i.project_id} = c.project_id AND ${i.due_at} = c.held_as`
   // As one value of each connection: its limit is its own.
   const ids = sql`(SELECT json_group_array(id) FROM (
-    SELECT ${i.id} AS id FROM ${events} ${i} INDEXED BY events_open WHERE ${isOf} ORDER BY ${i.id} LIMIT ${share}))`
+    SELECT ${i.id} AS id FROM ${events} ${i} INDEXED BY events_open WHERE ${onHoldBy(i, c)} ORDER BY ${i.id} LIMIT ${share}))`
   const keys = sql`SELECT c.project_id, j.value FROM ${some} c CROSS JOIN json_each(${ids}) j`
-  const left = sql`SELECT 1 FROM ${events} ${i} INDEXED BY events_open
-    WHERE ${i.project_id} = ${connections.project_id} AND ${i.due_at} = ${connections.held_as}`
+  const left = sql`SELECT 1 FROM ${events} ${i} INDEXED BY events_open WHERE ${onHoldBy(i)}`
   const isReleasing = sql`${connections.id} IN (SELECT ${c.id} FROM ${released})`
   return {
     released: db

@@ -43,12 +43,12 @@ export async function sweep(rt: Runtime, most: { statements: number }): Promise<
 }
 
 /** An event to be sent. `is_apart`: its object is fetched. */
-export type Due = EventKey & { is_apart: boolean }
+export type DueEvent = EventKey & { is_apart: boolean }
 
 /** Sends events to the queues that they belong to. */
 export async function sendDue(
   { events, fetches }: Runtime,
-  due: readonly Due[],
+  due: readonly DueEvent[],
   how: { via?: 'sweep'; perSecond?: number },
 ): Promise<void> {
   const [others, apart] = [due.filter((one) => !one.is_apart), due.filter((one) => one.is_apart)]
@@ -100,7 +100,7 @@ const usedUp = and(inArray(i.status, leftBy('give_up')), gte(i.tries, MAX_TRIES)
  * Takes the events that are due and that no worker holds, fair over projects, and moves their `due_at` ahead: the sweep
  * looks at what it has sent only after the Queue has had time for it.
  */
-function takeDue(db: Db, now: number): Promise<Due[]> {
+function takeDue(db: Db, now: number): Promise<DueEvent[]> {
   return run(
     db,
     db

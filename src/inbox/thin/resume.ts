@@ -15,7 +15,7 @@ const i = alias(events, 'i')
 
 /**
  * Opens the events of a connection again that failed because the vendor refused its API key, and makes those due that wait for that reason. The
- * cron sends them. A paused connection still holds those that it holds, and does not open the failed ones.
+ * cron sends them. While the connection is paused, its held events stay held, and failed ones are not reopened.
  *
  * @returns how many there are
  */

@@ -97,7 +97,7 @@ export function About({ c, row }: { c: Visit; row: AuditRow }) {
   }
 }
 
-/** A name with the id below it, or only the id if there is no name. */
+/** A name with its id below it, or the id alone. */
 function Called({ by, id }: { by: string | undefined; id: string }) {
   return (
     <>

@@ -74,7 +74,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
       <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
       <Imports c={c} of={of} mistakes={mistakesOf('invoice_months')} />
-      {can(c, 'connections:write') && <Settings c={c} of={of} sent={{ ...sent, mistakes: mistakesOf('name') }} />}
+      {can(c, 'connections:write') && <Settings c={c} row={row} sent={{ ...sent, mistakes: mistakesOf('name') }} />}
     </>,
   )
 }
@@ -120,10 +120,10 @@ function Held({ c, of: { row, held } }: { c: Visit; of: ShownConnection }) {
   )
 }
 
-type SettingsProps = { c: Visit; of: ShownConnection; sent: Sent }
+type SettingsProps = { c: Visit; row: ConnectionRow; sent: Sent }
 
 /** Changes, pauses, resumes, disables, enables or deletes a connection. */
-function Settings({ c, of: { row }, sent: { entered, mistakes } }: SettingsProps) {
+function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
   // The forms that add a secret or set a key have no name.
   const filled = entered?.has('name') ? entered : CHANGED_CONNECTION.opened(row)
   const at = connectionPath(c, row)

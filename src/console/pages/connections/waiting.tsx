@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge'
 import { Dotted, Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
 import { Pending, Refresh, Said, Step, waiting } from '../../ui/steps'
-import { isOpenEvent } from '../events/row'
+import { isUnderWay } from '../events/row'
 import { connectionPath, lastOf } from './describe'
 import { ConnectionStanding, Facts, Used } from './facts'
 import { guideOf } from './guides'
@@ -26,7 +26,7 @@ type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean }
  */
 export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const { event } = of
-  const ended = event !== null && isSettled(event.status)
+  const ended = event !== null && !isUnderWay(event.status)
   const at = ended ? null : `${connectionPath(c, of.row)}/first`
   return (
     <>
@@ -66,7 +66,7 @@ function saidOf({ event, refusals: [refusal] }: Arrivals): string {
 
 function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
   if (!event) return null
-  const open = !isSettled(event.status)
+  const open = isUnderWay(event.status)
   return (
     <>
       <p class="arrived">
@@ -88,9 +88,6 @@ function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
     </>
   )
 }
-
-/** Whether nothing more happens to the event by itself. */
-const isSettled = (status: string) => !isOpenEvent(status) || status === 'held'
 
 const ENDED: Record<string, string> = {
   held: 'The connection works. It is paused, so the event is held.',

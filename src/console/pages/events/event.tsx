@@ -6,7 +6,7 @@ import { show } from '../../ui/layout'
 import { Dotted, Head } from '../../ui/parts'
 import { Attempts } from './attempts'
 import { PayloadView } from './payload'
-import { isOpenEvent, ReplayResult } from './row'
+import { isOpenEvent, isUnderWay, ReplayResult } from './row'
 import { EventStanding } from './standing'
 import type { Links } from './store'
 import { Effected, Summary } from './summary'
@@ -46,15 +46,15 @@ export function nowFragment(c: Visit, shown: ShownEvent) {
 }
 
 /**
- * What changes while an event is processed. It updates itself until that is done, unless the event is held. The payload beside it stays, with
- * what the reader has unfolded.
+ * What changes while an event is processed. It updates itself until that is done, unless the event is held. The payload beside
+ * it stays, with what the reader has unfolded.
  */
 function Now({ c, of }: { c: Visit; of: ShownEvent }) {
   const { row, bytes, links, attempts, names, after } = of
   const { now } = c.get('rt')
   const at = `${pathsOf(c).events}/${row.id}`
   return (
-    <div id="now" {...(isOpenEvent(row.status) && row.status !== 'held' && updating(at, row, after))}>
+    <div id="now" {...(isUnderWay(row.status) && updating(at, row, after))}>
       <Head
         title={
           <>

@@ -12,6 +12,8 @@ const ERROR_SHOWN = 200
 
 /** Whether the processing of the event is not finished. */
 export const isOpenEvent = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
+/** Whether an event is open and not held, so that it changes by itself. */
+export const isUnderWay = (status: string) => isOpenEvent(status) && status !== 'held'
 
 /** The columns of the list. `assets/styles/events.css` lays them out by their numbers. */
 export function eventColumns(c: Visit): Column<EventRow>[] {
