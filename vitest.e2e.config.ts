@@ -13,5 +13,6 @@ export default defineConfig({
     // Against hanging only: no test is to depend on how fast the machine is.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } }, // one second by default
   },
 })

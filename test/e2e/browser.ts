@@ -8,6 +8,8 @@ import { sleep } from '../../scripts/lib/terminal.ts'
 
 export const URL_OF_CONSOLE = process.env.CONSOLE_URL ?? 'http://localhost:8787'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** How long a page may take, in milliseconds. Against hanging only: no test is to depend on how fast the machine is. */
+const PATIENCE = 60_000
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
 /** Starts a headless Chromium. Set CHROMIUM to use another one than /usr/bin/chromium. */
@@ -15,7 +17,9 @@ export async function launch(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`Chromium not found at ${CHROMIUM}. Install it (apt-get install chromium), or set CHROMIUM.`)
   }
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE))
+  return browser
 }
 
 /** Errors and requests that a test does not check itself. */
@@ -107,7 +111,7 @@ export async function signIn(page: Page, email: string, path = '/console'): Prom
 
 /** The code that the server printed for a challenge. */
 export async function codeOf(challenge: string): Promise<string> {
-  for (const until = Date.now() + 10_000; Date.now() < until; await sleep(50)) {
+  for (const until = Date.now() + PATIENCE; Date.now() < until; await sleep(50)) {
     const code = findCode(challenge)
     if (code !== null) return code
   }

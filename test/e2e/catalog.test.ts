@@ -5,7 +5,6 @@ import { signIn } from '../../scripts/lib/sign-in.ts'
 import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 
 /** Against hanging only. */
-const PATIENT = { timeout: 30_000 }
 const SECRET = 'whsec_a_secret_of_the_catalog_tests'
 let browser: Browser
 beforeAll(async () => {
@@ -81,7 +80,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       .poll(async () => {
         await page.goto(`${base}/billing/plans`)
         return rowOf('price_pro').count()
-      }, PATIENT)
+      })
       .toBe(1)
     await page.getByRole('link', { name: 'Add to plan… price_pro' }).click()
     await link('New plan').click()

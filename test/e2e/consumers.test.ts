@@ -5,7 +5,6 @@ import { signIn } from '../../scripts/lib/sign-in.ts'
 import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 
 /** Against hanging only. */
-const PATIENT = { timeout: 30_000 }
 const SECRET = 'whsec_a_secret_of_the_consumer_tests'
 let browser: Browser
 beforeAll(async () => {
@@ -130,7 +129,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       .poll(async () => {
         await page.goto(list)
         return rowOf('cus_').count()
-      }, PATIENT)
+      })
       .toBe(3)
     const open = async (id: string) => {
       await page.goto(list)

@@ -36,11 +36,10 @@ async function tab(options: { javaScriptEnabled?: boolean } = {}): Promise<Page>
 /** Sends an event and waits until it is processed. */
 async function send(type: string, object: Record<string, unknown> | null = {}): Promise<string> {
   const id = await sendStripe(connection, SECRET, type, object)
-  await expect.poll(async () => (await api<{ status: string }>(`billing/webhooks/${id}`)).status, LONG).toMatch(FINAL)
+  await expect.poll(async () => (await api<{ status: string }>(`billing/webhooks/${id}`)).status).toMatch(FINAL)
   return id
 }
 const FINAL = /^(processed|ignored|failed)$/
-const LONG = { timeout: 30_000 }
 
 describe.each([
   ['with JavaScript', true, 'cus_scripted'],
@@ -98,8 +97,8 @@ describe.each([
     await question.getByRole('button', { name: 'Replay event' }).click()
     await page.waitForURL(new RegExp(`${id}(\\?replayed=1)?$`))
     const result = page.locator('#now').getByText('The event was processed again, and failed.')
-    if (!javaScriptEnabled) await expect.poll(async () => (await page.reload()) && result.count(), LONG).toBe(1)
-    await result.waitFor(LONG)
+    if (!javaScriptEnabled) await expect.poll(async () => (await page.reload()) && result.count()).toBe(1)
+    await result.waitFor()
     expect(await page.getByText('will be processed again').count()).toBe(0)
     expect(await page.locator('.attempts > li').count()).toBe(2)
   })
@@ -134,8 +133,8 @@ describe.each([
     await page.getByText('Event type: invoice.voided').waitFor()
     await page.getByRole('button', { name: /^Replay \d+ events?$/ }).click()
     const done = page.getByRole('heading', { name: 'Replay done' })
-    if (!javaScriptEnabled) await expect.poll(async () => (await page.reload()) && done.count(), LONG).toBe(1)
-    await done.waitFor(LONG)
+    if (!javaScriptEnabled) await expect.poll(async () => (await page.reload()) && done.count()).toBe(1)
+    await done.waitFor()
     await page.getByRole('link', { name: 'See why' }).click()
     await page.waitForURL(/replay_id=rpl_.*status=failed/)
     expect(await page.locator('#events tr').count()).toBeGreaterThan(0)
@@ -152,7 +151,7 @@ describe('the list of events', () => {
   /** What the pill says, with its reason. */
   const state = async (page: Page) =>
     `${await page.locator('[data-pill]').textContent()} ${await page.locator('[data-pill-reason]').textContent()}`.trim()
-  const says = (page: Page, text: RegExp) => expect.poll(() => state(page), LONG).toMatch(text)
+  const says = (page: Page, text: RegExp) => expect.poll(() => state(page)).toMatch(text)
 
   it('is live until it is paused, by the user or because somebody reads it', async () => {
     const page = await tab()
@@ -161,20 +160,20 @@ describe('the list of events', () => {
     const count = () => page.locator('#status-ignored .count').textContent()
     const before = Number(await count())
     const first = await send('price.created', { object: 'price', id: 'price_1' })
-    await page.locator(`#${first} .badge`, { hasText: 'ignored' }).waitFor(LONG)
-    await expect.poll(async () => Number(await count()), LONG).toBe(before + 1)
+    await page.locator(`#${first} .badge`, { hasText: 'ignored' }).waitFor()
+    await expect.poll(async () => Number(await count())).toBe(before + 1)
     await page.getByRole('button', { name: 'Pause' }).click()
     await says(page, /^Paused by you$/)
     const second = await send('price.updated', { object: 'price', id: 'price_1' })
     await page.waitForTimeout(4000) // longer than the interval of the updates
     expect(await page.locator(`#${second}`).count()).toBe(0)
     await page.getByRole('button', { name: 'Resume' }).click()
-    await page.locator(`#${second}`).waitFor(LONG)
+    await page.locator(`#${second}`).waitFor()
     await page.locator(`#${second}`).hover()
     await says(page, /^Paused while you read$/)
     const third = await send('price.deleted', { object: 'price', id: 'price_1' })
-    await page.getByRole('button', { name: 'Show 1 new event' }).click(LONG)
-    await page.locator(`#${third}`).waitFor(LONG)
+    await page.getByRole('button', { name: 'Show 1 new event' }).click()
+    await page.locator(`#${third}`).waitFor()
   })
 
   it('says that it is offline or has to wait, and goes on by itself', async () => {

@@ -89,7 +89,7 @@ it('leads from an empty project to the first allowed feature, without a terminal
   await connect(page, click)
   await looksGood(page, 'test-event')
   await click('button', 'Send a test event')
-  await page.locator('#now .badge', { hasText: 'processed' }).first().waitFor({ timeout: 30_000 })
+  await page.locator('#now .badge', { hasText: 'processed' }).first().waitFor()
   await looksGood(page, 'test-event-sent')
   await click('link', 'Overview')
   await page.locator('#setup', { hasText: 'Next: the first answer' }).waitFor()

@@ -179,7 +179,7 @@ afterAll(() => browser?.close())
 
 async function settle(page: Page, name: string): Promise<void> {
   if (name === 'sign-in') await page.getByLabel('Email address').waitFor()
-  if (name === 'reference') await page.getByText('Mint an API key').waitFor({ timeout: 60_000 })
+  if (name === 'reference') await page.getByText('Mint an API key').waitFor()
 }
 
 it('every page has no violations that axe finds, light and dark, fits into 360 px and more, and loads nothing from other origins', async () => {
@@ -290,22 +290,6 @@ it('the HTML of a page is under 60 KB, and the script and style sheet are under 
   const missing = await fetch(`${URL_OF_CONSOLE}/assets/none.css`)
   expect([missing.status, missing.headers.get('Content-Type')]).toEqual([404, 'application/problem+json'])
   expect(missing.headers.get('Cache-Control')).toBeNull()
-})
-
-it('paints quickly', async () => {
-  const page = await context.newPage()
-  const times: number[] = []
-  for (const name of ['keys', 'events', 'event', 'health']) {
-    await page.goto(URL_OF_CONSOLE + (paths[name] as string))
-    const first = `new Promise((done) => new PerformanceObserver((list) => {
-      const [entry] = list.getEntriesByName('first-contentful-paint')
-      if (entry) done(entry.startTime)
-    }).observe({ type: 'paint', buffered: true }))`
-    times.push(await page.evaluate<number>(first))
-  }
-  console.log(`First contentful paint: ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')}`)
-  expect(Math.max(...times)).toBeLessThan(3000)
-  await page.close()
 })
 
 it('has its headings in one place, its controls at one height, and the titles of the chart in view', async () => {

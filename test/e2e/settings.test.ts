@@ -190,7 +190,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
         await action.scrollIntoViewIfNeeded()
         const box = await action.boundingBox()
         expect([verb, box && box.x >= 0 && box.x + box.width <= width]).toEqual([verb, true])
-        await action.click({ trial: true, timeout: 5000 }) // nothing covers it
+        await action.click({ trial: true }) // nothing covers it
       }
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     }

@@ -67,7 +67,7 @@ describe('somebody new', () => {
     await steps.click('link', 'I have stored the secret')
     await page.getByText('Waiting for the first call').waitFor()
     expect((await callWith(secret, projectOf(page))).status).toBe(200)
-    await expect.poll(current, { timeout: 20_000 }).toBe('Next: Connect a billing vendor')
+    await expect.poll(current).toBe('Next: Connect a billing vendor')
     await expect.poll(() => page.locator('#said').textContent()).toBe('The API key has been used.')
   })
 
@@ -85,9 +85,9 @@ describe('somebody new', () => {
 
   it('is told why a delivery was refused, and then sees the first event processed, without a click', async () => {
     await sendStripe(connection, 'whsec_of_another_endpoint', 'invoice.paid').catch(() => null)
-    await page.locator('#first .refusal', { hasText: 'signature_mismatch' }).waitFor({ timeout: 30_000 })
+    await page.locator('#first .refusal', { hasText: 'signature_mismatch' }).waitFor()
     await sendStripe(connection, SECRET, 'customer.subscription.created')
-    await page.locator('#first .badge', { hasText: 'processed' }).waitFor({ timeout: 30_000 })
+    await page.locator('#first .badge', { hasText: 'processed' }).waitFor()
     expect(await page.locator('#first').getAttribute('hx-get')).toBeNull()
     expect(await page.locator('#first.step.done h2').textContent()).toBe('Done: Receive the first event')
     // The rest of the page agrees.

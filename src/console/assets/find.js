@@ -35,8 +35,11 @@ document.addEventListener('keydown', (event) => {
   } else if (key === 'ArrowDown' || key === 'ArrowUp') moveIn(target.closest('#find'), event)
 })
 
+// Whether the results are for what was typed: while one types on, they are for its first letters.
+const isCurrent = (form) => form.querySelector('#found').dataset.for === form.elements.q.value.trim()
+
 function moveIn(form, event) {
-  if (!form) return
+  if (!form || !isCurrent(form)) return
   const stops = [form.elements.q, ...form.querySelectorAll('.places a')]
   const next = stops[stops.indexOf(event.target) + (event.key === 'ArrowDown' ? 1 : -1)]
   if (!next) return
@@ -44,14 +47,12 @@ function moveIn(form, event) {
   next.focus()
 }
 
-// Enter opens the first result, if the results are for what was typed.
+// Enter opens the first result.
 document.addEventListener('submit', (event) => {
   const form = event.target
   if (form.id !== 'find') return
-  const found = form.querySelector('#found')
-  const first = found.querySelector('.places a')
-  const isCurrent = found.dataset.for === form.elements.q.value.trim()
-  if (!first || !isCurrent) return
+  const first = form.querySelector('#found .places a')
+  if (!first || !isCurrent(form)) return
   event.preventDefault()
   location.assign(first.href)
 })
