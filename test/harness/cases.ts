@@ -13,3 +13,13 @@ const { ALL_CASES } = env as unknown as { ALL_CASES: boolean }
 export function cases(all: number): number {
   return ALL_CASES ? all : Math.ceil(all * SHARE)
 }
+
+/**
+ * Those of a list's cases that one of many like tests takes. `npm test` takes one of them, each in its turn, and
+ * `npm run test:all` takes all. For cases that the code treats alike whichever test meets them.
+ *
+ * @param nth which of the tests asks
+ */
+export function inTurn<T>(all: readonly T[], nth: number): readonly T[] {
+  return ALL_CASES ? all : all.slice(nth % all.length).slice(0, 1)
+}

@@ -12,6 +12,7 @@ import {
   freshProject,
   head,
   inStore,
+  inTurn,
   mint,
   type RequestOptions,
   STORE,
@@ -92,11 +93,14 @@ function ask(route: (typeof ROUTES)[number], options: RequestOptions) {
   })
 }
 
+/** The ways to die that a route is tried with. */
+const deathsOf = (route: (typeof ROUTES)[number]) => inTurn(DEATHS, reads.indexOf(route))
+
 describe.each(reads)('$method $path', (route) => {
   const { path, meta } = route
   beforeAll(newProject)
 
-  it.each(DEATHS)('is closed to a known key at once: %s', async (code, kill) => {
+  it.each(deathsOf(route))('is closed to a known key at once: %s', async (code, kill) => {
     const { id, secret } = await knownKey()
     await kill(id)
     const { status, body, headers } = await ask(route, { token: secret, project })
@@ -178,7 +182,7 @@ describe.each(deferring)('$method $path, which reads with the key', (route) => {
     expect(asked.slice(first)).toEqual(expect.arrayContaining(['marker', 'last_used_at sent', 'last_used_at answered']))
   })
 
-  it.each(DEATHS)('has no effect for a dead key: %s', async (code, kill) => {
+  it.each(deathsOf(route))('has no effect for a dead key: %s', async (code, kill) => {
     const { id, secret } = await staleKey()
     await kill(id)
     const { asked, bindings } = recorder()
@@ -186,7 +190,7 @@ describe.each(deferring)('$method $path, which reads with the key', (route) => {
     expect(new Set(asked)).toEqual(new Set(['reads sent', 'reads answered']))
   })
 
-  it.runIf(isBesideKey(path)).each(DEATHS)(
+  it.runIf(isBesideKey(path)).each(deathsOf(route))(
     "tells a dead key so where D1 refuses one of the route's statements: %s",
     async (code, kill) => {
       const { id, secret } = await knownKey()

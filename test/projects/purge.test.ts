@@ -8,6 +8,7 @@ import {
   addMember,
   bound,
   call,
+  cases,
   D1_LOST,
   DIRECTORY,
   deliver,
@@ -181,7 +182,7 @@ describe('a purge that fails', () => {
   })
 
   it('goes on where a run ended: each run keeps to its share of statements', async () => {
-    const world = await fullWorld(700)
+    const world = await fullWorld(cases(700))
     await over(world)
     let statements = 0
     const DB = tamperedD1(async ({ statements: n, run }) => {
