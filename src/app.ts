@@ -45,6 +45,7 @@ import { connectionRoutes } from './inbox/connections/routes'
 import { verificationRoutes } from './inbox/connections/verification-routes'
 import { diagnosisRoutes } from './inbox/diagnoses/routes'
 import { eventRoutes } from './inbox/events/routes'
+import { failureRoutes } from './inbox/failures/routes'
 import { importRoutes } from './inbox/imports/routes'
 import { customerRoutes } from './inbox/objects/customer-routes'
 import { invoiceRoute, paymentMethodRoute, subscriptionRoute } from './inbox/objects/routes'
@@ -136,6 +137,7 @@ const app = base
   .route('/platform/v1/billing/connections', importRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)
+  .route('/platform/v1/billing/webhooks/failures', failureRoutes)
   .route('/platform/v1/billing/webhooks', inboxHealthRoutes)
   .route('/platform/v1/billing/webhooks', replayRoutes)
   .route('/platform/v1/billing/webhooks', eventRoutes)

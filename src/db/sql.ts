@@ -25,7 +25,7 @@ export function literals(words: readonly string[]): SQL {
 }
 
 /** The time (ms) in an id, as an expression: see `idTime` in lib/ids.ts. */
-export function timeIn(id: Column): SQL<number> {
+export function timeIn(id: Column | SQL): SQL<number> {
   const { alphabet, from, chars } = ID_TIME
   const digits = Array.from({ length: chars }, (_, i) => {
     const digit = sql`instr(${literals([alphabet])}, substr(${id}, ${sql.raw(String(from + i))}, 1)) - 1`

@@ -179,7 +179,11 @@ describe('the overview of a project', () => {
     const at = connections(project).replace(start(project), '')
     const found = links(await look())
     expect(found).toEqual([
-      ['bad', '1 event could not be processed in the last hour.', '/platform/billing/webhooks?status=failed'],
+      [
+        'bad',
+        '1 event of Stripe failed, the last one received just now. The payload is not an event in the format of Stripe.',
+        `/platform/billing/webhooks?status=failed&amp;connection_id=${connection}&amp;error_code=payload_invalid`,
+      ],
       [
         'warn',
         '1 delivery from Stripe was refused in the last hour: signature_mismatch 1.',

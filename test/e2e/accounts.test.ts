@@ -93,7 +93,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByLabel('Send me an email').uncheck()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Your choice of security emails was saved').waitFor()
-    expect(await page.getByLabel('Send me an email').isChecked()).toBe(false)
+    await expect.poll(() => page.getByLabel('Send me an email').isChecked()).toBe(false)
     await page.getByRole('link', { name: 'All activity' }).click()
     await page.getByText('Turned security emails off').waitFor()
     await inspect('activity')

@@ -69,7 +69,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       await page.getByLabel('Key').fill(key)
       await page.getByLabel('Name').fill(key.toUpperCase())
       await page.getByLabel('Type').selectOption(type)
-      expect(await page.getByLabel('If several sources include it').isVisible()).toBe(key === 'seats')
+      await expect.poll(() => page.getByLabel('If several sources include it').isVisible()).toBe(key === 'seats')
       await press('Create feature')
       expect(await notice()).toContain('The feature was created.')
     }
@@ -94,14 +94,14 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByLabel('per seat: seats').check()
     await press('Create plan')
     expect(await notice()).toContain('The plan was created.')
-    expect(await page.getByLabel('ID of price 1').inputValue()).toBe('price_pro')
+    await expect.poll(() => page.getByLabel('ID of price 1').inputValue()).toBe('price_pro')
     await press('Review change')
     await page.getByRole('heading', { name: 'Who is affected' }).waitFor()
     expect(await main()).toContain('1 consumer would be affected.')
     expect(await main()).toContain('1 consumer gains SEATS')
     if (javaScriptEnabled) expect(await violations(page)).toEqual([])
     await press('Back to the form')
-    expect(await page.getByLabel('ID of price 1').inputValue()).toBe('price_pro')
+    await expect.poll(() => page.getByLabel('ID of price 1').inputValue()).toBe('price_pro')
     await press('Review change')
     await press('Save for 1 consumer')
     expect(await notice()).toContain('The plan was changed.')
@@ -111,9 +111,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('shows what a consumer may do and why, down to the event', async () => {
     await page.goto(`${base}/consumers/ext:user_1`)
-    expect(await page.getByRole('row', { name: /^SEATS/ }).innerText()).toMatch(
-      /allowed\s+15\s+Included in a subscription/,
-    )
+    await expect
+      .poll(() => page.getByRole('row', { name: /^SEATS/ }).innerText())
+      .toMatch(/allowed\s+15\s+Included in a subscription/)
     await page
       .getByRole('row', { name: /^SEATS/ })
       .getByText('1 source')
@@ -128,9 +128,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   it('denies a feature, explains it, and revokes that after a question', async () => {
     await page.goto(`${base}/consumers/ext:user_1`)
     await link('Grant or deny…').click()
-    expect(await page.getByLabel('Plan', { exact: true }).isVisible()).toBe(false)
+    await expect.poll(() => page.getByLabel('Plan', { exact: true }).isVisible()).toBe(false)
     await page.getByLabel('What to do').selectOption('Deny a feature')
-    expect(await page.getByLabel('Value').isVisible()).toBe(false)
+    await expect.poll(() => page.getByLabel('Value').isVisible()).toBe(false)
     await press('Save')
     await page.getByText('Must be chosen.').waitFor()
     await page.getByLabel('Feature', { exact: true }).selectOption('SSO (sso)')
@@ -142,7 +142,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByRole('link', { name: 'Revoke no sso' }).click()
     await asked().getByRole('button', { name: 'Revoke grant' }).click()
     expect(await notice()).toContain('The grant was revoked')
-    expect(await rowOf('Denies sso').innerText()).toContain('revoked')
+    await expect.poll(() => rowOf('Denies sso').innerText()).toContain('revoked')
   })
 
   it('saw no script errors, no policy violations, and no requests to other origins', () => {

@@ -37,7 +37,7 @@ describe('a customer in the console', () => {
     await page.goto(`${URL_OF_CONSOLE}/console/sessions`)
     expect(here()).toBe('/console/sign-in?next=%2Fconsole%2Fsessions')
     await signIn(page, 'customer@example.com', '/console/sessions')
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Sessions')
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Sessions')
     const cookie = (await context.cookies()).find(({ name }) => name === '__Host-session')
     expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: 'Lax', path: '/' })
   })
@@ -55,15 +55,15 @@ describe('a customer in the console', () => {
     await tab.getByRole('button', { name: 'Sign in' }).click()
     await tab.waitForURL(`${URL_OF_CONSOLE}/console`)
     await page.reload()
-    expect(await rowsOfSessions().count()).toBe(3)
+    await expect.poll(() => rowsOfSessions().count()).toBe(3)
     await other.close()
   })
 
   it('ends the other session', async () => {
     const row = rowsOfSessions().filter({ hasNotText: 'this session' }).nth(1)
     await row.getByRole('button').click()
-    expect(await page.getByRole('status').first().textContent()).toContain('ended')
-    expect(await rowsOfSessions().count()).toBe(2)
+    await expect.poll(() => page.getByRole('status').first().textContent()).toContain('ended')
+    await expect.poll(() => rowsOfSessions().count()).toBe(2)
   })
 
   it('creates a project', async () => {
@@ -73,7 +73,7 @@ describe('a customer in the console', () => {
     project = /\/p\/(prj_\w+)/.exec(page.url())?.[1] ?? ''
     expect(here()).toContain(`/console/p/${project}`)
     await link('API keys').click()
-    expect(await page.locator('.empty #example-curl-example').textContent()).toContain('curl ')
+    await expect.poll(() => page.locator('.empty #example-curl-example').textContent()).toContain('curl ')
   })
 
   it('creates an API key, and copies its secret', async () => {
@@ -100,16 +100,16 @@ describe('a customer in the console', () => {
     await link('Edit Server').click()
     await page.getByLabel('Expires').selectOption('In 30 days')
     await button('Save').click()
-    expect(await page.getByRole('status').first().textContent()).toContain('changed')
-    expect(await page.locator('.facts').textContent()).toContain('Expiresin 30 d')
+    await expect.poll(() => page.getByRole('status').first().textContent()).toContain('changed')
+    await expect.poll(() => page.locator('.facts').textContent()).toContain('Expiresin 30 d')
   })
 
   it('rotates it after a confirmation: the old secret works until the new one is used', async () => {
     await link('Rotate Server').click()
     const dialog = page.getByRole('dialog')
-    expect(await dialog.textContent()).toMatch(/The key was last used at .* UTC \(just now\)/)
+    await expect.poll(() => dialog.textContent()).toMatch(/The key was last used at .* UTC \(just now\)/)
     await page.keyboard.press('Escape')
-    expect(await dialog.isVisible()).toBe(false)
+    await expect.poll(() => dialog.isVisible()).toBe(false)
     await link('Rotate Server').click()
     await dialog.getByRole('button', { name: 'Rotate key' }).click()
     const fresh = (await page.locator('#secret').textContent()) ?? ''
@@ -123,7 +123,7 @@ describe('a customer in the console', () => {
   it('revokes it after a confirmation', async () => {
     await link('Revoke Server').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
-    expect(await page.getByRole('status').first().textContent()).toContain('revoked')
+    await expect.poll(() => page.getByRole('status').first().textContent()).toContain('revoked')
     expect((await call(secret, project)).status).toBe(401)
   })
 
@@ -154,7 +154,7 @@ describe('a customer in the console', () => {
 
   it('watches signed events arrive', async () => {
     await link('Events').first().click()
-    expect(await page.locator('#no-events').textContent()).toContain('No events yet')
+    await expect.poll(() => page.locator('#no-events').textContent()).toContain('No events yet')
     event = await sendStripe(connection, SECRET, 'customer.subscription.updated')
     await page.locator(`#${event}`).waitFor()
     await page.locator(`#${event} .badge`, { hasText: 'processed' }).waitFor()
@@ -180,10 +180,12 @@ describe('a customer in the console', () => {
 
   it('opens the event', async () => {
     await link('customer.subscription.updated').click()
-    expect(await page.getByLabel('Payload as JSON').textContent()).toContain('"type": "customer.subscription.updated"')
-    expect(await page.locator('.facts').getByRole('link', { name: 'cus_1' }).count()).toBe(1)
+    await expect
+      .poll(() => page.getByLabel('Payload as JSON').textContent())
+      .toContain('"type": "customer.subscription.updated"')
+    await expect.poll(() => page.locator('.facts').getByRole('link', { name: 'cus_1' }).count()).toBe(1)
     await page.getByText('Raw bytes').click()
-    expect(await page.getByLabel('Raw bytes').textContent()).toContain('000000  7b 22')
+    await expect.poll(() => page.getByLabel('Raw bytes').textContent()).toContain('000000  7b 22')
   })
 
   it('replays it', async () => {
@@ -201,12 +203,12 @@ describe('a customer in the console', () => {
 
   it('reads the chart, with a text alternative and a table', async () => {
     await link('Health').first().click()
-    expect(await page.locator('.tiles').first().textContent()).toMatch(/Received3/)
+    await expect.poll(() => page.locator('.tiles').first().textContent()).toMatch(/Received3/)
     const chart = page.getByRole('img', { name: /Lag over 1 hour: 3 events received/ })
     await chart.waitFor()
-    expect(await chart.locator('path.line').count()).toBe(3)
+    await expect.poll(() => chart.locator('path.line').count()).toBe(3)
     await page.getByText('Show as a table').click()
-    expect(await page.getByLabel('Lag', { exact: true }).getByRole('row').count()).toBeGreaterThan(1)
+    await expect.poll(() => page.getByLabel('Lag', { exact: true }).getByRole('row').count()).toBeGreaterThan(1)
   })
 
   it('reads the API reference', async () => {
@@ -220,7 +222,7 @@ describe('a customer in the console', () => {
     await page.goto(`${URL_OF_CONSOLE}/console`)
     await page.locator('.account summary').click()
     await button('Sign out').click()
-    expect(await page.getByRole('status').first().textContent()).toContain('signed out')
+    await expect.poll(() => page.getByRole('status').first().textContent()).toContain('signed out')
     await other.waitForURL(/\/console\/sign-in\?next=%2Fconsole%2Fsessions$/)
     await other.close()
     await page.goto(`${URL_OF_CONSOLE}/console`)

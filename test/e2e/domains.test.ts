@@ -40,11 +40,13 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(path)
     await add('co.uk', 'sso')
     await page.getByRole('alert').waitFor()
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('co.uk')
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('co.uk')
     await add('bücher-company.de', 'surface')
     await page.getByRole('heading', { level: 1, name: 'bücher-company.de' }).waitFor()
-    expect(await page.locator('#record-name').textContent()).toBe('_platform-challenge.xn--bcher-company-wob.de')
-    expect(await page.locator('#record-value').textContent()).toMatch(/^platform-verify=[0-9a-z]{32}$/)
+    await expect
+      .poll(() => page.locator('#record-name').textContent())
+      .toBe('_platform-challenge.xn--bcher-company-wob.de')
+    await expect.poll(() => page.locator('#record-value').textContent()).toMatch(/^platform-verify=[0-9a-z]{32}$/)
     if (javaScriptEnabled) expect(await violations(page)).toEqual([])
   })
 
@@ -56,7 +58,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(path)
     await shown('domains-list')
     await page.goBack()
-    expect(await resolvers.count()).toBe(3)
+    await expect.poll(() => resolvers.count()).toBe(3)
     if (javaScriptEnabled) expect(await violations(page)).toEqual([])
   })
 

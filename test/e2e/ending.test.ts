@@ -62,7 +62,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByRole('button', { name: 'Delete project' }).click()
     await page.getByText('The project was deleted.').waitFor()
     const row = page.getByRole('row').filter({ hasText: 'Last days' })
-    expect(await row.textContent()).toMatch(/20\d\d-\d\d-\d\d .*Undo/)
+    await expect.poll(() => row.textContent()).toMatch(/20\d\d-\d\d-\d\d .*Undo/)
     await shown('deleted')
     expect((await callKeys()).status).toBe(401)
   })

@@ -66,7 +66,7 @@ async function connect(page: Page, click: ReturnType<typeof counting>) {
 
 async function catalog(page: Page, click: ReturnType<typeof counting>) {
   await click('link', 'Create a feature')
-  expect(await page.getByLabel('Key').inputValue()).toBe('seats')
+  await expect.poll(() => page.getByLabel('Key').inputValue()).toBe('seats')
   await click('button', 'Create feature')
   await click('link', 'Create a plan')
   await page.getByLabel('Key').fill('team')
@@ -112,7 +112,7 @@ it('leads from an empty project to the first allowed feature, without a terminal
   }
   await looksGood(page, 'answer-allowed')
   await page.getByRole('link', { name: 'Overview' }).click()
-  expect(await page.locator('#steps').count()).toBe(0)
+  await expect.poll(() => page.locator('#steps').count()).toBe(0)
   expect(seen).toEqual({ problems: [], foreign: [] })
   await context.close()
 })
@@ -130,6 +130,6 @@ it('does so without JavaScript', async () => {
   await page.getByText('Allowed: 5 seats').waitFor()
   await page.getByText('The call that asks this').click()
   await page.getByText('Go', { exact: true }).click()
-  expect(await page.locator('.answer .panel:visible').textContent()).toContain('package main')
+  await expect.poll(() => page.locator('.answer .panel:visible').textContent()).toContain('package main')
   await context.close()
 })

@@ -74,14 +74,14 @@ describe('the frame', () => {
       for (const [label, path] of SECTIONS) {
         await menu.getByRole('link', { name: label, exact: true }).click()
         await page.waitForURL(at(path))
-        expect(await menu.locator('[aria-current=page]').innerText()).toBe(label)
+        await expect.poll(() => menu.locator('[aria-current=page]').innerText()).toBe(label)
         expect(await page.title()).toBe(`${label} · Framed · Platform API`)
       }
     }))
 
   it('shows the mode of the project beside its name, and its status', () =>
     within(at('/platform/settings/general'), async (page) => {
-      expect(await page.locator('.where .badge').innerText()).toBe('test')
+      await expect.poll(() => page.locator('.where .badge').innerText()).toBe('test')
       await page.locator('#status', { hasText: 'Healthy' }).click()
       await page.getByRole('heading', { level: 1, name: /Health/ }).waitFor()
     }))
@@ -108,12 +108,12 @@ describe('the frame', () => {
     await within(
       path,
       async (page) => {
-        expect(await drawer(page).isVisible()).toBe(false)
+        await expect.poll(() => drawer(page).isVisible()).toBe(false)
         const open = page.getByRole('button', { name: 'Menu' })
         await open.click()
-        expect(await drawer(page).isVisible()).toBe(true)
+        await expect.poll(() => drawer(page).isVisible()).toBe(true)
         await page.keyboard.press('Escape')
-        expect(await drawer(page).isVisible()).toBe(false)
+        await expect.poll(() => drawer(page).isVisible()).toBe(false)
         await open.click()
         await drawer(page).getByRole('link', { name: 'Health', exact: true }).click()
         await page.waitForURL(at('/platform/billing/webhooks/health'))
@@ -126,13 +126,13 @@ describe('the frame', () => {
   it('shows error codes to anybody, and to a user in the frame', async () => {
     const url = `${URL_OF_CONSOLE}/errors#key_rotated`
     await within(url, async (page) => {
-      expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1)
-      expect(await page.getByRole('row').filter({ hasText: 'key_rotated' }).innerText()).toContain(
-        'rotate the key again',
-      )
+      await expect.poll(() => page.getByRole('navigation', { name: 'Main' }).count()).toBe(1)
+      await expect
+        .poll(() => page.getByRole('row').filter({ hasText: 'key_rotated' }).innerText())
+        .toContain('rotate the key again')
     })
     const anybody = await browser.newContext()
-    await within(url, async (page) => expect(await page.getByRole('navigation').count()).toBe(0), anybody)
+    await within(url, async (page) => await expect.poll(() => page.getByRole('navigation').count()).toBe(0), anybody)
     await anybody.close()
   })
 })
@@ -146,8 +146,8 @@ describe('a page', () => {
       at('/platform/settings/api-keys'),
       async (page) => {
         const created = page.locator('td time').first()
-        expect(await created.innerText()).toBe('just now')
-        expect(await created.getAttribute('title')).toMatch(/ UTC\n.* Europe\/Berlin$/)
+        await expect.poll(() => created.innerText()).toBe('just now')
+        await expect.poll(() => created.getAttribute('title')).toMatch(/ UTC\n.* Europe\/Berlin$/)
         await berlin.clock.fastForward('02:50') // leaves half a minute for a busy machine
         await expect.poll(() => created.innerText()).toBe('3 min ago')
         await berlin.clock.fastForward('50:00:00')
@@ -166,7 +166,7 @@ describe('a page', () => {
       async (page) => {
         const note = page.locator('#stale')
         await page.locator('#status', { hasText: 'Healthy' }).waitFor()
-        expect(await note.isVisible()).toBe(false)
+        await expect.poll(() => note.isVisible()).toBe(false)
         await made.setOffline(true)
         await made.clock.fastForward(11_000)
         await note.getByText('the server cannot be reached').waitFor()
@@ -197,8 +197,8 @@ describe('a page', () => {
       await page.getByRole('dialog').waitFor()
       expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel')
       await page.keyboard.press('Enter')
-      expect(await page.getByRole('dialog').isVisible()).toBe(false)
-      expect(await page.getByRole('link', { name: 'Revoke Server' }).count()).toBe(1)
+      await expect.poll(() => page.getByRole('dialog').isVisible()).toBe(false)
+      await expect.poll(() => page.getByRole('link', { name: 'Revoke Server' }).count()).toBe(1)
     }))
 
   it('lets the chart be read by pointer and by keyboard', () =>
@@ -206,18 +206,18 @@ describe('a page', () => {
       const readout = page.locator('#readout')
       await expect.poll(() => readout.innerText()).toContain('arrow keys')
       await page.locator('.chart .hit').first().hover()
-      expect(await readout.innerText()).toMatch(/UTC: \d+ received, \d+ completed/)
+      await expect.poll(() => readout.innerText()).toMatch(/UTC: \d+ received, \d+ completed/)
       await page.mouse.move(0, 0)
-      expect(await readout.innerText()).toContain('arrow keys')
+      await expect.poll(() => readout.innerText()).toContain('arrow keys')
       await page.locator('.chart .plot').focus()
       await page.keyboard.press('End')
-      expect(await readout.innerText()).toMatch(/UTC: \d+ received/)
+      await expect.poll(() => readout.innerText()).toMatch(/UTC: \d+ received/)
     }))
 
   it('is printed without the frame', () =>
     within(at('/platform/billing/webhooks'), async (page) => {
       await page.emulateMedia({ media: 'print' })
-      expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(false)
-      expect(await page.getByRole('cell', { name: 'invoice.paid' }).isVisible()).toBe(true)
+      await expect.poll(() => page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(false)
+      await expect.poll(() => page.getByRole('cell', { name: 'invoice.paid' }).isVisible()).toBe(true)
     }))
 })

@@ -64,11 +64,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await owner.getByLabel('Role', { exact: true }).selectOption('Viewer')
     await owner.getByRole('button', { name: 'Send invitation' }).click()
     await owner.getByText('The invitation was created').waitFor()
-    expect(await rowOf(owner, guestEmail).textContent()).toContain('pending')
+    await expect.poll(() => rowOf(owner, guestEmail).textContent()).toContain('pending')
     await owner.getByLabel('Email address').fill(guestEmail)
     await owner.getByRole('button', { name: 'Send invitation' }).click()
     await owner.getByText('This address has a pending invitation').waitFor()
-    expect(await owner.getByLabel('Email address').inputValue()).toBe(guestEmail)
+    await expect.poll(() => owner.getByLabel('Email address').inputValue()).toBe(guestEmail)
   })
 
   it('the invited person opens the link in the email, signs in, and accepts', async () => {
@@ -84,24 +84,24 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await guest.waitForURL(new RegExp(`/console/p/${project}`))
     expect(await notice(guest)).toBe('You are a member of this project now.')
     await guest.goto(members)
-    expect(await rowOf(guest, guestEmail).textContent()).toContain('Viewer')
-    expect(await guest.getByRole('combobox').count()).toBe(0)
-    expect(await guest.getByRole('link', { name: 'Invite', exact: true }).count()).toBe(0)
+    await expect.poll(() => rowOf(guest, guestEmail).textContent()).toContain('Viewer')
+    await expect.poll(() => guest.getByRole('combobox').count()).toBe(0)
+    await expect.poll(() => guest.getByRole('link', { name: 'Invite', exact: true }).count()).toBe(0)
   })
 
   it('the owner promotes them at once', async () => {
     await owner.goto(members)
     const save = owner.getByRole('button', { name: `Save role of ${guestEmail}` })
     // There is nothing to save before another role is chosen.
-    expect(await save.isVisible()).toBe(false)
+    await expect.poll(() => save.isVisible()).toBe(false)
     await roleOf().selectOption('Admin')
     await save.click()
     await owner.getByText('The role was changed').waitFor()
-    expect(await roleOf().inputValue()).toBe('admin')
+    await expect.poll(() => roleOf().inputValue()).toBe('admin')
     await guest.goto(members)
     await guest.getByRole('heading', { name: 'Invite somebody' }).waitFor()
     // An admin cannot change an owner.
-    expect(await guest.getByRole('combobox', { name: /Role of members-owner/ }).count()).toBe(0)
+    await expect.poll(() => guest.getByRole('combobox', { name: /Role of members-owner/ }).count()).toBe(0)
   })
 
   it('demotes them after a question, and not from a page that is out of date', async () => {
@@ -121,11 +121,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     }
     await question.getByRole('button', { name: 'Change role' }).click()
     await owner.getByText('The role was changed').waitFor()
-    expect(await roleOf().inputValue()).toBe('developer')
+    await expect.poll(() => roleOf().inputValue()).toBe('developer')
     await old.getByLabel(`Role of ${guestEmail}`).selectOption('Owner')
     await old.getByRole('button', { name: `Save role of ${guestEmail}` }).click()
     await old.getByText('the role is developer now').waitFor()
-    expect(await old.getByLabel(`Role of ${guestEmail}`).inputValue()).toBe('developer')
+    await expect.poll(() => old.getByLabel(`Role of ${guestEmail}`).inputValue()).toBe('developer')
     await old.close()
   })
 
@@ -137,7 +137,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await owner.goto(members)
     await confirm(owner, `Remove ${guestEmail}`, 'Remove member', 'Revoke it too')
     await owner.getByText('or whose secret they were given, were revoked').waitFor()
-    expect(await rowOf(owner, guestEmail).count()).toBe(0)
+    await expect.poll(() => rowOf(owner, guestEmail).count()).toBe(0)
     expect((await api<{ data: unknown[] }>('api-keys')).data).toEqual([])
     await guest.goto(members)
     await guest.getByRole('heading', { name: 'Page not found' }).waitFor()
@@ -154,7 +154,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('the last owner cannot leave; with another owner, they can', async () => {
     await owner.goto(members)
-    expect(await rowOf(owner, 'you').textContent()).toContain('The only owner cannot leave')
+    await expect.poll(() => rowOf(owner, 'you').textContent()).toContain('The only owner cannot leave')
     const { id } = await api<{ id: string }>('invitations', { email: guestEmail, role: 'owner' })
     await guest.goto(`${URL_OF_CONSOLE}/console/invitations/${id}`)
     await guest.getByRole('button', { name: 'Accept' }).click()

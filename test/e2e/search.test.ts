@@ -49,9 +49,9 @@ describe('the search', () => {
           .count(),
       ).toBe(1)
       await page.keyboard.press('ArrowDown')
-      expect(await page.locator('a:focus').textContent()).toContain('Ada Lovelace')
+      await expect.poll(() => page.locator('a:focus').textContent()).toContain('Ada Lovelace')
       await page.keyboard.press('ArrowUp')
-      expect(await page.locator('dialog input:focus').count()).toBe(1)
+      await expect.poll(() => page.locator('dialog input:focus').count()).toBe(1)
       await Promise.all([page.waitForURL(at(`/platform/consumers/${consumer}`)), page.keyboard.press('Enter')])
     })
   })
@@ -60,7 +60,7 @@ describe('the search', () => {
     await within('/platform/consumers', async (page) => {
       await page.locator('main input').first().fill('')
       await page.locator('main input').first().press('/')
-      expect(await page.getByRole('dialog').count()).toBe(0)
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog').getByRole('searchbox').waitFor()
       await page.keyboard.press('Escape')

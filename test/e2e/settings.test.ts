@@ -59,21 +59,21 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(`${base}/api-keys/new`)
     const matrix = page.getByRole('table', { name: 'Scopes' })
     expect(await ticked()).toEqual(['consumers:read', 'consumers:write', 'entitlements:read'])
-    expect(await matrix.isVisible()).toBe(false)
+    await expect.poll(() => matrix.isVisible()).toBe(false)
     await page.getByText('Choose scopes', { exact: true }).click()
     // Without a script, a preset could not tick its scopes, so they are not shown beside it.
-    expect(await matrix.isVisible()).toBe(javaScriptEnabled)
+    await expect.poll(() => matrix.isVisible()).toBe(javaScriptEnabled)
     const mine = page.getByLabel('Only the scopes that I tick')
     if (javaScriptEnabled) {
       await page.getByLabel('Operations: events and replays').check()
       expect(await ticked()).toEqual(['billing:read', 'billing:write', 'connections:read'])
       await page.getByLabel('billing:write').uncheck()
-      expect(await mine.isChecked()).toBe(true)
+      await expect.poll(() => mine.isChecked()).toBe(true)
       await page.getByLabel('billing:write').check()
-      expect(await page.getByLabel('Operations: events and replays').isChecked()).toBe(true)
+      await expect.poll(() => page.getByLabel('Operations: events and replays').isChecked()).toBe(true)
     }
     await mine.check()
-    expect(await matrix.isVisible()).toBe(true)
+    await expect.poll(() => matrix.isVisible()).toBe(true)
     await page.getByLabel('audit_log:read').check()
     const chosen = await ticked()
     await page.getByLabel('Name').fill('Chosen')
@@ -93,7 +93,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await date.fill('2031-05-04')
     if (javaScriptEnabled) {
       await page.getByLabel('Expires').selectOption('Never')
-      expect(await date.inputValue()).toBe('')
+      await expect.poll(() => date.inputValue()).toBe('')
       await page.getByLabel('Expires').selectOption('On a date…')
       await date.fill('2031-05-04')
     }
@@ -113,7 +113,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     }
     await page.keyboard.press('ArrowLeft')
     expect(await shown()).toContain('curl ')
-    expect(await button('Try it').count()).toBe(javaScriptEnabled ? 1 : 0)
+    await expect.poll(() => button('Try it').count()).toBe(javaScriptEnabled ? 1 : 0)
     if (!javaScriptEnabled) return
     await button('Try it').click()
     await page.locator('.try', { hasText: '200: the key works. It is “Examples” of the project “Before”.' }).waitFor()
@@ -125,7 +125,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     page.once('dialog', (dialog) => dialog.accept())
     await page.reload()
     expect(await notice()).toContain('This key already exists')
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Once')
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Once')
     expect(await page.content()).not.toContain(secret)
     expect((await keys()).length).toBe(before)
     await link('Rotate Once').click()
@@ -215,8 +215,8 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await button('Revoke key').click()
     expect(await notice()).toContain('revoked')
     await page.goto(`${base}/api-keys/${key.id}`)
-    expect(await page.locator('main').innerText()).toContain('The key was revoked at')
-    expect(await link('Edit Worker 2').count()).toBe(0)
+    await expect.poll(() => page.locator('main').innerText()).toContain('The key was revoked at')
+    await expect.poll(() => link('Edit Worker 2').count()).toBe(0)
   })
 
   it('reads the audit log in words, and filters it', async () => {
@@ -226,11 +226,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await button('Apply filters').click()
     await expect.poll(() => page.locator('.audit tbody tr').count()).toBe(1)
     const row = page.locator('.audit tbody tr')
-    expect(await row.innerText()).toContain('Revoked an API key')
+    await expect.poll(() => row.innerText()).toContain('Revoked an API key')
     await row.locator('summary').click()
-    expect(await row.locator('.ids').innerText()).toContain('api_key.revoked')
+    await expect.poll(() => row.locator('.ids').innerText()).toContain('api_key.revoked')
     await row.getByRole('link', { name: 'Worker 2' }).click()
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Worker 2')
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Worker 2')
     await page.goto(`${base}/audit-log?created_before=2020-01-01T00:00`)
     await page.getByText('No entry matches').waitFor()
     await link('show all entries').click()
@@ -249,9 +249,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByLabel('Project name').fill('After')
     await save.click()
     expect(await notice()).toContain('new name')
-    expect(await page.locator('.side .projects summary').innerText()).toContain('After')
+    await expect.poll(() => page.locator('.side .projects summary').innerText()).toContain('After')
     await page.locator('.side').getByRole('link', { name: 'Audit log' }).click()
-    expect(await page.locator('.audit tbody tr').first().innerText()).toContain('Renamed the project')
+    await expect.poll(() => page.locator('.audit tbody tr').first().innerText()).toContain('Renamed the project')
   })
 
   it('creates another project, and finds it in the list', async () => {
@@ -263,7 +263,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(`${URL_OF_CONSOLE}/console`)
     await page.locator('main').getByRole('link', { name: LONG }).click()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    expect(await page.locator('.side .projects summary').innerText()).toContain(LONG)
+    await expect.poll(() => page.locator('.side .projects summary').innerText()).toContain(LONG)
   })
 
   it('signs in with a code, after asking for a new one', async () => {
@@ -290,7 +290,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     const tab = await other.newPage()
     await signIn(tab, email, '/console/sessions')
     await page.goto(`${URL_OF_CONSOLE}/console/sessions`)
-    expect(await page.locator('[aria-label="Sessions"] tbody tr').count()).toBeGreaterThan(1)
+    await expect.poll(() => page.locator('[aria-label="Sessions"] tbody tr').count()).toBeGreaterThan(1)
     const end = async (here: boolean) => {
       await link('Sign out everywhere').click()
       if (here) await page.getByLabel('Sign out of this browser too').check()
@@ -298,7 +298,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     }
     await end(false)
     expect(await notice()).toContain('All your other sessions have ended')
-    expect(await page.locator('[aria-label="Sessions"] tbody tr').count()).toBe(1)
+    await expect.poll(() => page.locator('[aria-label="Sessions"] tbody tr').count()).toBe(1)
     await tab.reload()
     expect(tab.url()).toContain('/console/sign-in')
     await other.close()

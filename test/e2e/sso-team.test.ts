@@ -122,7 +122,7 @@ it('An address of the domain leads to the provider, which brings somebody new in
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.goto(`${home}/platform/settings/members`)
   const own = page.getByRole('row').filter({ hasText: `grace@${DOMAIN}` })
-  expect(await own.innerText()).toMatch(/Developer.*Single sign-on/s)
+  await expect.poll(() => own.innerText()).toMatch(/Developer.*Single sign-on/s)
 })
 
 it('says on the sign-in page why it does not let somebody in', async () => {
@@ -168,7 +168,7 @@ it('is enforced once an owner with break-glass access has signed in with it', as
   await shown(page, 'agreement')
   await follow(page, 'Link my account, and continue')
   await page.getByRole('button', { name: 'Enforce', exact: true }).waitFor()
-  expect(await page.locator('main').innerText()).toContain(OWNER)
+  await expect.poll(() => page.locator('main').innerText()).toContain(OWNER)
   await shown(page, 'enforce')
   await press(page, 'Enforce')
   await page.getByText('Members must now sign in with this connection.').waitFor()
@@ -202,7 +202,7 @@ it('The owner with break-glass access gets in with a code, which the audit log s
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.goto(`${home}/platform/settings/audit-log`)
   const entry = page.getByRole('row').filter({ hasText: 'Signed in without the single sign-on that is enforced' })
-  expect(await entry.innerText()).toContain(OWNER)
+  await expect.poll(() => entry.innerText()).toContain(OWNER)
   await pictures(page, 'sso-audit-log')
 })
 
@@ -217,7 +217,7 @@ it('is no longer enforced, and signing out offers to sign out of the provider to
   await page.locator('.account summary').click()
   await press(page, 'Sign out')
   const too = page.getByRole('link', { name: 'Sign out of Acme ID too' })
-  expect(await too.getAttribute('href')).toBe(`https://${HOST}/session/end?client_id=rp`)
+  await expect.poll(() => too.getAttribute('href')).toBe(`https://${HOST}/session/end?client_id=rp`)
   await shown(page, 'signed-out')
   await too.click()
   await page.waitForURL(`https://${HOST}/**`)

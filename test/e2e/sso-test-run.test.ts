@@ -46,8 +46,8 @@ it('A test run goes to the provider and back, and shows each step', async () => 
   await page.getByRole('link', { name: 'Continue to Acme ID' }).click()
   await page.getByText('The test run passed').waitFor()
   await pictures(page, 'test-run-passed')
-  expect(await page.locator('main').innerText()).toContain('ada@acme.dev')
-  expect(await page.getByRole('row').filter({ hasText: 'Signature' }).innerText()).toContain('ok')
+  await expect.poll(() => page.locator('main').innerText()).toContain('ada@acme.dev')
+  await expect.poll(() => page.getByRole('row').filter({ hasText: 'Signature' }).innerText()).toContain('ok')
   expect(await violations(page)).toEqual([])
 })
 

@@ -62,6 +62,7 @@ export const INBOX: Rows = {
     who: read('billing:read'),
     console: { [`GET ${PAGES}/health`]: {}, 'GET /console/p/:project/status': {} },
   },
+  'GET /platform/v1/billing/webhooks/failures': { who: read('billing:read') },
   'GET /platform/v1/billing/webhooks/lag-timeseries': { who: read('billing:read') },
   'POST /platform/v1/billing/webhooks/replay': {
     who: WRITE,

@@ -14,7 +14,7 @@ import type { EventRow } from './events'
 const nullable = z.string().nullable()
 export const EventStatus = named('EventStatus', z.enum(SHOWN_STATUSES))
 export const EventSource = named('EventSource', z.enum(SOURCES))
-const EventErrorCode = named('EventErrorCode', z.enum(EVENT_ERROR_CODES))
+export const EventErrorCode = named('EventErrorCode', z.enum(EVENT_ERROR_CODES))
 
 const Summary = named(
   'DecodedSummary',

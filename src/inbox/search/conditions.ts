@@ -20,7 +20,7 @@ export function checksOf(filters: Filters, facts: SearchFacts, answered: readonl
 }
 
 function conditionsOf(filters: Filters, facts: SearchFacts) {
-  const { types, statuses, vendor_event_id, ref, min_attempts, error, replay_id } = filters
+  const { types, statuses, vendor_event_id, ref, min_attempts, error, error_code, replay_id } = filters
   return {
     types: types && ofTypes(types),
     statuses: statuses && among(statusShown(i), statuses),
@@ -30,6 +30,7 @@ function conditionsOf(filters: Filters, facts: SearchFacts) {
     min_attempts: min_attempts === null ? null : sql`${i.attempts} >= ${min_attempts}`,
     replay_id: replay_id === null ? null : sql`${i.replay_id} = ${replay_id}`,
     // SQLite's own lower() on both sides: it knows only ASCII, JavaScript's knows more.
+    error_code: error_code === null ? null : sql`${i.last_error_code} = ${error_code}`,
     error: error === null ? null : sql`coalesce(instr(lower(${i.last_error}), lower(${error})), 0) > 0`,
   }
 }

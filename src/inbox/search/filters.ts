@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { flagField, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
+import type { EventErrorCode as ErrorCode } from '../../vendors/event-errors'
 import { VendorField } from '../../vendors/field'
-import { EventSource, EventStatus } from '../events/present'
+import { EventErrorCode, EventSource, EventStatus } from '../events/present'
 import type { ShownStatus } from '../lifecycle'
 import type { Source } from '../sources'
 import {
@@ -51,6 +52,7 @@ export const searchFields = {
     .max(ERROR_LENGTH.max)
     .optional()
     .describe('Text contained in `last_error`. ASCII letters match in either case.'),
+  error_code: EventErrorCode.optional().describe('The `last_error_code`.'),
   replay_id: z
     .string()
     .min(1)
@@ -85,6 +87,7 @@ export type Filters = {
   before: number | null
   min_attempts: number | null
   error: string | null
+  error_code: ErrorCode | null
   replay_id: string | null
   source: Source
   order: 'asc' | 'desc'
@@ -109,6 +112,7 @@ export function toFilters(fields: SearchFields): Filters {
     before,
     min_attempts: fields.min_attempts ?? null,
     error: fields.error ?? null,
+    error_code: fields.error_code ?? null,
     replay_id: fields.replay_id ?? null,
     source: fields.source ?? 'delivery',
     order: fields.order,

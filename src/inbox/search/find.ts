@@ -11,9 +11,9 @@ import { FEW_EVENTS, MAX_TYPES } from './limits'
 
 /** Reads the facts: one round trip, or none. */
 export async function readSearchFacts(db: Db, project: string, filters: Filters): Promise<SearchFacts> {
-  const { statuses, types, ref, error, min_attempts, vendor_event_id } = filters
+  const { statuses, types, ref, error, error_code, min_attempts, vendor_event_id } = filters
   const ofConnections = filters.vendor !== null || filters.connection_id !== null || filters.livemode !== null
-  const others = [statuses, types, ref, error, min_attempts].some((filter) => filter !== null)
+  const others = [statuses, types, ref, error, error_code, min_attempts].some((filter) => filter !== null)
   const prefixes = types?.filter(isPrefix) ?? []
   const found = await asked(db, {
     connections: ofConnections || vendor_event_id !== null ? matchingConnections(db, project, filters) : null,

@@ -54,8 +54,11 @@ const INDEXES: readonly Index[] = [
     id: r.event_id,
   },
   {
-    // Both filters find only events that were retried or have an error.
-    keys: ({ error, min_attempts }) => (error !== null || (min_attempts ?? 0) > 1 ? ONE_LIST : null),
+    // These filters find only events that were retried or have an error.
+    keys: ({ error, error_code, min_attempts, statuses }) =>
+      error !== null || (min_attempts ?? 0) > 1 || (error_code !== null && !statuses?.every(isRareFinal))
+        ? ONE_LIST
+        : null,
     events: (project) => sql`${events} i INDEXED BY events_trouble
       WHERE ${i.project_id} = ${project} AND (${i.attempts} > 1 OR ${i.last_error} IS NOT NULL)`,
     answers: [],

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { STATUSES } from '../../../src/inbox/lifecycle'
 import { cases } from '../../harness'
 import { walk } from '../seeding'
-import { at, BASE, expected, idsOf, oracleWorld, pathOf, type Query, REFS, TYPES } from './oracle'
+import { at, BASE, CODES, expected, idsOf, oracleWorld, pathOf, type Query, REFS, TYPES } from './oracle'
 
 let here: Awaited<ReturnType<typeof oracleWorld>>
 beforeAll(async () => {
@@ -21,6 +21,7 @@ const FILTERS = [
   'received_before',
   'min_attempts',
   'error',
+  'error_code',
   'replay_id',
   'livemode',
 ] as const
@@ -42,6 +43,7 @@ function combinations(connections: readonly string[]): fc.Arbitrary<Query> {
     received_before: seconds,
     min_attempts: some([1, 2, 3]),
     error: some(['amount', 'IS MISSING', '100%', 'Échec']),
+    error_code: some(CODES.filter((code) => code !== null)),
     replay_id: some(['rpl_1', 'rpl_2', 'rpl_none']),
     livemode: some([true, false]),
     order: fc.constantFrom('asc', 'desc'),

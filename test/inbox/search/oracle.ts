@@ -32,6 +32,9 @@ const ERRORS = [
 ]
 export const REFS = ['cus_1', 'cus_2', 'sub_1', 'cus%', 'cus_%']
 
+/** The codes of the errors. Some errors are from before codes were recorded. */
+export const CODES = [null, 'payload_invalid', 'vendor_failed', 'internal_error'] as const
+
 const REPLAYS = [null, null, 'rpl_1', 'rpl_2']
 
 export type Vendors = Record<string, { vendor: string; livemode: boolean }>
@@ -53,6 +56,7 @@ export async function oracleWorld(count: number) {
   const pick = <T>(list: readonly T[], n: number) => list[n % list.length] as T
   const events = Array.from({ length: count }, (_, i) => {
     const mix = (i * 2654435761) >>> 4
+    const last_error = pick(ERRORS, mix >>> 9)
     return seedEvent({
       received_at: BASE + Math.floor(i / 3) * 1000, // three at a time share their millisecond
       connection: pick(connections, mix),
@@ -60,7 +64,8 @@ export async function oracleWorld(count: number) {
       event_type: pick(TYPES, mix >>> 3),
       status: pick(STATUSES, mix >>> 5),
       attempts: (mix >>> 7) % 5,
-      last_error: pick(ERRORS, mix >>> 9),
+      last_error,
+      last_error_code: last_error === null ? null : pick(CODES, mix >>> 13),
       replay_id: pick(REPLAYS, mix >>> 16),
       refs: REFS.filter((_, bit) => ((mix >>> 11) >> bit) % 2 === 1),
     })
@@ -80,6 +85,7 @@ export type Query = {
   received_before?: string
   min_attempts?: number
   error?: string
+  error_code?: string
   replay_id?: string
   livemode?: boolean
   order?: 'asc' | 'desc'
@@ -114,6 +120,7 @@ export function expected(events: readonly Seed[], vendors: Vendors, query: Query
       (query.received_before === undefined || event.received_at < Date.parse(query.received_before)) &&
       (query.min_attempts === undefined || event.attempts >= query.min_attempts) &&
       (query.error === undefined || lower(event.last_error ?? '').includes(lower(query.error))) &&
+      (query.error_code === undefined || event.last_error_code === query.error_code) &&
       (query.replay_id === undefined || event.replay_id === query.replay_id)
     )
   })

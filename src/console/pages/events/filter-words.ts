@@ -22,6 +22,7 @@ const LABELS: Record<string, string> = {
   within: 'Received',
   ref: 'Object ID',
   error: 'Error contains',
+  error_code: 'Error code',
   vendor: 'Vendor',
   vendor_event_id: 'Vendor event ID',
   replay_id: 'Replay',

@@ -1,10 +1,12 @@
 import type { EventRow } from '../../../inbox/events/events'
+import type { CauseRow } from '../../../inbox/failures/failures'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
+import { Causes } from './causes'
 import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
 import { eventColumns, Row } from './row'
@@ -21,12 +23,14 @@ type Listed = {
   /** Null if they do not apply, because other filters narrow the list. */
   counts: Counts | null
   connections: readonly Choice[]
+  /** What the failed events of the project failed with; empty where the list is not theirs. */
+  causes: readonly CauseRow[]
   /** A text in the search box that matches nothing; null if there is none. */
   unknown: string | null
 }
 
 /** The list of events with its search. The first page updates itself if the newest events come first. */
-export function listPage(c: Visit, { asked, found, counts, connections, unknown }: Listed) {
+export function listPage(c: Visit, { asked, found, counts, connections, causes, unknown }: Listed) {
   const { events } = pathsOf(c)
   const { address, query } = asked
   const wrong = Object.keys(asked.mistakes).length > 0
@@ -61,6 +65,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, unknown 
         {live && <Live at={`${events}${changed(address, {})}`} />}
       </div>
       <Chips asked={asked} connections={connections} />
+      <Causes c={c} rows={causes} />
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       {unknown === null ? (
         <>

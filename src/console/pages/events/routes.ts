@@ -6,6 +6,7 @@ import type { HttpEnv } from '../../../http/context'
 import { listAttempts } from '../../../inbox/attempts'
 import { listConnectionNames } from '../../../inbox/connections/connection'
 import { findEvent, findKept, type View } from '../../../inbox/events/events'
+import { listCauses } from '../../../inbox/failures/failures'
 import { bytesOf, isKept, unpacked } from '../../../inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
 import type { SearchFields } from '../../../inbox/search/filters'
@@ -34,13 +35,14 @@ export const eventPages = new Hono<HttpEnv>()
     const named = text === '' ? null : await namedBy(db, project, text)
     if (named) return c.redirect(placeOf(c, asked, named), 303)
     const unknown = text === '' ? null : text
-    const [{ mistakes, ...found }, counts, connections] = await Promise.all([
+    const [{ mistakes, ...found }, counts, connections, causes] = await Promise.all([
       find(c, unknown === null ? asked.fields : null),
       hasCounts(asked) ? readCounts(db, project) : null,
       run(db, listConnectionNames(db, project)),
+      asksForFailed(c, asked) ? run(db, listCauses(db, project)) : [],
     ])
     const judged = { ...asked, mistakes: { ...asked.mistakes, ...mistakes } }
-    return listPage(c, { asked: judged, found, counts, connections, unknown })
+    return listPage(c, { asked: judged, found, counts, connections, causes, unknown })
   })
   .get('/live', page('billing:read'), liveUpdate)
   .get('/:event', page('billing:read'), async (c) => {
@@ -62,6 +64,11 @@ export const eventPages = new Hono<HttpEnv>()
       return c.body(bytesOf(row), 200, { 'Content-Type': 'application/octet-stream' })
     })
   })
+
+/** Whether the list is that of all failed events, from its beginning. */
+function asksForFailed(c: Visit, { address }: AskedEvents): boolean {
+  return address.toString() === 'status=failed' && c.req.query('cursor') === undefined
+}
 
 /** Reads what the page of an event shows, in two round trips. A live update leaves the payload out. */
 async function readShown(c: Visit, view: View): Promise<ShownEvent> {

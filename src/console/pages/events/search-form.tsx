@@ -1,3 +1,4 @@
+import { EVENT_ERROR_CODES } from '../../../vendors/event-errors'
 import { Field, Select, Wrong } from '../../ui/controls'
 import { FilterActions, FilterField } from '../../ui/filters'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
@@ -82,6 +83,7 @@ function More({ asked }: { asked: AskedEvents }) {
       {field('ref', 'Object ID')}
       {field('vendor_event_id', 'Vendor event ID')}
       {field('error', 'Error contains')}
+      {choice('error_code', 'Error code', [['', 'Any'], ...EVENT_ERROR_CODES.map((code) => [code, code] as const)])}
       {choice('vendor', 'Vendor', [['', 'Any'], ...VENDOR_OPTIONS])}
       {choice('livemode', 'Mode of the connection', [
         ['', 'Any'],

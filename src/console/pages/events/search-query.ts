@@ -9,6 +9,7 @@ const FIRST = ['connection_id'] as const
 export const MORE = [
   'ref',
   'error',
+  'error_code',
   'vendor',
   'vendor_event_id',
   'replay_id',

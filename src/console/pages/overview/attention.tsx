@@ -1,11 +1,13 @@
 import type { Child } from 'hono/jsx'
 import { isMissed } from '../../../health/assess'
+import { idTime } from '../../../lib/ids'
 import { DAY } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
+import { causeOf, eventsOf } from '../events/causes'
 import type { Connected, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. */
@@ -61,13 +63,19 @@ function findings(c: Visit, { findings }: Progress): Item[] {
     }))
 }
 
-function failures(c: Visit, { counts, facts }: Progress): Item[] {
-  if (counts.failed === 0) return []
-  const { failed } = facts.last_60m
-  const some =
-    failed < counts.failed ? `, ${failed.toLocaleString('en')} of them in the last hour` : ' in the last hour'
-  const what = `${plural(counts.failed, 'event')} could not be processed${failed > 0 ? some : ''}.`
-  return [{ bad: failed > 0, what, link: ['See them', `${pathsOf(c).events}?status=failed`] }]
+function failures(c: Visit, { causes, facts }: Progress): Item[] {
+  const bad = facts.last_60m.failed > 0
+  const { now } = c.get('rt')
+  const items = causes.map((row): Item => {
+    const last = <Time at={idTime(row.last)} now={now} />
+    const what = (
+      <>
+        {plural(row.n, 'event')} of {row.name} failed, the last one received {last}. {causeOf(row).what}
+      </>
+    )
+    return { bad, what, link: ['See them', `${pathsOf(c).events}?${eventsOf(row)}`] }
+  })
+  return shortened(items, 'cause', `${pathsOf(c).events}?status=failed`)
 }
 
 function connections(c: Visit, { connections, counts }: Progress): Item[] {

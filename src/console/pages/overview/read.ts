@@ -7,6 +7,7 @@ import { assess, countsOf, healthQueries } from '../../../health/assess'
 import { findingsOf } from '../../../health/findings'
 import { type HealthRows, type HourRow, readHours } from '../../../health/read'
 import { projectOf } from '../../../http/auth'
+import { type CauseRow, listCauses } from '../../../inbox/failures/failures'
 import { HOUR } from '../../../lib/time'
 import type { Visit } from '../../page'
 
@@ -44,17 +45,23 @@ function queries(c: Visit) {
     keys,
     revoked: firstRevoked(rt.db, project),
     answer: findForAnswer(rt.db, project),
+    causes: listCauses(rt.db, project),
   }
 }
 
 async function progressOf(
   rt: Runtime,
-  found: HealthRows & { keys: KeyRow[]; revoked: Pick<KeyRow, 'last_used_at'>[]; answer: ForAnswer[] },
+  found: HealthRows & {
+    keys: KeyRow[]
+    revoked: Pick<KeyRow, 'last_used_at'>[]
+    answer: ForAnswer[]
+    causes: CauseRow[]
+  },
 ) {
   const { connections, facts } = await assess(rt, found)
-  const { keys, revoked } = found
+  const { keys, revoked, causes } = found
   const answer = found.answer[0] as ForAnswer
-  return { keys, revoked, connections, answer, facts, findings: findingsOf(facts), counts: countsOf(found) }
+  return { keys, revoked, causes, connections, answer, facts, findings: findingsOf(facts), counts: countsOf(found) }
 }
 
 /** How many events the project has received. */
