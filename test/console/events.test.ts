@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  addMember,
   call,
   countingD1,
   deliver,
@@ -11,6 +12,7 @@ import {
   stripeConnection,
   stripeEvent,
 } from '../harness'
+import { insertConnection, insertEvents, seedEvent } from '../inbox/seeding'
 import { submit, visit } from './visit'
 
 describe('webhook events in the console', () => {
@@ -97,6 +99,41 @@ describe('webhook events in the console', () => {
     expect(count.rows_read).toBeLessThanOrEqual(6) // the session, its user, role and project; and what is new
     const out = await visit(live, null, { headers: { 'HX-Request': 'true', 'HX-Current-URL': `${ORIGIN}/console/x` } })
     expect([out.status, out.headers.get('HX-Redirect')]).toEqual([401, '/console/sign-in?next=%2Fconsole%2Fx'])
+  })
+
+  it('shows failed events by cause above the list of all of them, with links to those and to their replay', async () => {
+    const { project, owner } = await freshProject()
+    const connection = await insertConnection(project, 'stripe')
+    const events = `/console/p/${project}/platform/billing/webhooks`
+    const causes = async (query: string, token = owner.token) => {
+      const { status, text } = await visit(events + query, token)
+      expect(status).toBe(200)
+      const [, table] = /aria-label="Failed events by cause".*?<tbody>(.*?)<\/tbody>/s.exec(text) ?? []
+      if (table === undefined) return null
+      return { links: [...table.matchAll(/href="([^"]+)"/g)].map(([, href]) => href), table }
+    }
+    const failed = (last_error_code: 'payload_invalid' | 'vendor_failed') =>
+      seedEvent({ connection, received_at: Date.now(), status: 'failed', last_error: 'so <it> was', last_error_code })
+    await insertEvents(project, [failed('vendor_failed')])
+    expect(await causes('?status=failed')).toBe(null) // one event says it all itself
+    await insertEvents(project, [failed('vendor_failed'), failed('payload_invalid')])
+    const query = (code: string) => `?status=failed&amp;connection_id=${connection}&amp;error_code=${code}`
+    const shown = await causes('?status=failed')
+    // A replay of the other would fail again.
+    expect(shown?.links).toEqual([
+      events + query('vendor_failed'),
+      `${events}/replay${query('vendor_failed')}`,
+      events + query('payload_invalid'),
+    ])
+    expect(shown?.table).toContain('Replay 2 events…')
+    expect(shown?.table).toMatch(/aria-label="Received by day: \d{4}-\d\d-\d\d: 2"/)
+    for (const other of ['', '?status=failed&status=ignored', '?status=failed&vendor=stripe'])
+      expect(await causes(other)).toBe(null)
+    const { links } = (await causes('?status=failed', (await addMember(project, 'viewer')).token)) ?? {}
+    expect(links).toEqual([events + query('vendor_failed'), events + query('payload_invalid')])
+    const { text } = await visit(events + query('vendor_failed').replaceAll('&amp;', '&'), owner.token)
+    expect(text).toContain('Error code: vendor_failed')
+    expect(text.match(/<tr id="evt_/g)?.length).toBe(2)
   })
 
   it('is smaller than 60 KB with 50 rows', async () => {

@@ -31,6 +31,7 @@ const NARROW_TOO = [
   'members',
   'invitation',
   'events',
+  'events-failed',
   'event',
   'health',
   'subscription',
@@ -90,6 +91,7 @@ beforeAll(async () => {
   const send = (_: unknown, n: number) => sendStripe(connection.id, SECRET, types[n % types.length] as string)
   const ids = await Promise.all(Array.from({ length: 60 }, send))
   const failed = await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
+  await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
   const { replay_id } = await api<{ replay_id: string }>('billing/webhooks/replay', {
     filter: { event_type: ['customer.created'] },
   })
@@ -146,6 +148,7 @@ beforeAll(async () => {
     'events-empty': `/console/p/${empty}/platform/billing/webhooks`,
     events: `${base}/billing/webhooks`,
     'events-found': `${base}/billing/webhooks?event_type=invoice.*&vendor=stripe`,
+    'events-failed': `${base}/billing/webhooks?status=failed`,
     'events-unknown': `${base}/billing/webhooks?q=nobody`,
     'events-more': `${base}/billing/webhooks?more=1&connection_id=${connection.id}&within=24h&ref=cus_1&status=failed`,
     'events-wrong': `${base}/billing/webhooks?error=x&min_attempts=0`,

@@ -81,7 +81,7 @@ const STATED: Record<string, Bounds> = {
   [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
   // Beside each subscription, the consumer of its customer and the plans of its items.
   [`${BILLING}/subscriptions`]: { rows: 1_000 },
-  'GET /console/p/:project': { statements: 25 },
+  'GET /console/p/:project': { statements: 26 },
   'GET /console/p/:project/steps': { statements: 19 },
   // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.
   'GET /platform/v1/consumers/:consumer/entitlements': { trips: 3, statements: 17, rows: ITEMS },

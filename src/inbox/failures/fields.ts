@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { count, named, timestamp } from '../../http/fields'
+import { count, exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
 import { DAY, iso } from '../../lib/time'
@@ -50,6 +50,7 @@ export const Failures = named(
         `Whether there may be more: only the newest ${MAX_FAILURES.toLocaleString('en')} failed events are looked at.`,
       ),
   }),
+  { data: [exampleOf(Cause)], truncated: false },
 )
 
 export function presentFailures(rows: readonly CauseRow[], now: number): z.infer<typeof Failures> {

@@ -8,7 +8,7 @@ import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
 import { causeOf, eventsOf } from '../events/causes'
-import type { Connected, Progress } from './read'
+import type { Connected, Overview, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. */
 type Item = { bad: boolean; what: Child; link: [label: string, href: string] }
@@ -19,7 +19,7 @@ export const EXPIRES_WITHIN = 14 * DAY
 const SHOWN = 5
 
 /** What is wrong in the project, the worst first, each with a link to where it can be fixed. */
-export function attentionOf(c: Visit, of: Progress): Item[] {
+export function attentionOf(c: Visit, of: Overview): Item[] {
   const items = [
     ...(can(c, 'billing:read') ? [...findings(c, of), ...failures(c, of)] : []),
     ...(can(c, 'connections:read') ? shortened(connections(c, of), 'connection', pathsOf(c).connections) : []),
@@ -63,7 +63,7 @@ function findings(c: Visit, { findings }: Progress): Item[] {
     }))
 }
 
-function failures(c: Visit, { causes, facts }: Progress): Item[] {
+function failures(c: Visit, { causes, facts }: Overview): Item[] {
   const bad = facts.last_60m.failed > 0
   const { now } = c.get('rt')
   const items = causes.map((row): Item => {

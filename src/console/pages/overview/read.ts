@@ -19,7 +19,7 @@ export type Progress = Awaited<ReturnType<typeof progressOf>>
 /** A connection, with what it received in the last hour. */
 export type Connected = Progress['connections'][number]
 /** All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. */
-export type Overview = Progress & { hours: HourRow[] }
+export type Overview = Progress & { hours: HourRow[]; causes: CauseRow[] }
 
 /** Reads what the steps show, in one round trip. */
 export async function readSetup(c: Visit): Promise<Progress> {
@@ -31,9 +31,10 @@ export async function readSetup(c: Visit): Promise<Progress> {
 export async function readOverview(c: Visit): Promise<Overview> {
   const rt = c.get('rt')
   const until = Math.floor(rt.now / HOUR) + 1
-  const hours = readHours(rt.db, projectOf(c.get('actor')), { from: until - HOURS, to: until })
-  const found = await batch(rt.db, { ...queries(c), hours })
-  return { ...(await progressOf(rt, found)), hours: found.hours }
+  const project = projectOf(c.get('actor'))
+  const hours = readHours(rt.db, project, { from: until - HOURS, to: until })
+  const found = await batch(rt.db, { ...queries(c), hours, causes: listCauses(rt.db, project) })
+  return { ...(await progressOf(rt, found)), hours: found.hours, causes: found.causes }
 }
 
 function queries(c: Visit) {
@@ -45,7 +46,6 @@ function queries(c: Visit) {
     keys,
     revoked: firstRevoked(rt.db, project),
     answer: findForAnswer(rt.db, project),
-    causes: listCauses(rt.db, project),
   }
 }
 
@@ -55,13 +55,12 @@ async function progressOf(
     keys: KeyRow[]
     revoked: Pick<KeyRow, 'last_used_at'>[]
     answer: ForAnswer[]
-    causes: CauseRow[]
   },
 ) {
   const { connections, facts } = await assess(rt, found)
-  const { keys, revoked, causes } = found
+  const { keys, revoked } = found
   const answer = found.answer[0] as ForAnswer
-  return { keys, revoked, causes, connections, answer, facts, findings: findingsOf(facts), counts: countsOf(found) }
+  return { keys, revoked, connections, answer, facts, findings: findingsOf(facts), counts: countsOf(found) }
 }
 
 /** How many events the project has received. */
