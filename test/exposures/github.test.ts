@@ -184,7 +184,119 @@ describe('GitHub’s keys', () => {
   })
 })
 
+describe('GitHub’s keys, to the millisecond', () => {
+  it('are used for an hour, also after a 304, and asked for an unknown id after a minute', async () => {
+    stopClock()
+    advance(24 * HOUR)
+    await publish()
+    const unknown = async () => (await send('[]', 'unknown', SAMPLE.signature)).status
+    await sendSigned('[]')
+    for (const [ms, ask, times] of [
+      [MINUTE - 1, unknown, 1],
+      [1, unknown, 2],
+      [HOUR - 1, () => sendSigned('[]'), 2],
+      [1, () => sendSigned('[]'), 3],
+    ] as const) {
+      advance(ms)
+      await ask()
+      expect(await asked()).toBe(times)
+    }
+    await setHost(HOST, { [PATH]: { status: 304, headers: {} } })
+    for (const [ms, times] of [
+      [HOUR, 1],
+      [HOUR - 1, 1],
+      [1, 2],
+    ] as const) {
+      advance(ms)
+      expect([(await sendSigned('[]')).status, await asked()]).toEqual([200, times])
+    }
+  })
+
+  it('that could not be read are asked for again after ten seconds, also where the known ones are used', async () => {
+    stopClock()
+    advance(48 * HOUR)
+    await setHost(HOST, { [PATH]: { status: 500 } })
+    for (const [ms, times] of [
+      [0, 1],
+      [10_000 - 1, 1],
+      [1, 2],
+    ] as const) {
+      advance(ms)
+      expect([(await sendSigned('[]')).status, await asked()]).toEqual([200, times])
+    }
+    const refused = await send('[]', 'unknown', SAMPLE.signature)
+    expect([refused.status, JSON.parse(refused.text).code]).toEqual([502, 'vendor_failed'])
+    expect(JSON.parse(refused.text).detail).toContain('it did not give them a moment ago')
+  })
+
+  it('are twenty at most, and one that cannot be read spoils the others', async () => {
+    stopClock()
+    advance(72 * HOUR)
+    const more = (n: number) =>
+      Array.from({ length: n }, (_, i) => ({ key_identifier: `k${i}`, key: SAMPLE.key, is_current: true }))
+    const [twenty, tooMany] = [more(17), more(18)]
+    const ask = async (also: typeof twenty, id: string) => {
+      advance(2 * MINUTE)
+      await publish(also)
+      return (await send(SAMPLE.body, id, SAMPLE.signature)).status
+    }
+    expect(await ask(twenty, 'k16')).toBe(200)
+    expect(await ask(tooMany, 'k17')).toBe(502)
+    expect(await ask([{ key_identifier: 'bad', key: '!', is_current: true }], 'other')).toBe(502)
+    // One that is no longer there is not used any more.
+    expect(await ask([], 'former')).toBe(401)
+    expect(await ask([], 'k16')).toBe(401)
+  })
+})
+
 describe('a report', () => {
+  it('knows the secrets that a key had, and forgets the tokens that a device had', async () => {
+    const { project, owner, key, secret } = await freshKey()
+    const rotate = async (json: object) => {
+      const path = `/platform/v1/api-keys/${key.id}/rotate`
+      return (await call(path, { method: 'POST', token: owner.token, project, json })).body.secret as string
+    }
+    const current = await rotate({})
+    const ended = await rotate({ when: 'first_use' })
+    await call(`/platform/v1/api-keys/${key.id}/pending-secret`, { method: 'DELETE', token: owner.token, project })
+    const { text } = await sendSigned(reported([secret, ended, madeUp()]))
+    const labels = (JSON.parse(text) as { label: string }[]).map(({ label }) => label)
+    expect(labels).toEqual(['true_positive', 'true_positive', 'false_positive'])
+    // What was replaced ends nothing.
+    expect((await call('/platform/v1/api-keys/self', { token: current, project })).status).toBe(200)
+    const { token } = await signedIn()
+    const sessions = async () => JSON.parse((await sendSigned(reported([token]))).text)[0].label
+    expect([await sessions(), await sessions()]).toEqual(['true_positive', 'false_positive'])
+  })
+
+  it('has 1,000 tokens and 1 MiB at most, in UTF-8', async () => {
+    const tokens = await sendSigned(reported(Array(1_000).fill('x')))
+    expect([tokens.status, JSON.parse(tokens.text).length]).toEqual([200, 1_000])
+    const spaces = (n: number) => `[${' '.repeat(n - 2)}]`
+    expect((await sendSigned(spaces(1024 * 1024))).status).toBe(200)
+    expect((await sendSigned(spaces(1024 * 1024 + 1))).status).toBe(413)
+    const { status, text } = await sendSigned('\ufeff[]')
+    expect([status, text]).toEqual([200, '[]'])
+    const bytes = new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d])
+    const raw = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, own.privateKey, bytes)
+    const headers = {
+      'Github-Public-Key-Identifier': 'own',
+      'Github-Public-Key-Signature': derOf(new Uint8Array(raw)).toBase64(),
+    }
+    const bad = await call('/exposures/github', { method: 'POST', body: bytes, headers })
+    expect([bad.status, bad.body.code]).toEqual([400, 'invalid_json'])
+  })
+
+  it('puts onto the notice where it was found, on one line of 300 characters', async () => {
+    const { project, secret } = await freshKey()
+    const url = `https://github.com/a\n\u202eb/${'c'.repeat(400)}`
+    const body = JSON.stringify([{ token: secret, type: 't', url, source: '' }])
+    expect((await sendSigned(body)).status).toBe(200)
+    const [{ facts } = { facts: {} as Record<string, unknown> }] = await noticesIn(project)
+    expect(facts).toMatchObject({ url: `https://github.com/a b/${'c'.repeat(277)}`, source: null })
+    expect(String(facts.url)).toHaveLength(300)
+  })
+
   it('says for each token what it is, and where it was found is on the notice', async () => {
     const { project, owner, key, secret } = await freshKey()
     const rotation = { method: 'POST', token: owner.token, project, json: { when: 'first_use' } }
