@@ -41,7 +41,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
           ['Events', ({ n }) => n.toLocaleString('en'), 'number'],
           ['First', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
           ['Last', ({ last }) => <Time at={idTime(last)} now={now} />],
-          ['14 days', (row) => <Days row={row} now={now} />, 'spare'],
+          ['14 days', (row) => <Days row={row} now={now} />],
           [
             '',
             (row) =>
