@@ -1,18 +1,31 @@
 /*
- * Stands in for @peculiar/x509 in the bundle: see [alias] in wrangler.toml. Nothing reaches it, because an attestation with a
- * certificate is refused before the library of passkeys looks at it.
+ * Stands in for the packages that read certificates, in the bundle: see [alias] in wrangler.toml. Nothing reaches it, because an
+ * attestation with a certificate is refused before the library of passkeys looks at it.
  */
 class NoCertificates {
   constructor() {
     throw new Error('This Worker reads no certificates.')
   }
 }
+/** Stands for the identifier of an algorithm, of a key or of a certificate's extension, and equals none. */
+const NONE = 'none'
 
+// @peculiar/x509
+// @peculiar/asn1-android
+// @peculiar/asn1-rsa
 export {
+  NONE as id_ce_keyDescription,
+  NONE as id_rsaEncryption,
+  NONE as id_sha1WithRSAEncryption,
+  NONE as id_sha256WithRSAEncryption,
+  NONE as id_sha384WithRSAEncryption,
+  NONE as id_sha512WithRSAEncryption,
   NoCertificates as AuthorityKeyIdentifierExtension,
   NoCertificates as CRLDistributionPointsExtension,
   NoCertificates as SubjectKeyIdentifierExtension,
   NoCertificates as X509Certificate,
   NoCertificates as X509ChainBuilder,
   NoCertificates as X509Crl,
+  NoCertificates as KeyDescription,
+  NoCertificates as RSAPublicKey,
 }
