@@ -65,6 +65,9 @@ export function merged(id: string, into: string): Write {
   return { table: 'consumers', key: [id], object: { id, state: 'merged', merged_into: into }, revision: null }
 }
 
+/** Objects whose consumer is that of their customer: it can change without them, so only the row of the customer has it. */
+const OF_CUSTOMERS: readonly TableName[] = ['subscriptions', 'invoices', 'payment_methods']
+
 /**
  * What the mirror has of an object: null for one that was deleted or erased, and for a consumer who is allowed nothing. Lists within it are
  * tables of their own.
@@ -76,6 +79,7 @@ function shown(table: TableName, object: Json): Json | null {
   // Of a consumer who could be allowed something, but is not, the list has a row without features.
   if (table === 'entitlements' && Object.keys(object.features as Json).length === 0) return null
   const { customers: _, devices: __, subscriptions: ___, invoices: ____, payment_methods: _____, ...rest } = object
+  if (OF_CUSTOMERS.includes(table)) delete rest.consumer_id
   return rest
 }
 

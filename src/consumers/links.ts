@@ -11,7 +11,7 @@ import { consumerIds, customerLinks, ERASED_PINS } from './schema'
 import { firstIdOf } from './title'
 
 const l = alias(customerLinks, 'l')
-const i = alias(consumerIds, 'i')
+const i = alias(consumerIds, 'linked_ids')
 const o = alias(billingObjects, 'o')
 
 /** Of a pinned customer: the first external id of its consumer. */
@@ -83,6 +83,21 @@ export function customersOf(db: Db, projectId: string, ref: ConsumerRef) {
     db,
     shown,
     (fields) => sql`${linksOf(projectId, fields, walk)} ORDER BY w.customer, w.vendor LIMIT ${MAX_CUSTOMERS}`,
+  )
+}
+
+/** Selects customers of a consumer, up to so many, in no order. @param id only those with this id */
+export function someOfConsumer(projectId: string, ref: ConsumerRef, most: number, id?: string): SQL {
+  const isOne = id === undefined ? undefined : sql`${l.customer} = ${id}`
+  return sql`SELECT customer, vendor FROM (${ofConsumer(projectId, ref, most, isOne)}) LIMIT ${most}`
+}
+
+/** Reads customers of a consumer, up to so many, in no order. */
+export function someCustomersOf(db: Db, projectId: string, ref: ConsumerRef, most: number) {
+  return raw(
+    db,
+    { id: sql<string>`customer`, vendor: sql<string>`vendor` },
+    (fields) => sql`SELECT ${fields} FROM (${someOfConsumer(projectId, ref, most)})`,
   )
 }
 

@@ -36,6 +36,7 @@ async function check(list: List, event: ReturnType<typeof paddleEventOf>, expect
     created_at: data.created_at ?? data.saved_at,
     updated_at: event.occurred_at,
     metadata: null,
+    consumer_id: null,
     ambiguous: false,
     incomplete: false,
     source_event_id,

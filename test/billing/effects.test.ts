@@ -40,6 +40,7 @@ async function check(list: List, kind: string, event: ReturnType<typeof stripeEv
     created_at: isoOf(T0),
     updated_at: isoOf(created as number),
     metadata: {},
+    consumer_id: null,
     ambiguous: false,
     incomplete: false,
     source_event_id,

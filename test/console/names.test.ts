@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { insertObjects } from '../billing/rows'
 import { call, countingD1, deliver, freshProject, inStore, settled, stripeConnection, stripeEvent } from '../harness'
 import { visit } from './visit'
 
@@ -75,6 +76,24 @@ describe('names beside ids', () => {
       expect(await costOf(`/billing/${list}`)).toBeLessThanOrEqual(4)
     },
   )
+
+  it('lead from a consumer to the lists of all that it has', async () => {
+    await insertObjects(
+      project,
+      'invoice',
+      Array.from({ length: 11 }, (_, n) => `in_more_${n}`),
+    ) // of cus_1
+    await api('billing/customers/stripe/cus_1', 'PUT', { consumer })
+    const { text } = await visit(`${base}/consumers/${consumer}`, token)
+    const all = `/billing/invoices?consumer=${consumer}`
+    expect(text).toContain(`<a href="${base}${all}">All invoices</a>`)
+    expect(text).not.toContain('All subscriptions')
+    expect((await visit(base + all, token)).text.match(/invoices\/in_(a|more_)/g)).toHaveLength(12)
+    expect(await costOf(all)).toBeLessThanOrEqual(4)
+    expect(await textOf('/billing/subscriptions?consumer=ext:ada')).toMatch(/^(?!.*sub_b).*sub_a/)
+    for (const other of ['ext:nobody', 'ada'])
+      expect(await textOf(`/billing/subscriptions?consumer=${other}`)).toContain('No subscriptions match this search.')
+  })
 
   it('are on the pages of a subscription and an invoice, which cost as many trips as before', async () => {
     expect(await textOf('/billing/subscriptions/sub_a')).toMatch(

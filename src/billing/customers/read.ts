@@ -3,7 +3,7 @@ import type { ObjectKind } from '../../lib/billing-kinds'
 import { shownBody } from '../body'
 import { MAX_CUSTOMER_LIST_BYTES, MAX_OF_CUSTOMER } from '../limits'
 import { isListedObject } from '../read/list'
-import { presentObject } from '../read/present'
+import { type Owned, presentObject } from '../read/present'
 import { findObject, listObjects } from '../read/store'
 
 /** A vendor's customer. */
@@ -31,33 +31,33 @@ type Found = Results<ReturnType<typeof ofCustomer>>
 /**
  * A customer as the API shows it; null if nothing of it is known.
  *
- * @param linked whether it is known from elsewhere which consumer the customer is
+ * @param link which consumer the customer is. `recorded`: whether that is known from elsewhere
  */
-export function customerOf({ vendor, id }: CustomerKey, found: Found, linked = false) {
+export function customerOf({ vendor, id }: CustomerKey, found: Found, link: Owned & { recorded: boolean }) {
   const {
     customer: [own],
     ...lists
   } = found
-  if (!own && !linked && Object.values(lists).every((rows) => rows.length === 0)) return null
+  if (!own && !link.recorded && Object.values(lists).every((rows) => rows.length === 0)) return null
   const { customer: _, ...fields } = own
     ? presentObject('customer', own)
     : { ...shownBody('customer', NOTHING), id, vendor, ambiguous: false, incomplete: false, source_event_id: null }
   return {
     ...fields,
     status: own ? fields.status : null,
-    subscriptions: latestOf('subscription', lists.subscriptions),
-    invoices: latestOf('invoice', lists.invoices),
-    payment_methods: latestOf('payment_method', lists.payment_methods),
+    subscriptions: latestOf('subscription', lists.subscriptions, link),
+    invoices: latestOf('invoice', lists.invoices, link),
+    payment_methods: latestOf('payment_method', lists.payment_methods, link),
   }
 }
 
 const NOTHING = { status: 'unknown' }
 
 /** The objects of a list that are shown with a customer, and whether there are, or may be, more. */
-function latestOf<K extends ObjectKind>(kind: K, rows: Found['invoices']) {
+function latestOf<K extends ObjectKind>(kind: K, rows: Found['invoices'], { consumer_id }: Owned) {
   const objects = rows.filter(isListedObject).slice(0, MAX_OF_CUSTOMER)
   return {
-    data: objects.map((row) => presentObject(kind, row)),
+    data: objects.map((row) => ({ ...presentObject(kind, row), consumer_id })),
     has_more: rows.length > MAX_OF_CUSTOMER || !rows.every(isListedObject),
   }
 }

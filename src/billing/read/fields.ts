@@ -61,6 +61,7 @@ export const exampleAddress = {
 export const shownExample = {
   vendor: 'stripe',
   customer: SAMPLE.customer,
+  consumer_id: SAMPLE.consumer,
   livemode: true,
   created_at: '2026-11-21T08:46:57Z',
   updated_at: '2026-11-21T08:46:58Z',
@@ -76,6 +77,10 @@ export function shownObject<Body extends z.ZodRawShape>(body: Body) {
     id: z.string().describe("The vendor's id."),
     vendor: z.string(),
     ...body,
+    consumer_id: z
+      .string()
+      .nullable()
+      .describe('The consumer that its `customer` is linked to now; null if there is none.'),
     ambiguous: z
       .boolean()
       .describe(

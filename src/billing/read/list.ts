@@ -2,19 +2,14 @@ import { type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { MAX_OBJECT_LIST_BYTES } from '../limits'
 import { sortable } from './fields'
-import { presentObject, type ShownObjects } from './present'
-import type { ListedObject, ListedRow, ObjectFilters, ObjectRow, Position } from './store'
+import type { ListedObject, ListedRow, ObjectFilters, Position } from './store'
 
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.
  *
  * @throws {Fault} `invalid_cursor`
  */
-export function listing<K extends ObjectKind>(
-  kind: K,
-  asked: ObjectFilters & { limit: number; cursor?: string | undefined },
-) {
-  const shown = (row: ObjectRow) => presentObject(kind, row)
+export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number; cursor?: string | undefined }) {
   const { limit: _limit, cursor: _cursor, ...filters } = asked
   const { before, take, page, upTo, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
@@ -27,7 +22,7 @@ export function listing<K extends ObjectKind>(
     take,
     bytes: MAX_OBJECT_LIST_BYTES,
     /** `truncated`: the page ended because it had gone through as many rows as a page may. */
-    page(rows: readonly ListedRow[]): Page<ShownObjects[K]> & { truncated: boolean } {
+    page<T>(rows: readonly ListedRow[], shown: (row: ListedObject) => T): Page<T> & { truncated: boolean } {
       const objects = rows.filter(isListedObject)
       const beyond = rows.find((row) => !isListedObject(row))
       const last = objects.at(-1)

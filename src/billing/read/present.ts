@@ -27,15 +27,20 @@ export type Presented = {
 /** The fields of an object that its row has beside the body. */
 type Framed<Body> = Pick<Presented, 'id' | 'vendor' | 'ambiguous' | 'incomplete' | 'source_event_id'> & Body
 
-/** The objects as the API shows them. A customer is shown with what it has: see customers/read.ts. */
+/**
+ * The objects as the API shows them, but for their consumer: that one changes without them. A customer is shown with what it
+ * has: see customers/read.ts.
+ */
 export type ShownObjects = {
-  subscription: z.infer<typeof Subscription>
-  invoice: z.infer<typeof Invoice>
-  payment_method: z.infer<typeof PaymentMethod>
+  subscription: Omit<z.infer<typeof Subscription>, keyof Owned>
+  invoice: Omit<z.infer<typeof Invoice>, keyof Owned>
+  payment_method: Omit<z.infer<typeof PaymentMethod>, keyof Owned>
   customer: Framed<Bodies['customer']>
 }
+/** Whose an object is: the consumer that its customer is linked to; null if there is none. */
+export type Owned = { consumer_id: string | null }
 
-/** A row of this kind as the API shows it. */
+/** A row of this kind as the API shows it, but for its consumer. */
 export function presentObject<K extends ShownKind>(kind: K, row: ObjectRow): ShownObjects[K] {
   return PRESENT[kind](row)
 }

@@ -3,7 +3,14 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { fitsPage, json } from '../../db/sql'
 import type { ObjectKind, ShownKind } from '../../lib/billing-kinds'
-import { MAX_MEASURED, MAX_SCANNED, MAX_SCANNED_BODIES, MAX_SORTED } from '../limits'
+import {
+  MAX_MEASURED,
+  MAX_OWN_CUSTOMERS,
+  MAX_SCANNED,
+  MAX_SCANNED_BODIES,
+  MAX_SCANNED_OF_SET,
+  MAX_SORTED,
+} from '../limits'
 import type { StoredBody } from '../reduce'
 import { billingObjects } from '../schema'
 
@@ -78,10 +85,14 @@ export function findTrace(db: Db, projectId: string, { vendor, id }: { vendor: s
     .limit(1)
 }
 
-/** Reads an object. If two vendors use its id and no vendor is given: the first by the vendor's name. */
-export function findObject(db: Db, projectId: string, key: ObjectKey) {
+/**
+ * Reads an object. If two vendors use its id and no vendor is given: the first by the vendor's name.
+ *
+ * @param beside what else is read of it
+ */
+export function findObject(db: Db, projectId: string, key: ObjectKey, beside: ReadBeside = nothing) {
   return db
-    .select(shown)
+    .select({ ...shown, beside: json<unknown>(beside(o)).as('beside') })
     .from(o)
     .leftJoin(card, isItsCard)
     .leftJoin(owner, isItsOwner)
@@ -101,10 +112,19 @@ export function sourceOf(db: Db, projectId: string, key: ObjectKey) {
  * that was looked at, after which the next page starts. The last two have only their position.
  */
 export type ListedRow = ListedObject | (Position & { part: 'over' | 'end' })
-export type ListedObject = ObjectRow & { part: 'object'; named?: unknown }
+export type ListedObject = ObjectRow & { part: 'object' }
 
-/** What else a list reads of each object: an expression over its columns, which is JSON. */
+/** What else is read of each object: an expression over its columns, which is JSON. */
 export type ReadBeside = (of: typeof o) => SQL
+const nothing: ReadBeside = () => sql`NULL`
+
+/** The customers whose objects a list has. Higher rooms know which ones belong together. */
+export type CustomerSet = {
+  /** Selects the `customer` and the `vendor` of each one once, up to so many. */
+  first: (most: number) => SQL
+  /** Whether an object is of one of them, as an expression over the object's columns. */
+  has: (of: typeof o) => SQL
+}
 
 /**
  * What an item or a line of an object may take as JSON beside what is stored of it: its fields that are null are not
@@ -117,6 +137,7 @@ type ListedBy = {
   before: Position | null
   take: number
   bytes: number
+  customers?: CustomerSet | undefined
   beside?: ReadBeside | undefined
 }
 
@@ -125,26 +146,24 @@ type ListedBy = {
  * the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
  *
  * @param by.bytes how much the objects may take together; the last of them may go beyond
- * @param by.beside what else is read of each, as `named`
+ * @param by.customers only objects of these
  */
 export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: ListedBy): Query<ListedRow[]> {
-  const { filters, before, take, bytes, beside } = by
-  const { customer } = filters
+  const { before, take, bytes, beside = nothing } = by
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
-  const { changed, rest, most } = planOf(filters)
+  const { changed, rest, most } = planOf(by)
   const after = before
     ? sql`(${o.updated}, ${o.vendor_id}, ${o.vendor}) < (${before.updated}, ${before.vendor_id}, ${before.vendor})`
     : undefined
   const latest = sql`${desc(o.updated)}, ${desc(o.vendor_id)}, ${desc(o.vendor)}`
   const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${billingObjects} ${o} INDEXED BY billing_changed
     WHERE ${and(ofKind, changed, after)} ORDER BY ${latest}`
+  const few = fewOf(ofKind, by)
   // With a limit of 0, SQLite does not start the walk. A condition would be checked for every row.
-  const unlessFew = (limit: number) =>
-    customer === undefined ? sql`${limit}` : sql`iif((SELECT few FROM size), 0, ${limit})`
-  const ofCustomer = customer === undefined ? undefined : eq(o.customer, customer)
-  const sorted = sql`SELECT * FROM (SELECT * FROM ${billingObjects} ${o} INDEXED BY billing_customer
-    WHERE ${and(ofKind, ofCustomer, changed, after)} LIMIT iif((SELECT few FROM size), ${MAX_SORTED}, 0)) UNION ALL`
-  const found = sql`${ofCustomer && sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
+  const unlessFew = (limit: number) => (few ? sql`iif(${ARE_FEW}, 0, ${limit})` : sql`${limit}`)
+  const sorted =
+    few && sql`SELECT * FROM (${few.all} AND ${and(changed, after)} LIMIT iif(${ARE_FEW}, ${MAX_SORTED}, 0)) UNION ALL`
+  const found = sql`${sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
   const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${latest} LIMIT ${take}`
   const measured = sql`SELECT *, ${fitsPage(SIZE, bytes)} AS fits FROM (${page}) ${o}`
   const columns = {
@@ -153,7 +172,7 @@ export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: Lis
     body: json<StoredBody>(sql`iif(fits, ${o.candidates}->'$[0].body', NULL)`).as('body'),
     event_id: sql<string>`iif(fits, ${o.candidates}->>'$[0].event_id', NULL)`.as('event_id'),
     part: sql<ListedRow['part']>`iif(fits, 'object', 'over')`.as('part'),
-    ...(beside && { named: json<unknown>(sql`iif(fits, ${beside(o)}, NULL)`).as('named') }),
+    beside: json<unknown>(sql`iif(fits, ${beside(o)}, NULL)`).as('beside'),
   }
   const end = sql.join(
     Object.keys(columns).map((name) => {
@@ -167,7 +186,7 @@ export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: Lis
     db,
     columns,
     (fields) => sql`
-      ${ofCustomer && withSize(and(ofKind, ofCustomer))}
+      ${few?.size}
       SELECT * FROM (
         SELECT ${fields} FROM (${measured}) ${o}
         LEFT JOIN ${billingObjects} ${card} ON fits AND ${isItsCard}
@@ -189,18 +208,30 @@ const SIZE = sql`CASE WHEN octet_length(${o.candidates}) > ${MAX_MEASURED} THEN 
     + coalesce(json_array_length(${o.candidates}, '$[0].body.items'), 0)) END`
 
 /**
- * Whether a customer has so few objects of a kind that they are all read, by the index by customer, and sorted. The
- * objects of other customers are found among all, on the way from the latest change: an index by customer and last
- * change would be one more row written by every event.
+ * If a list is filtered by one customer or several: `all` selects their objects by the index by customer, and `size`, which stands
+ * before the statement, says whether they are so few that they are all read and sorted. Otherwise they are found among the objects of
+ * others, on the way from the latest change: an index by customer and last change would be one more row written by every event.
  */
-function withSize(ofCustomer: SQL | undefined): SQL {
-  return sql`WITH size AS MATERIALIZED (SELECT NOT EXISTS (
-    SELECT 1 FROM ${billingObjects} ${o} INDEXED BY billing_customer WHERE ${ofCustomer} LIMIT 1 OFFSET ${MAX_SORTED}) AS few)`
+function fewOf(ofKind: SQL | undefined, { filters: { customer }, customers }: ListedBy) {
+  if (customer === undefined && !customers) return undefined
+  const own = customers && sql`own AS MATERIALIZED (${customers.first(MAX_OWN_CUSTOMERS + 1)}),`
+  const isOwn = customers
+    ? sql`${o.customer} = own.customer AND ${o.vendor} = own.vendor`
+    : eq(o.customer, customer ?? '')
+  const from = sql`FROM ${customers && sql`own CROSS JOIN`} ${billingObjects} ${o} INDEXED BY billing_customer
+    WHERE ${and(ofKind, isOwn)}`
+  const areAll = customers && sql`(SELECT count(*) FROM own) <= ${MAX_OWN_CUSTOMERS} AND`
+  return {
+    size: sql`WITH ${own} size AS MATERIALIZED (
+      SELECT ${areAll} NOT EXISTS (SELECT 1 ${from} LIMIT 1 OFFSET ${MAX_SORTED}) AS few)`,
+    all: sql`SELECT ${o}.* ${from}`,
+  }
 }
+const ARE_FEW = sql`(SELECT few FROM size)`
 
 /** What a list asks of the index by last change, what it then checks in each row, and how many rows it reads at most. */
-function planOf({ customer, subscription, status, vendor, ...filters }: ObjectFilters) {
-  const { updated_after, created_after, metadata = {} } = filters
+function planOf({ filters, customers }: ListedBy) {
+  const { customer, subscription, status, vendor, updated_after, created_after, metadata = {} } = filters
   const pairs = Object.entries(metadata)
   return {
     changed: and(isNotNull(o.updated), updated_after === undefined ? undefined : gte(o.updated, updated_after)),
@@ -213,8 +244,15 @@ function planOf({ customer, subscription, status, vendor, ...filters }: ObjectFi
         ? undefined
         : sql`rtrim(${o.candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
       ...pairs.map(hasMetadata),
+      // The last one, because it reads rows. If they are few, only theirs were read.
+      customers && sql`iif(${ARE_FEW}, 1, ${customers.has(o)})`,
     ),
-    most: created_after === undefined && pairs.length === 0 ? MAX_SCANNED : MAX_SCANNED_BODIES,
+    most:
+      created_after !== undefined || pairs.length > 0
+        ? MAX_SCANNED_BODIES
+        : customers
+          ? MAX_SCANNED_OF_SET
+          : MAX_SCANNED,
   }
 }
 

@@ -1,5 +1,6 @@
 import { and, asc, type Column, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Effect } from '../../billing/effect'
+import { consumerOf } from '../../consumers/links'
 import type { Db, Query } from '../../db/client'
 import { columnsOf, json, valuesOf } from '../../db/sql'
 import { idRange } from '../../lib/ids'
@@ -28,6 +29,8 @@ export type EventRow = Omit<Pick<typeof events.$inferSelect, keyof typeof shown>
     /** Null unless the connection was deleted. */
     connection_deleted_at: number | null
     connection_status: Connection['status']
+    /** Null also while the event is not processed. */
+    consumer_id: string | null
     /** Total bytes of the page's payloads up to and including this row. */
     running: number
   }
@@ -56,13 +59,17 @@ const shown = {
   summary: events.summary,
 }
 
-/** What an event's connection says of it. */
+/** What an event's connection says of it, and links: which consumer its customer is. */
 const ofConnection = {
   vendor: connections.vendor,
   livemode: connections.livemode,
   connection_name: connections.name,
   connection_deleted_at: connections.deleted_at,
   connection_status: sql<Connection['status']>`${connections.status}`.as('connection_status'),
+  consumer_id: sql<string | null>`${consumerOf(sql`${events.project_id}`, {
+    vendor: sql`${connections.vendor}`,
+    customer: sql`${events.summary}->>'$.customer'`,
+  })}`.as('consumer_id'),
 }
 
 /** Reads the project's events of a source, newest first, starting before the event `before`. */

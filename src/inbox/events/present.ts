@@ -75,6 +75,9 @@ export const BillingEvent = named(
       'The payload as received, base64-encoded; null in `view=summary`, after its retention period, and if its consumer was erased.',
     ),
     decoded_summary: Summary.nullable().describe('Null until the event is processed.'),
+    consumer_id: nullable.describe(
+      'The consumer that the `customer` of the `decoded_summary` is linked to now; null if there is none.',
+    ),
     vendor: z.string(),
     connection_id: z.string(),
     vendor_event_id: z
@@ -103,6 +106,7 @@ export const BillingEvent = named(
     last_error_code: null,
     raw_payload_b64: 'eyJpZCI6ImV2dF8xUVo0a05KMmVadktZbG8yIn0=',
     decoded_summary: exampleOf(Summary),
+    consumer_id: SAMPLE.consumer,
     vendor: 'stripe',
     connection_id: SAMPLE.connection,
     vendor_event_id: SAMPLE.vendorEvent,
@@ -156,6 +160,7 @@ export function presentEvent(row: EventRow): z.infer<typeof BillingEvent> {
     last_error_code: row.last_error === null ? null : row.last_error_code,
     raw_payload_b64: isKept(row) ? bytesOf(row).toBase64() : null,
     decoded_summary: row.summary,
+    consumer_id: row.consumer_id,
     vendor: row.vendor,
     connection_id: row.connection_id,
     vendor_event_id: row.vendor_event_id,

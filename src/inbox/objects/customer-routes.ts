@@ -6,7 +6,7 @@ import { MAX_ID_LENGTH, MAX_OF_CUSTOMER } from '../../billing/limits'
 import { noObject } from '../../billing/names'
 import { include } from '../../billing/read/fields'
 import { linkOf } from '../../consumers/customer-fields'
-import { findLink } from '../../consumers/links'
+import { findLink, type Link } from '../../consumers/links'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
@@ -35,16 +35,17 @@ export const customerRoutes = new Hono<HttpEnv>().get(
     if (id.length > MAX_ID_LENGTH) throw noObject('customer')
     const { db } = c.get('rt')
     return inRoomFor(c, include, async () => {
-      const { source, link, ...found } = await read(c, {
+      const { source, links, ...found } = await read(c, {
         ...ofCustomer(db, project, { vendor, id }),
-        link: findLink(db, project, { vendor, id }),
+        links: findLink(db, project, { vendor, id }),
         ...including(db, project, { kind: 'customer', id, vendor }, include),
       })
-      const customer = customerOf({ vendor, id }, found, link[0]?.recorded)
+      const link = links[0] as Link
+      const customer = customerOf({ vendor, id }, found, link)
       if (!customer) throw noObject('customer')
       return answer(
         c,
-        { ...customer, ...linkOf(link[0]), ...included({ kind: 'customer', id, vendor }, include, source) },
+        { ...customer, ...linkOf(link), ...included({ kind: 'customer', id, vendor }, include, source) },
         200,
       )
     })

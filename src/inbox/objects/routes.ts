@@ -4,10 +4,10 @@ import { Invoice } from '../../billing/invoices/invoice'
 import { NAMES, noObject } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
 import { include } from '../../billing/read/fields'
-import type { ShownObjects } from '../../billing/read/present'
-import { presentObject } from '../../billing/read/present'
+import type { Owned, ShownObjects } from '../../billing/read/present'
 import { findObject } from '../../billing/read/store'
 import { Subscription } from '../../billing/subscriptions/subscription'
+import { ownerBeside, presentOwned } from '../../consumers/owned'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
@@ -28,7 +28,7 @@ const oneFields = z.strictObject({
  * `GET /:id` of one kind of billing object: mounted beside its list. It is here because the vendor's own object is in
  * the payload of an event.
  */
-function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[K]>) {
+function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[K] & Owned>) {
   const { one, noun, aNoun } = NAMES[kind]
   return new Hono<HttpEnv>().get(
     '/:id',
@@ -49,14 +49,14 @@ function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[
       const key = { kind, id: c.req.param('id'), vendor }
       return inRoomFor(c, include, async () => {
         const { rows, source } = await read(c, {
-          rows: findObject(db, project, key),
+          rows: findObject(db, project, key, ownerBeside(project)),
           ...including(db, project, key, include),
         })
         const [row] = rows
         if (!row) throw noObject(kind)
         return answer(
           c,
-          { ...presentObject(kind, row), ...included({ ...key, vendor: row.vendor }, include, source) },
+          { ...presentOwned(kind, row), ...included({ ...key, vendor: row.vendor }, include, source) },
           200,
         )
       })

@@ -1,5 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { consumerOf } from '../../consumers/links'
+import { consumerIdOf } from '../../consumers/read'
+import { connections } from '../connections/schema'
 import { notOnHold, onHold, statusShown } from '../held'
 import { isFinal, type ShownStatus } from '../lifecycle'
 import { events, refs } from '../schema'
@@ -11,16 +14,21 @@ export const i = alias(events, 'i')
 export type Condition = keyof ReturnType<typeof conditionsOf>
 
 /** The conditions of the filters on an event `i`, except those that an index answers; null if none is left. */
-export function checksOf(filters: Filters, facts: SearchFacts, answered: readonly Condition[]): SQL | null {
-  const conditions = Object.entries(conditionsOf(filters, facts))
+export function checksOf(
+  project: string,
+  filters: Filters,
+  facts: SearchFacts,
+  answered: readonly Condition[],
+): SQL | null {
+  const conditions = Object.entries(conditionsOf(project, filters, facts))
   const left = conditions.flatMap(([name, condition]) =>
     condition && !answered.includes(name as Condition) ? [condition] : [],
   )
   return left.length === 0 ? null : sql.join(left, sql` AND `)
 }
 
-function conditionsOf(filters: Filters, facts: SearchFacts) {
-  const { types, statuses, vendor_event_id, ref, min_attempts, error, error_code, replay_id } = filters
+function conditionsOf(project: string, filters: Filters, facts: SearchFacts) {
+  const { types, statuses, vendor_event_id, ref, min_attempts, error, error_code, replay_id, consumer } = filters
   return {
     types: types && ofTypes(types),
     statuses: statuses && among(statusShown(i), statuses),
@@ -32,8 +40,16 @@ function conditionsOf(filters: Filters, facts: SearchFacts) {
     // SQLite's own lower() on both sides: it knows only ASCII, JavaScript's knows more.
     error_code: error_code === null ? null : sql`${i.last_error_code} = ${error_code}`,
     error: error === null ? null : sql`coalesce(instr(lower(${i.last_error}), lower(${error})), 0) > 0`,
+    // The last one, because it reads three more rows.
+    consumer: consumer && sql`${ofEvent} = ${consumerIdOf(project, consumer)}`,
   }
 }
+
+/** The consumer of an event's customer. */
+const ofEvent = consumerOf(sql`${i.project_id}`, {
+  vendor: sql`(SELECT ${connections.vendor} FROM ${connections} WHERE ${connections.id} = ${i.connection_id})`,
+  customer: sql`${i.summary}->>'$.customer'`,
+})
 
 function ofTypes(types: readonly string[]): SQL {
   const each = types.map((type) => {

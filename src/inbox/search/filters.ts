@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type ConsumerRef, refToRead } from '../../consumers/ref'
 import { flagField, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
 import type { EventErrorCode as ErrorCode } from '../../vendors/event-errors'
@@ -69,7 +70,8 @@ export const searchFields = {
 }
 
 export const SearchQuery = z.strictObject(searchFields)
-export type SearchFields = z.infer<typeof SearchQuery>
+/** `consumer` is not among {@link searchFields}, because a replay stores those: they could name somebody who is erased later. */
+export type SearchFields = z.infer<typeof SearchQuery> & { consumer?: string | undefined }
 
 /** The filters as the statements use them; null if nothing was asked. */
 export type Filters = {
@@ -89,6 +91,7 @@ export type Filters = {
   error: string | null
   error_code: ErrorCode | null
   replay_id: string | null
+  consumer: ConsumerRef | null
   source: Source
   order: 'asc' | 'desc'
 }
@@ -114,6 +117,7 @@ export function toFilters(fields: SearchFields): Filters {
     error: fields.error ?? null,
     error_code: fields.error_code ?? null,
     replay_id: fields.replay_id ?? null,
+    consumer: fields.consumer === undefined ? null : refToRead(fields.consumer),
     source: fields.source ?? 'delivery',
     order: fields.order,
   }
@@ -132,6 +136,8 @@ export type SearchFacts = {
   fewOfConnections: boolean
   /** Whether the project has few open events of the kind that the statuses ask for. */
   fewOpen: boolean
+  /** The ids of the consumer's customers; null if no consumer is asked for, or if the refs of events cannot find all of theirs. */
+  customers: string[] | null
   /** The types that match, with prefixes spelled out; null if every type does, or too many. */
   types: string[] | null
 }

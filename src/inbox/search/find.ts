@@ -1,6 +1,10 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { CustomerKey } from '../../billing/customers/read'
+import { MAX_CUSTOMERS } from '../../consumers/limits'
+import { someCustomersOf } from '../../consumers/links'
 import { batch, type Db, type Queries, type Query, raw, run } from '../../db/client'
 import { json } from '../../db/sql'
+import { vendorOf } from '../../vendors'
 import { connections } from '../connections/schema'
 import type { ShownStatus } from '../lifecycle'
 import { events } from '../schema'
@@ -11,7 +15,7 @@ import { FEW_EVENTS, MAX_TYPES } from './limits'
 
 /** Reads the facts: one round trip, or none. */
 export async function readSearchFacts(db: Db, project: string, filters: Filters): Promise<SearchFacts> {
-  const { statuses, types, ref, error, error_code, min_attempts, vendor_event_id } = filters
+  const { statuses, types, ref, error, error_code, min_attempts, vendor_event_id, consumer } = filters
   const ofConnections = filters.vendor !== null || filters.connection_id !== null || filters.livemode !== null
   const others = [statuses, types, ref, error, error_code, min_attempts].some((filter) => filter !== null)
   const prefixes = types?.filter(isPrefix) ?? []
@@ -20,6 +24,7 @@ export async function readSearchFacts(db: Db, project: string, filters: Filters)
     manyOfConnections: ofConnections && others ? manyOfConnections(db, project, filters) : null,
     manyOpen: statuses && isOpenOnly(statuses) ? manyOpen(db, project, statuses) : null,
     types: prefixes.length > 0 ? typesWithPrefix(db, project, prefixes) : null,
+    customers: consumer && someCustomersOf(db, project, consumer, MAX_CUSTOMERS + 1),
   })
   const exact = types?.filter((type) => !isPrefix(type)) ?? []
   const all = [...new Set([...exact, ...(found.types ?? []).flatMap(({ type }) => type ?? [])])]
@@ -27,8 +32,15 @@ export async function readSearchFacts(db: Db, project: string, filters: Filters)
     connections: found.connections?.map(({ id }) => id) ?? null,
     fewOfConnections: found.manyOfConnections?.length === 0,
     fewOpen: found.manyOpen?.length === 0,
+    customers: found.customers ? referredTo(found.customers) : null,
     types: types === null || all.length > MAX_TYPES ? null : all,
   }
+}
+
+/** The ids of these customers, if there are not too many, and all events of their vendors refer to the customer. */
+function referredTo(customers: readonly CustomerKey[]): string[] | null {
+  const areFound = customers.every(({ vendor }) => vendorOf(vendor)?.snapshots)
+  return areFound && customers.length <= MAX_CUSTOMERS ? [...new Set(customers.map(({ id }) => id))] : null
 }
 
 /** One list of an index, as far as it was read: how many events, the last one, and the events that match. */

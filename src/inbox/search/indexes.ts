@@ -54,6 +54,14 @@ const INDEXES: readonly Index[] = [
     id: r.event_id,
   },
   {
+    keys: (_, { customers }) => customers,
+    events: (project) => sql`${refs} r
+      CROSS JOIN ${events} i ON ${i.project_id} = ${r.project_id} AND ${i.id} = ${r.event_id}
+      WHERE ${r.project_id} = ${project} AND ${r.ref} = ${key}`,
+    answers: [],
+    id: r.event_id,
+  },
+  {
     // These filters find only events that were retried or have an error.
     keys: ({ error, error_code, min_attempts, statuses }) =>
       error !== null || (min_attempts ?? 0) > 1 || (error_code !== null && !statuses?.every(isRareFinal))

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { consumerName } from '../../consumers/customer-fields'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
@@ -15,6 +16,12 @@ const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
 const policy = { actors, scope: 'billing:read', project: true } as const
 
+const searchedConsumer = consumerName
+  .optional()
+  .describe(
+    'A consumer: its id, or `ext:` and its external id. Events whose `customer`, in the `decoded_summary`, is linked to it now.',
+  )
+
 export const searchRoutes = new Hono<HttpEnv>().get(
   '/',
   route({
@@ -28,7 +35,7 @@ export const searchRoutes = new Hono<HttpEnv>().get(
       200: { description: 'A page of events.', schema: boundedListOf(BillingEvent) },
     },
   }),
-  query(z.strictObject({ ...pageFields, view, ...searchFields })),
+  query(z.strictObject({ ...pageFields, view, ...searchFields, consumer: searchedConsumer })),
   async (c) => {
     const { limit, cursor, view, ...fields } = c.req.valid('query')
     const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit })

@@ -7,7 +7,7 @@ import { checksOf } from './conditions'
 import { type Filters, type SearchFields, toFilters } from './filters'
 import { type IdRange, type Read, readSearchFacts, scan } from './find'
 import { chooseIndex } from './indexes'
-import { MAX_LOOKED_AT } from './limits'
+import { MAX_LOOKED_AT, MAX_LOOKED_AT_OF_CONSUMER } from './limits'
 
 /**
  * Ids of matching events, in order. `resume`: the id to continue after, if the search met its bound before it found as
@@ -30,10 +30,10 @@ export async function search(
   const facts = await readSearchFacts(db, project, filters)
   const { index, keys } = chooseIndex(filters, facts)
   if (keys.length === 0) return { ids: [], resume: null }
-  const checks = checksOf(filters, facts, index.answers)
+  const checks = checksOf(project, filters, facts, index.answers)
   const ids: string[] = []
   let range = rangeOf(filters, after)
-  let left = MAX_LOOKED_AT
+  let left = filters.consumer ? MAX_LOOKED_AT_OF_CONSUMER : MAX_LOOKED_AT
   let each = index.short ? left : checks === null ? limit : limit * 4
   for (;;) {
     const most = Math.max(1, Math.min(each, Math.floor(left / keys.length)))
@@ -58,7 +58,8 @@ function commonEnd(lists: readonly Read[], most: number, order: 'asc' | 'desc'):
 }
 
 function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc'): string[] {
-  const ids = lists.flatMap(({ matches }) => matches).sort()
+  // An event is in two lists if it refers to two customers of one consumer.
+  const ids = [...new Set(lists.flatMap(({ matches }) => matches))].sort()
   const until = ids.filter((id) => end === null || (order === 'desc' ? id >= end : id <= end))
   return order === 'desc' ? until.reverse() : until
 }

@@ -12,7 +12,7 @@ import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
 import { commonColumns, type NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
-type Asked = { customer: string | undefined; status: string | undefined }
+type Asked = Record<'customer' | 'consumer' | 'status', string | undefined>
 
 /** A list of billing objects with its search. */
 export function listPage<K extends ObjectKind>(
@@ -23,7 +23,7 @@ export function listPage<K extends ObjectKind>(
 ) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
-  const searched = asked.customer !== undefined || asked.status !== undefined
+  const searched = [asked.customer, asked.consumer, asked.status].some((one) => one !== undefined)
   return show(
     c,
     { title, section: path },
@@ -52,6 +52,7 @@ function Search({ action, statuses, asked, clear }: SearchProps) {
     <search>
       <form action={action} class="filters">
         <Field name="customer" label="Customer ID" value={asked.customer ?? ''} maxlength={200} />
+        <Field name="consumer" label="Consumer ID" value={asked.consumer ?? ''} maxlength={204} />
         <Field name="status" label="Status">
           <Select
             name="status"

@@ -3,8 +3,10 @@ import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
 import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject } from '../../../billing/read/present'
-import { findObject, type ListedRow, listObjects } from '../../../billing/read/store'
+import { findObject, type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
+import { customerSetOf } from '../../../consumers/owned'
+import { refToRead } from '../../../consumers/ref'
 import { batch, run } from '../../../db/client'
 import { findNamed, type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
@@ -41,7 +43,7 @@ export const billingPages = new Hono<HttpEnv>()
       keys: findSourceKeys(db, project, key.vendor),
     })
     const link = links[0] as Link
-    const customer = customerOf(key, found, link.recorded)
+    const customer = customerOf(key, found, link)
     if (customer === null) throw noObject('customer')
     return customerPage(c, customer, { link, refreshes: keys.length > 0 && !link.erased })
   })
@@ -51,16 +53,17 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
       const customer = c.req.query('customer') || undefined
+      const consumer = c.req.query('consumer') || undefined
       const status = c.req.query('status') || undefined
-      const asked = { customer, status, ...pageAsked(c) }
+      const asked = { customer, consumer, status, ...pageAsked(c) }
       const { db } = c.get('rt')
       const objects = listing(list.kind, asked)
       const project = projectOf(c.get('actor'))
-      const rows = await run(
-        db,
-        listObjects(db, project, list.kind, { ...objects, beside: (of) => namedOf(project, of, list.showsPlans) }),
-      )
-      return listPage(c, list, asked, { ...objects.page(rows), namesOf: namesIn(rows) })
+      const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
+      const beside: ReadBeside = (of) => namedOf(project, of, list.showsPlans)
+      const rows = await run(db, listObjects(db, project, list.kind, { ...objects, customers, beside }))
+      const shown = objects.page(rows, (row) => presentObject(list.kind, row))
+      return listPage(c, list, asked, { ...shown, namesOf: namesIn(rows) })
     })
     .get(`/${list.path}/:object`, page('billing:read'), (c) => one(c, list))
 }
@@ -86,7 +89,7 @@ function namesIn(rows: readonly ListedRow[]): NamesOf {
   const keyOf = (vendor: string, id: string) => `${vendor} ${id}`
   const all = rows
     .filter(isListedObject)
-    .map(({ vendor, vendor_id, named }) => [keyOf(vendor, vendor_id), named as Named] as const)
+    .map(({ vendor, vendor_id, beside }) => [keyOf(vendor, vendor_id), beside as Named] as const)
   const byKey = new Map(all)
   return ({ vendor, id }) => byKey.get(keyOf(vendor, id))
 }

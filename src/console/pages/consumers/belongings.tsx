@@ -91,7 +91,11 @@ export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more 
       ) : (
         <p class="quiet">None.</p>
       )}
-      {more && <p class="quiet">The pages of the customers lead to all {list.title.toLowerCase()}.</p>}
+      {more && (
+        <p>
+          <a href={`${pathsOf(c).billing}/${list.path}?consumer=${of.row.id}`}>All {list.title.toLowerCase()}</a>
+        </p>
+      )}
     </>
   )
 }

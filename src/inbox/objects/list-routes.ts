@@ -1,0 +1,97 @@
+import { Hono } from 'hono'
+import * as z from 'zod'
+import { Invoice } from '../../billing/invoices/invoice'
+import { MAX_BODIES_READ, MAX_OBJECT_LIST_BYTES, MAX_ROWS_READ } from '../../billing/limits'
+import { NAMES } from '../../billing/names'
+import { PaymentMethod } from '../../billing/payment-methods/payment-method'
+import { listFields, vendorId } from '../../billing/read/fields'
+import { listing } from '../../billing/read/list'
+import type { Owned, ShownObjects } from '../../billing/read/present'
+import { listObjects, type ObjectFilters } from '../../billing/read/store'
+import { Subscription } from '../../billing/subscriptions/subscription'
+import { consumerName } from '../../consumers/customer-fields'
+import { customerSetOf, ownerBeside, presentOwned } from '../../consumers/owned'
+import { refOf } from '../../consumers/ref'
+import { answer } from '../../http/answer'
+import { projectOf } from '../../http/auth'
+import type { HttpEnv } from '../../http/context'
+import { boundedListOf } from '../../http/page'
+import { read } from '../../http/read'
+import { route } from '../../http/route'
+import { query } from '../../http/validate'
+import type { ObjectKind } from '../../lib/billing-kinds'
+import { InvoiceBody, PaymentMethodBody, SubscriptionBody } from '../../vendors/objects'
+
+const policy = { actors: ['session', 'api_key'], scope: 'billing:read', project: true, reads: true } as const
+const fields = {
+  ...listFields,
+  consumer: consumerName
+    .optional()
+    .describe('A consumer: its id, or `ext:` and its external id. Objects of all customers that are linked to it now.'),
+}
+
+type Asked = ObjectFilters & { consumer?: string | undefined; limit: number; cursor?: string | undefined }
+
+/**
+ * `GET /` of one kind of object: mounted beside `GET /:id`.
+ *
+ * @param Row the object as it is shown
+ * @param Query the query of the list: its page and its filters
+ */
+function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
+  kind: K,
+  Row: z.ZodType<ShownObjects[K] & Owned>,
+  Query: Query,
+) {
+  const { many, noun } = NAMES[kind]
+  return new Hono<HttpEnv>().get(
+    '/',
+    route({
+      id: `list${many}`,
+      summary: `List the project's ${noun}s`,
+      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`customer\`, \`consumer\` and \`updated_after\` uses an index. With other filters a page reads at most ${MAX_ROWS_READ} rows, or ${MAX_BODIES_READ} with \`created_after\` or \`metadata\`; a page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
+      tag: 'Billing state',
+      policy,
+      responses: {
+        200: { description: `A page of ${noun}s.`, schema: boundedListOf(Row) },
+      },
+    }),
+    query(Query),
+    async (c) => {
+      const project = projectOf(c.get('actor'))
+      const asked = c.req.valid('query' as never) as z.infer<Query>
+      const list = listing(kind, asked)
+      const ref = asked.consumer === undefined ? null : refOf(asked.consumer)
+      const customers = ref ? customerSetOf(project, ref, asked.customer) : undefined
+      const rows = listObjects(c.get('rt').db, project, kind, { ...list, customers, beside: ownerBeside(project) })
+      const found = await read(c, { rows })
+      return answer(
+        c,
+        list.page(found.rows, (row) => presentOwned(kind, row)),
+        200,
+      )
+    },
+  )
+}
+
+export const subscriptionRoutes = listRoute(
+  'subscription',
+  Subscription,
+  z.strictObject({ ...fields, status: SubscriptionBody.shape.status.optional() }),
+)
+
+export const paymentMethodRoutes = listRoute(
+  'payment_method',
+  PaymentMethod,
+  z.strictObject({ ...fields, status: PaymentMethodBody.shape.status.optional() }),
+)
+
+export const invoiceRoutes = listRoute(
+  'invoice',
+  Invoice,
+  z.strictObject({
+    ...fields,
+    subscription: vendorId.optional(),
+    status: InvoiceBody.shape.status.optional().describe('Deleted invoices are listed only with `status=deleted`.'),
+  }),
+)
