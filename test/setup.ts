@@ -1,10 +1,8 @@
-import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
+import { reset } from 'cloudflare:test'
 import { afterAll, afterEach, beforeEach } from 'vitest'
-import { type Db, openDb } from '../src/db/client'
-import { dropFormerIndexes } from '../src/inbox/fewer-rows'
 import { isClockStopped, startClock } from './clock'
 import { bound, DIRECTORY, databaseOf, STORE_NUMBER, STORES } from './harness'
+import { makeTables } from './tables'
 import { fileBegins, fileEnds } from './worker'
 
 fileBegins()
@@ -18,16 +16,7 @@ await reset()
 const left = await Promise.all(databases.map(tablesIn))
 if (left.some((n) => n !== 0)) throw new Error(`tables of another test file are left: ${left}`)
 
-const { TEST_MIGRATIONS } = env as unknown as { TEST_MIGRATIONS: D1Migration[] }
-// All in one batch, which takes half as long as one for each. test/db/upgrade.test.ts runs them one after the other.
-const names = TEST_MIGRATIONS.map(({ name }) => name)
-const newest = names.pop() ?? ''
-const recorded = names.map((name) => `INSERT INTO d1_migrations (name) VALUES ('${name}')`)
-const all = { name: newest, queries: [...TEST_MIGRATIONS.flatMap(({ queries }) => queries), ...recorded] }
-for (const database of databases) {
-  await applyD1Migrations(database, [all])
-  await dropFormerIndexes(openDb<Db>(database), 0) // as the cron does in its first minute
-}
+for (const database of databases) await makeTables(database)
 // Projects go to one store. It was seen in the far future: no test's clock is ahead of it.
 if (STORES.length > 1) {
   const note = DIRECTORY.prepare(
