@@ -3,13 +3,13 @@ export const MAX_SORTED = 1_000
 /** Customers that a consumer may have for that. */
 export const MAX_OWN_CUSTOMERS = 100
 /** Rows that one page of a list goes through at most, full or not. */
-export const MAX_SCANNED = 4_140
+export const MAX_SCANNED = 4_090
 /** The same for a filter on what only the object itself contains: its metadata, or when it was created. */
-export const MAX_SCANNED_BODIES = 390
-/** The same for a consumer that has more than that: to see whose an object is takes further rows. */
-export const MAX_SCANNED_OF_SET = 2_000
+export const MAX_SCANNED_BODIES = 340
+/** The same for a consumer that has more than that: finding the consumer of an object reads further rows. */
+export const MAX_SCANNED_OF_SET = 1_850
 /** Rows read for the objects on a page itself: to add up their sizes, and to find the cards, customers and consumers they name. */
-const ROWS_OF_PAGE = 720
+const ROWS_OF_PAGE = 820
 /**
  * Rows that one page of a list reads at most: a page that is not full goes through them again, to find where it ended,
  * and the customer's are counted first.

@@ -115,6 +115,16 @@ describe('the invoices of a consumer, among many of others', () => {
       expect(most, query).toBeLessThanOrEqual(MAX_ROWS_READ)
       if (query === '') expect(ids).toEqual(every(4))
     }
+    // Of the newest, few are the consumer's: a page goes through all that it may, and shows almost as many as it may.
+    await STORE.prepare(
+      `UPDATE billing_objects SET customer = iif(CAST(substr(vendor_id, 4) AS INTEGER) % 19 = 0, 'name99_0', 'cus_1')
+        WHERE project_id = ?1 AND kind = 'invoice' AND CAST(substr(vendor_id, 4) AS INTEGER) >= ?2`,
+    )
+      .bind(world.project, ALL - MAX_SCANNED_OF_SET)
+      .run()
+    const { most, pages } = await walked(world, '/invoices?consumer=ext:name3', 100)
+    expect([pages[0]?.data.length, pages[0]?.truncated]).toEqual([Math.floor(MAX_SCANNED_OF_SET / 19), true])
+    expect(most).toBeLessThanOrEqual(MAX_ROWS_READ)
   }, 60_000)
 })
 

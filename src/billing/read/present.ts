@@ -37,7 +37,7 @@ export type ShownObjects = {
   payment_method: Omit<z.infer<typeof PaymentMethod>, keyof Owned>
   customer: Framed<Bodies['customer']>
 }
-/** Whose an object is: the consumer that its customer is linked to; null if there is none. */
+/** The consumer that an object belongs to: the one its customer is linked to; null if there is none. */
 export type Owned = { consumer_id: string | null }
 
 /** A row of this kind as the API shows it, but for its consumer. */

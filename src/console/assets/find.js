@@ -35,7 +35,7 @@ document.addEventListener('keydown', (event) => {
   } else if (key === 'ArrowDown' || key === 'ArrowUp') moveIn(target.closest('#find'), event)
 })
 
-// Whether the results are for what was typed: while one types on, they are for its first letters.
+// Whether the results are for what was typed. While someone is still typing, they may be for the first letters only.
 const isCurrent = (form) => form.querySelector('#found').dataset.for === form.elements.q.value.trim()
 
 function moveIn(form, event) {

@@ -59,7 +59,7 @@ export function listCauses(db: Db, project: string) {
   )
 }
 
-/** Whether there may be older failed events, at which {@link listCauses} did not look. */
+/** Whether there may be more failed events, or more causes, than {@link listCauses} lists. */
 export function isCut(rows: readonly Pick<CauseRow, 'n'>[]): boolean {
   return rows.length === MAX_CAUSES || rows.reduce((sum, { n }) => sum + n, 0) >= MAX_FAILURES
 }

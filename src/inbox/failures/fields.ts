@@ -16,7 +16,7 @@ const Cause = named(
     error_code: EventErrorCode.nullable().describe(
       'The `last_error_code` of these events. Null for errors from before codes were recorded.',
     ),
-    count: count.describe('How many events failed with it.'),
+    count: count.describe(`How many of the newest ${MAX_FAILURES.toLocaleString('en')} failed events failed with it.`),
     first_received_at: timestamp.describe('When the oldest of these events was received.'),
     last_received_at: timestamp.describe('When the newest of these events was received.'),
     last_event_id: z.string().describe('The newest of these events.'),

@@ -1,7 +1,13 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { Invoice } from '../../billing/invoices/invoice'
-import { MAX_BODIES_READ, MAX_OBJECT_LIST_BYTES, MAX_ROWS_READ } from '../../billing/limits'
+import {
+  MAX_BODIES_READ,
+  MAX_OBJECT_LIST_BYTES,
+  MAX_OWN_CUSTOMERS,
+  MAX_ROWS_READ,
+  MAX_SORTED,
+} from '../../billing/limits'
 import { NAMES } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
 import { listFields, vendorId } from '../../billing/read/fields'
@@ -11,7 +17,7 @@ import { listObjects, type ObjectFilters } from '../../billing/read/store'
 import { Subscription } from '../../billing/subscriptions/subscription'
 import { consumerName } from '../../consumers/customer-fields'
 import { customerSetOf, ownerBeside, presentOwned } from '../../consumers/owned'
-import { refOf } from '../../consumers/ref'
+import { refToRead } from '../../consumers/ref'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
@@ -27,7 +33,9 @@ const fields = {
   ...listFields,
   consumer: consumerName
     .optional()
-    .describe('A consumer: its id, or `ext:` and its external id. Objects of all customers that are linked to it now.'),
+    .describe(
+      'A consumer: its id, or `ext:` and its external id. Objects of all customers that are linked to it now. A merged or an erased consumer has none.',
+    ),
 }
 
 type Asked = ObjectFilters & { consumer?: string | undefined; limit: number; cursor?: string | undefined }
@@ -49,7 +57,7 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
     route({
       id: `list${many}`,
       summary: `List the project's ${noun}s`,
-      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`customer\`, \`consumer\` and \`updated_after\` uses an index. With other filters a page reads at most ${MAX_ROWS_READ} rows, or ${MAX_BODIES_READ} with \`created_after\` or \`metadata\`; a page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
+      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`customer\` and \`updated_after\` uses an index, and so does \`consumer\` for up to ${MAX_OWN_CUSTOMERS} customers with ${MAX_SORTED} objects. Otherwise, a page reads at most ${MAX_ROWS_READ} rows, or ${MAX_BODIES_READ} with \`created_after\` or \`metadata\` (4,000 with \`consumer\` too); a page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
       tag: 'Billing state',
       policy,
       responses: {
@@ -61,8 +69,8 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
       const project = projectOf(c.get('actor'))
       const asked = c.req.valid('query' as never) as z.infer<Query>
       const list = listing(kind, asked)
-      const ref = asked.consumer === undefined ? null : refOf(asked.consumer)
-      const customers = ref ? customerSetOf(project, ref, asked.customer) : undefined
+      const { consumer, customer } = asked
+      const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
       const rows = listObjects(c.get('rt').db, project, kind, { ...list, customers, beside: ownerBeside(project) })
       const found = await read(c, { rows })
       return answer(

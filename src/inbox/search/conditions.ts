@@ -37,8 +37,9 @@ function conditionsOf(project: string, filters: Filters, facts: SearchFacts) {
     ref: ref === null ? null : refersTo(ref),
     min_attempts: min_attempts === null ? null : sql`${i.attempts} >= ${min_attempts}`,
     replay_id: replay_id === null ? null : sql`${i.replay_id} = ${replay_id}`,
+    // Never NULL, so that no condition after it is evaluated where it does not hold.
+    error_code: error_code === null ? null : sql`coalesce(${i.last_error_code} = ${error_code}, 0)`,
     // SQLite's own lower() on both sides: it knows only ASCII, JavaScript's knows more.
-    error_code: error_code === null ? null : sql`${i.last_error_code} = ${error_code}`,
     error: error === null ? null : sql`coalesce(instr(lower(${i.last_error}), lower(${error})), 0) > 0`,
     // The last one, because it reads three more rows.
     consumer: consumer && sql`${ofEvent} = ${consumerIdOf(project, consumer)}`,

@@ -37,7 +37,7 @@ export async function readSearchFacts(db: Db, project: string, filters: Filters)
   }
 }
 
-/** The ids of these customers, if there are not too many, and all events of their vendors refer to the customer. */
+/** The ids of these customers. Null if there are too many, or if not all events of their vendors refer to the customer. */
 function referredTo(customers: readonly CustomerKey[]): string[] | null {
   const areFound = customers.every(({ vendor }) => vendorOf(vendor)?.snapshots)
   return areFound && customers.length <= MAX_CUSTOMERS ? [...new Set(customers.map(({ id }) => id))] : null

@@ -47,17 +47,13 @@ const INDEXES: readonly Index[] = [
   },
   {
     keys: ({ ref }) => (ref === null ? null : ONE_LIST),
-    events: (project, { ref }) => sql`${refs} r
-      CROSS JOIN ${events} i ON ${i.project_id} = ${r.project_id} AND ${i.id} = ${r.event_id}
-      WHERE ${r.project_id} = ${project} AND ${r.ref} = ${ref}`,
+    events: (project, { ref }) => referringTo(project, sql`${ref}`),
     answers: ['ref'],
     id: r.event_id,
   },
   {
     keys: (_, { customers }) => customers,
-    events: (project) => sql`${refs} r
-      CROSS JOIN ${events} i ON ${i.project_id} = ${r.project_id} AND ${i.id} = ${r.event_id}
-      WHERE ${r.project_id} = ${project} AND ${r.ref} = ${key}`,
+    events: (project) => referringTo(project, key),
     answers: [],
     id: r.event_id,
   },
@@ -120,6 +116,11 @@ const BY_TIME: Index = {
 export function chooseIndex(filters: Filters, facts: SearchFacts): { index: Index; keys: readonly string[] } {
   const index = INDEXES.find(({ keys }) => keys(filters, facts) !== null) ?? BY_TIME
   return { index, keys: index.keys(filters, facts) ?? [] }
+}
+
+function referringTo(project: string, ref: SQL): SQL {
+  return sql`${refs} r CROSS JOIN ${events} i ON ${i.project_id} = ${r.project_id} AND ${i.id} = ${r.event_id}
+    WHERE ${r.project_id} = ${project} AND ${r.ref} = ${ref}`
 }
 
 function ofConnection(): SQL {

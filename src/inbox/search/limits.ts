@@ -4,7 +4,7 @@
  */
 export const MAX_LOOKED_AT = 4000
 /** The same for a search by consumer: each costs up to five rows. */
-export const MAX_LOOKED_AT_OF_CONSUMER = 1500
+export const MAX_LOOKED_AT_OF_CONSUMER = 1300
 /** Open events, or events of the named connections, up to which all of them are looked at in place of another index. */
 export const FEW_EVENTS = 1000
 /** Event types that one search reads one by one. With more, another index is used and the type is checked. */

@@ -52,7 +52,7 @@ function Search({ action, statuses, asked, clear }: SearchProps) {
     <search>
       <form action={action} class="filters">
         <Field name="customer" label="Customer ID" value={asked.customer ?? ''} maxlength={200} />
-        <Field name="consumer" label="Consumer ID" value={asked.consumer ?? ''} maxlength={204} />
+        <Field name="consumer" label="Consumer (csm_… or ext:…)" value={asked.consumer ?? ''} maxlength={204} />
         <Field name="status" label="Status">
           <Select
             name="status"

@@ -1,10 +1,9 @@
 import { type CauseRow, isCut } from '../../../inbox/failures/failures'
 import { lastDays } from '../../../inbox/failures/fields'
-import { MAX_FAILURES } from '../../../inbox/failures/limits'
+import { MAX_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
 import { idTime } from '../../../lib/ids'
 import { eventAdvice } from '../../../vendors/event-errors'
 import { can, pathsOf, type Visit } from '../../page'
-import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -30,7 +29,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
   if (rows.reduce((sum, { n }) => sum + n, 0) < 2) return null
   return (
     <section aria-labelledby="causes">
-      <h2 id="causes">By cause</h2>
+      <h2 id="causes">By cause, when this page was loaded</h2>
       <Table
         label="Failed events by cause"
         class="causes"
@@ -42,23 +41,21 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
           ['First', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
           ['Last', ({ last }) => <Time at={idTime(last)} now={now} />],
           ['14 days', (row) => <Days row={row} now={now} />],
-          [
-            '',
-            (row) =>
-              can(c, 'billing:write') &&
-              causeOf(row).mayPass && (
-                <a href={`${events}/replay?${eventsOf(row)}`}>Replay {plural(row.n, 'event')}…</a>
-              ),
-          ],
+          ['', (row) => mayReplay(c, row) && <a href={`${events}/replay?${eventsOf(row)}`}>Replay…</a>],
         ]}
       />
       {isCut(rows) && (
         <p class="quiet">
-          Of the newest {MAX_FAILURES.toLocaleString('en')} failed events. Older ones are not counted here.
+          Based on the newest {MAX_FAILURES.toLocaleString('en')} failed events. At most {MAX_CAUSES} causes are shown.
         </p>
       )}
     </section>
   )
+}
+
+/** Events without a code cannot be asked for apart from the connection's other failed events. */
+function mayReplay(c: Visit, row: CauseRow): boolean {
+  return can(c, 'billing:write') && row.last_error_code !== null && causeOf(row).mayPass
 }
 
 /** How many events of the cause were received on each day, as bars. */

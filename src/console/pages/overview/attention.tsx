@@ -1,7 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { isMissed } from '../../../health/assess'
+import { isCut } from '../../../inbox/failures/failures'
+import { MAX_FAILURES } from '../../../inbox/failures/limits'
 import { idTime } from '../../../lib/ids'
-import { DAY } from '../../../lib/time'
+import { DAY, HOUR } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
@@ -15,7 +17,7 @@ type Item = { bad: boolean; what: Child; link: [label: string, href: string] }
 
 /** A key is listed when it expires within this time (ms). */
 export const EXPIRES_WITHIN = 14 * DAY
-/** The most connections, and the most keys, in the list. */
+/** The most connections, keys and causes of failures in the list. */
 const SHOWN = 5
 
 /** What is wrong in the project, the worst first, each with a link to where it can be fixed. */
@@ -63,19 +65,23 @@ function findings(c: Visit, { findings }: Progress): Item[] {
     }))
 }
 
-function failures(c: Visit, { causes, facts }: Overview): Item[] {
-  const bad = facts.last_60m.failed > 0
+function failures(c: Visit, { causes, counts }: Overview): Item[] {
   const { now } = c.get('rt')
+  const { events } = pathsOf(c)
   const items = causes.map((row): Item => {
-    const last = <Time at={idTime(row.last)} now={now} />
+    const at = idTime(row.last)
+    const last = <Time at={at} now={now} />
     const what = (
       <>
-        {plural(row.n, 'event')} of {row.name} failed, the last one received {last}. {causeOf(row).what}
+        {plural(row.n, 'event')} from {row.name} failed ({row.n === 1 ? 'received' : 'the latest received'} {last}).{' '}
+        {causeOf(row).what}
       </>
     )
-    return { bad, what, link: ['See them', `${pathsOf(c).events}?${eventsOf(row)}`] }
+    return { bad: at > now - HOUR, what, link: ['See events', `${events}?${eventsOf(row)}`] }
   })
-  return shortened(items, 'cause', `${pathsOf(c).events}?status=failed`)
+  const all = `${counts.failed.toLocaleString('en')} events have failed. The causes here are those of the newest ${MAX_FAILURES.toLocaleString('en')}.`
+  const more: Item = { bad: false, what: all, link: ['See all', `${events}?status=failed`] }
+  return [...shortened(items, 'cause', `${events}?status=failed`), ...(isCut(causes) ? [more] : [])]
 }
 
 function connections(c: Visit, { connections, counts }: Progress): Item[] {

@@ -7,12 +7,9 @@ class NoCertificates {
     throw new Error('This Worker reads no certificates.')
   }
 }
-/** Stands for the identifier of an algorithm, of a key or of a certificate's extension, and equals none. */
+/** In place of the identifier of an algorithm, a key or an extension: no certificate has it. */
 const NONE = 'none'
 
-// @peculiar/x509
-// @peculiar/asn1-android
-// @peculiar/asn1-rsa
 export {
   NONE as id_ce_keyDescription,
   NONE as id_rsaEncryption,
