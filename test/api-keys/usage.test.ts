@@ -262,5 +262,11 @@ it('lists keys that were not used for so many days', async () => {
   expect(await list('unused_days=91')).toEqual([200])
   expect(await list('unused_days=10')).toEqual([200, ...[idle.id, key.id].sort()])
   expect(await list('')).toEqual([200, ...[young.id, idle.id, key.id].sort()])
+  // A secret before the current one is in use.
+  await call(`${KEYS}/${key.id}/rotate`, { method: 'POST', token: owner.token, project, json: { grace_s: 86_400 } })
+  await STORE.prepare("UPDATE api_keys SET previous = json_set(previous, '$.last_used_at', ?) WHERE id = ?")
+    .bind(NOON - 9 * DAY, key.id)
+    .run()
+  expect(await list('unused_days=10')).toEqual([200, idle.id])
   for (const bad of ['0', '3651', 'x', '']) expect((await list(`unused_days=${bad}`))[0]).toBe(422)
 })

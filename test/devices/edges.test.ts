@@ -5,7 +5,8 @@ import { advance, stopClock } from '../clock'
 import { STORE, tamperedD1 } from '../harness'
 import { captureLog, rows } from '../inbox/pipeline'
 import { told } from '../members/members'
-import { newApi } from './devices'
+import { newApi, setLimit } from './devices'
+import { insertDevices } from './rows'
 
 /* Devices exactly at a limit, a moment before and after it, the second time, and while something else happens. */
 
@@ -311,4 +312,14 @@ it('a conflict of two rotations changes what the first one left in nothing', asy
   const late = await api.rotate('ext:u', id, { grace_s: 60 }, { bindings: { DB } })
   expect(told(late)).toEqual([409, 'rotation_conflict'])
   expect([await reason(old), await reason(current), await reason(waiting)]).toEqual([null, null, 'unknown'])
+})
+
+it('of more than 20 expired devices that would have to go, none goes', async () => {
+  const { project, owner, api, consumer } = await newApi()
+  await insertDevices(project, consumer, 'active', 25)
+  await STORE.prepare('UPDATE devices SET expires_at = 1 WHERE project_id = ?').bind(project).run()
+  await setLimit(project, owner.token, 3)
+  expect(told(await api.register('ext:u', 'new'))).toEqual([409, 'device_limit_reached'])
+  await setLimit(project, owner.token, 6)
+  expect(told(await api.register('ext:u', 'new'))).toEqual([201, null])
 })

@@ -163,7 +163,7 @@ describe('emails', () => {
   it('are given up for one whom they never reach, though they reached another', async () => {
     const { project, owner } = await freshProject()
     await addMember(project, 'owner')
-    await insertNotice(project, LASTING)
+    const id = await insertNotice(project, LASTING)
     let tries = 0
     const { EMAIL, mails } = mailbox()
     const send = (mail: { to: string }) => {
@@ -176,6 +176,9 @@ describe('emails', () => {
       advance(5 * HOUR)
     }
     expect([tries, mails.length]).toEqual([MAIL_WAITS.length + 1, 1])
+    // It was sent, as far as it went.
+    const { mailed_at } = (await STORE.prepare('SELECT mailed_at FROM notices WHERE id = ?').bind(id).first()) ?? {}
+    expect(mailed_at).toBeGreaterThanOrEqual(NOON)
   })
 
   it('that wait for the next day, or for a deleted project, are no attempts', async () => {
