@@ -194,6 +194,20 @@ it('a device is revoked, and told of as long as fewer than 20 are', () =>
     )
   }))
 
+it('a device that is left gets one entry and one notice, and neither if 20 about devices are open', () =>
+  inParallel([19, 20], async (n) => {
+    const { api, project, owner, consumer } = await newApi()
+    const json = { settings: { on_exposure: 'notify' } }
+    await call(`/platform/v1/projects/${project}`, { method: 'PATCH', project, token: owner.token, json })
+    const facts = '{"object":"device","ended":false}'
+    for (let i = 0; i < n; i++) await insertNotice(project, { kind: 'key_exposed', facts })
+    const { device, token } = (await api.register('ext:u', 'k', { platform: 'server' })).body
+    for (let i = 0; i < 3; i++) await report(token)
+    expect((await api.one('ext:u', device.id)).body.state).toBe('active')
+    expect(await logged(device.id)).toEqual(n === 20 ? [] : [['device.exposed', 'exposures', { consumer }]])
+    expect((await noticesIn(project)).filter(({ object_id }) => object_id === device.id)).toHaveLength(20 - n)
+  }))
+
 describe('a device', () => {
   it('that has just expired is left, and one that has a millisecond left is ended', async () => {
     const cases = [

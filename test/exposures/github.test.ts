@@ -1,91 +1,35 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { NOTICES_A_DAY } from '../../src/accounts/limits'
 import { newDeviceToken } from '../../src/devices/token'
 import { sha256Hex } from '../../src/lib/crypto'
 import { rawSignature } from '../../src/lib/der'
-import { HOUR, MINUTE } from '../../src/lib/time'
+import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { insertConsumer } from '../consumers/rows'
+import { newApi } from '../devices/devices'
 import { insertDevice } from '../devices/rows'
-import { call, countingD1, freshKey, type RequestOptions, STORE, seenBy, setHost, signedIn } from '../harness'
+import { call, countingD1, DIRECTORY, freshKey, mailbox, STORE, seenBy, setHost, signedIn } from '../harness'
+import {
+  derOf,
+  HOST,
+  PATH,
+  publish,
+  publishNewKey,
+  reported,
+  SAMPLE,
+  send,
+  sendSigned,
+  sign,
+  URL_OF_FILE,
+} from './from-github'
 import { logged, madeUp, noticesIn } from './world'
-
-const HOST = 'api.github.com'
-const PATH = '/meta/public_keys/secret_scanning'
-/** The sample of GitHub's documentation. The number s of its signature has 31 bytes. */
-const SAMPLE = {
-  id: 'bcb53661c06b4728e59d897fb6165d5c9cda0fd9cdf9d09ead458168deb7518c',
-  key: '-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEYAGMWO8XgCamYKMJS6jc/qgvSlAd\nAjPuDPRcXU22YxgBrz+zoN19MzuRyW87qEt9/AmtoNP5GrobzUvQSyJFVw==\n-----END PUBLIC KEY-----\n',
-  signature: 'MEQCIQDaMKqrGnE27S0kgMrEK0eYBmyG0LeZismAEz/BgZyt7AIfXt9fErtRS4XaeSt/AO1RtBY66YcAdjxji410VQV4xg==',
-  body: '[{"source":"commit","token":"some_token","type":"some_type","url":"https://example.com/base-repo-url/"}]',
-}
-const URL_OF_FILE = 'https://github.com/octocat/hello/blob/1234567/.env'
-let own: CryptoKeyPair
 
 beforeAll(async () => {
   stopClock()
-  own = (await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
-    'sign',
-    'verify',
-  ])) as CryptoKeyPair
-  await publish()
+  await publishNewKey()
 })
 
-async function publish(also: { key_identifier: string; key: string; is_current: boolean }[] = []) {
-  const spki = new Uint8Array((await crypto.subtle.exportKey('spki', own.publicKey)) as ArrayBuffer).toBase64()
-  const key = `-----BEGIN PUBLIC KEY-----\n${spki}\n-----END PUBLIC KEY-----\n`
-  const public_keys = [
-    { key_identifier: SAMPLE.id, key: SAMPLE.key, is_current: true },
-    { key_identifier: 'own', key, is_current: true },
-    { key_identifier: 'former', key, is_current: false },
-    ...also,
-  ]
-  const body = JSON.stringify({ public_keys })
-  await setHost(HOST, { [PATH]: { body, headers: { 'Content-Type': 'application/json; charset=utf-8', ETag: '"1"' } } })
-}
-
 const asked = async () => (await seenBy(HOST)).length
-
-function send(body: string, id: string | null, signature: string | null, options: RequestOptions = {}) {
-  const headers = {
-    'Content-Type': 'application/json',
-    ...(id !== null && { 'Github-Public-Key-Identifier': id }),
-    ...(signature !== null && { 'Github-Public-Key-Signature': signature }),
-  }
-  return call<never>('/exposures/github', { method: 'POST', body, headers, ...options })
-}
-
-async function sign(body: string): Promise<string> {
-  const raw = await crypto.subtle.sign(
-    { name: 'ECDSA', hash: 'SHA-256' },
-    own.privateKey,
-    new TextEncoder().encode(body),
-  )
-  return derOf(new Uint8Array(raw)).toBase64()
-}
-
-/** As DER writes it: without leading zeros, and with one before what would look negative. */
-function derOf(raw: Uint8Array): Uint8Array<ArrayBuffer> {
-  const number = (bytes: Uint8Array) => {
-    const digits = [
-      ...bytes.subarray(
-        Math.min(
-          31,
-          bytes.findIndex((byte) => byte !== 0),
-        ),
-      ),
-    ]
-    return (digits[0] ?? 0) > 127 ? [0, ...digits] : digits
-  }
-  const parts = [raw.subarray(0, 32), raw.subarray(32)].map(number).flatMap((digits) => [2, digits.length, ...digits])
-  return new Uint8Array([0x30, parts.length, ...parts])
-}
-
-const reported = (tokens: string[], type = 'platform') =>
-  JSON.stringify(tokens.map((token) => ({ token, type, url: URL_OF_FILE, source: 'commit' })))
-
-async function sendSigned(body: string, options: RequestOptions = {}) {
-  return send(body, 'own', await sign(body), options)
-}
 
 describe('the signature', () => {
   it('of the sample of GitHub’s documentation is good', async () => {
@@ -269,6 +213,38 @@ describe('a report', () => {
     expect([await sessions(), await sessions()]).toEqual(['true_positive', 'false_positive'])
   })
 
+  it('knows the token of a device that waits, and the replaced one as long as it works', async () => {
+    const { api } = await newApi()
+    const cases = [
+      [{ grace_s: 3_600 }, 'previous', 'true_positive', 'revoked'],
+      [{ when: 'first_use' }, 'pending', 'true_positive', 'revoked'],
+      [{}, 'previous', 'false_positive', 'active'],
+    ] as const
+    const tokens: string[] = []
+    const ids: string[] = []
+    for (const [i, [how, which]] of cases.entries()) {
+      const { device, token } = (await api.register('ext:u', `k${i}`, { platform: 'server' })).body
+      const fresh = (await api.rotate('ext:u', device.id, how)).body.token
+      tokens.push(which === 'pending' ? fresh : token)
+      ids.push(device.id)
+    }
+    const labels = JSON.parse((await sendSigned(reported(tokens))).text).map(({ label }: { label: string }) => label)
+    expect(labels).toEqual(cases.map(([, , label]) => label))
+    const states = await Promise.all(ids.map(async (id) => (await api.one('ext:u', id)).body.state))
+    expect(states).toEqual(cases.map(([, , , state]) => state))
+  })
+
+  it('about sessions of two users, of whom one has had all emails of the day, is mailed to the other', async () => {
+    const [told, full] = [await signedIn(), await signedIn()]
+    await DIRECTORY.prepare('UPDATE users SET notices_day = ?, notices_sent = ? WHERE id = ?')
+      .bind(Math.floor(Date.now() / DAY), NOTICES_A_DAY, full.user)
+      .run()
+    const { EMAIL, mails } = mailbox()
+    await sendSigned(reported([told.token, full.token]), { bindings: { EMAIL } })
+    expect(mails.map(({ to }) => to)).toEqual([told.email])
+    for (const { token } of [told, full]) expect((await call('/auth/user', { token })).status).toBe(401)
+  })
+
   it('has 1,000 tokens and 1 MiB at most, in UTF-8', async () => {
     const tokens = await sendSigned(reported(Array(1_000).fill('x')))
     expect([tokens.status, JSON.parse(tokens.text).length]).toEqual([200, 1_000])
@@ -278,10 +254,9 @@ describe('a report', () => {
     const { status, text } = await sendSigned('\ufeff[]')
     expect([status, text]).toEqual([200, '[]'])
     const bytes = new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d])
-    const raw = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, own.privateKey, bytes)
     const headers = {
       'Github-Public-Key-Identifier': 'own',
-      'Github-Public-Key-Signature': derOf(new Uint8Array(raw)).toBase64(),
+      'Github-Public-Key-Signature': await sign(bytes),
     }
     const bad = await call('/exposures/github', { method: 'POST', body: bytes, headers })
     expect([bad.status, bad.body.code]).toEqual([400, 'invalid_json'])
