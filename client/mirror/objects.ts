@@ -65,7 +65,7 @@ export function merged(id: string, into: string): Write {
   return { table: 'consumers', key: [id], object: { id, state: 'merged', merged_into: into }, revision: null }
 }
 
-/** Objects whose consumer is that of their customer: it can change without them, so only the row of the customer has it. */
+/** Objects that belong to the consumer of their customer. The consumer can change when they do not, so only the customer's row has it. */
 const OF_CUSTOMERS: readonly TableName[] = ['subscriptions', 'invoices', 'payment_methods']
 
 /**

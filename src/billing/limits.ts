@@ -16,6 +16,8 @@ const ROWS_OF_PAGE = 820
  */
 export const MAX_ROWS_READ = 2 * MAX_SCANNED + MAX_SORTED + ROWS_OF_PAGE
 export const MAX_BODIES_READ = 2 * MAX_SCANNED_BODIES + MAX_SORTED + ROWS_OF_PAGE
+/** The same for a consumer, whose customers are read first. */
+export const MAX_BODIES_READ_OF_SET = MAX_BODIES_READ + 1_500
 
 /** Events of one rank that an object keeps. With this many at the same time, the object is ambiguous. */
 export const MAX_TIED = 16

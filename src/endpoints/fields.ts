@@ -37,7 +37,7 @@ const ordered = z.boolean().describe('Whether one change is sent at a time. If o
 const include_object = z
   .boolean()
   .describe(
-    `Whether \`data\` also has \`current\`: the object in its state at the time of sending. These objects have it: ${SENT_OBJECTS.join(', ')}.`,
+    `Whether \`data\` also has \`current\`: the object in its state at the time of sending. These objects have it: ${SENT_OBJECTS.join(', ')}. Subscriptions, invoices and payment methods are sent without \`consumer_id\`.`,
   )
 
 const relay = RelayField.describe(

@@ -79,7 +79,7 @@ describe('each secret of a key', () => {
     for (const token of [old, current, waiting]) expect(await own.says(token)).toBe(200)
   })
 
-  it('does not count as a failed attempt from its address, once it was good; one that never was does', async () => {
+  it('is not a failed attempt from its address after it has ended; an unknown secret is', async () => {
     const { old, current, waiting, key } = await rotating()
     await keys.rotate(key.id)
     const gone = await keys.make()

@@ -8,9 +8,9 @@ import { sleep } from '../../scripts/lib/terminal.ts'
 
 export const URL_OF_CONSOLE = process.env.CONSOLE_URL ?? 'http://localhost:8787'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** How long a page may take, in milliseconds. Against hanging only: no test is to depend on how fast the machine is. */
+/** How long a page may take, in milliseconds. It only stops a test that hangs: no test may depend on the speed of the machine. */
 const PATIENCE = 60_000
-/** Debian's packages of Chromium. The one without a window takes half the CPU time. */
+/** Debian's packages of Chromium. The headless shell takes half the CPU time. */
 const BROWSERS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
 /** Starts a headless Chromium: the one whose path CHROMIUM is, or else one of {@link BROWSERS}. */

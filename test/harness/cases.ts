@@ -15,10 +15,10 @@ export function cases(all: number): number {
 }
 
 /**
- * Those of a list's cases that one of many like tests takes. `npm test` takes one of them, each in its turn, and
- * `npm run test:all` takes all. For cases that the code treats alike whichever test meets them.
+ * The cases that one of many similar tests takes. `npm test` gives each test one case, in turn, and `npm run test:all` gives each
+ * test all of them. Use it for cases that the code handles in the same way in every test.
  *
- * @param nth which of the tests asks
+ * @param nth the position of the test among them
  */
 export function inTurn<T>(all: readonly T[], nth: number): readonly T[] {
   return ALL_CASES ? all : all.slice(nth % all.length).slice(0, 1)

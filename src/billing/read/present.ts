@@ -28,7 +28,7 @@ export type Presented = {
 type Framed<Body> = Pick<Presented, 'id' | 'vendor' | 'ambiguous' | 'incomplete' | 'source_event_id'> & Body
 
 /**
- * The objects as the API shows them, but for their consumer: that one changes without them. A customer is shown with what it
+ * The objects as the API shows them, without their consumer, which can change when they do not. A customer is shown with what it
  * has: see customers/read.ts.
  */
 export type ShownObjects = {
@@ -40,7 +40,7 @@ export type ShownObjects = {
 /** The consumer that an object belongs to: the one its customer is linked to; null if there is none. */
 export type Owned = { consumer_id: string | null }
 
-/** A row of this kind as the API shows it, but for its consumer. */
+/** A row of this kind as the API shows it, without its consumer. */
 export function presentObject<K extends ShownKind>(kind: K, row: ObjectRow): ShownObjects[K] {
   return PRESENT[kind](row)
 }

@@ -118,11 +118,11 @@ export type ListedObject = ObjectRow & { part: 'object' }
 export type ReadBeside = (of: typeof o) => SQL
 const nothing: ReadBeside = () => sql`NULL`
 
-/** The customers whose objects a list has. Higher rooms know which ones belong together. */
+/** The customers that a list is limited to. The caller knows which customers belong together. */
 export type CustomerSet = {
-  /** Selects the `customer` and the `vendor` of each one once, up to so many. */
+  /** Selects the `customer` and the `vendor` of each, up to so many, without repeats. */
   first: (most: number) => SQL
-  /** Whether an object is of one of them, as an expression over the object's columns. */
+  /** Whether an object belongs to one of them: an expression over the object's columns. */
   has: (of: typeof o) => SQL
 }
 
@@ -208,9 +208,9 @@ const SIZE = sql`CASE WHEN octet_length(${o.candidates}) > ${MAX_MEASURED} THEN 
     + coalesce(json_array_length(${o.candidates}, '$[0].body.items'), 0)) END`
 
 /**
- * If a list is filtered by one customer or several: `all` selects their objects by the index by customer, and `size`, which stands
- * before the statement, says whether they are so few that they are all read and sorted. Otherwise they are found among the objects of
- * others, on the way from the latest change: an index by customer and last change would be one more row written by every event.
+ * For a list of one customer or of several. `all` selects their objects by the index by customer. `size` comes before the statement
+ * and says whether these are few enough to read and sort them all. If not, the list walks the objects of all customers from the latest
+ * change: an index by customer and last change would cost every event one more written row.
  */
 function fewOf(ofKind: SQL | undefined, { filters: { customer }, customers }: ListedBy) {
   if (customer === undefined && !customers) return undefined

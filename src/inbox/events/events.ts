@@ -29,7 +29,7 @@ export type EventRow = Omit<Pick<typeof events.$inferSelect, keyof typeof shown>
     /** Null unless the connection was deleted. */
     connection_deleted_at: number | null
     connection_status: Connection['status']
-    /** Null also while the event is not processed. */
+    /** Also null until the event is processed. */
     consumer_id: string | null
     /** Total bytes of the page's payloads up to and including this row. */
     running: number
@@ -59,7 +59,7 @@ const shown = {
   summary: events.summary,
 }
 
-/** What an event's connection says of it, and links: which consumer its customer is. */
+/** Columns of the event's connection, and the consumer of the event's customer. */
 const ofConnection = {
   vendor: connections.vendor,
   livemode: connections.livemode,

@@ -16,12 +16,12 @@ const Cause = named(
     error_code: EventErrorCode.nullable().describe(
       'The `last_error_code` of these events. Null for errors from before codes were recorded.',
     ),
-    count: count.describe(`How many of the newest ${MAX_FAILURES.toLocaleString('en')} failed events failed with it.`),
+    count: count.describe(`How many of the newest ${MAX_FAILURES.toLocaleString('en')} failed events have this cause.`),
     first_received_at: timestamp.describe('When the oldest of these events was received.'),
     last_received_at: timestamp.describe('When the newest of these events was received.'),
     last_event_id: z.string().describe('The newest of these events.'),
     last_error: z.string().nullable().describe('The `last_error` of the newest.'),
-    replay_may_succeed: z.boolean().describe('Whether a replay may succeed. If not, each would fail in the same way.'),
+    replay_may_succeed: z.boolean().describe('Whether a replay may succeed. If not, a replay would fail in the same way.'),
     days: z
       .array(z.object({ date: z.iso.date(), count }))
       .describe(`Events by day of receipt (UTC), for the last ${FAILURE_DAYS} days, the oldest first.`),
@@ -34,7 +34,7 @@ const Cause = named(
     first_received_at: SAMPLE.time,
     last_received_at: SAMPLE.later,
     last_event_id: SAMPLE.event,
-    last_error: 'Stripe answered 401.',
+    last_error: 'the vendor does not accept the API key of the connection',
     replay_may_succeed: true,
     days: [{ date: '2026-11-21', count: 491 }],
   },
@@ -47,7 +47,7 @@ export const Failures = named(
     truncated: z
       .boolean()
       .describe(
-        `Whether there may be more: only the newest ${MAX_FAILURES.toLocaleString('en')} failed events are looked at.`,
+        `Whether there may be more failed events or causes: only the newest ${MAX_FAILURES.toLocaleString('en')} failed events are grouped, and at most ${MAX_CAUSES} causes are listed.`,
       ),
   }),
   { data: [exampleOf(Cause)], truncated: false },

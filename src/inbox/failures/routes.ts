@@ -13,7 +13,7 @@ export const failureRoutes = new Hono<HttpEnv>().get(
     id: 'listWebhookFailures',
     summary: 'List failed events by cause',
     description:
-      'The newest failed events by connection and kind of error. To see or replay the events of a cause, pass its `connection_id` and `error_code` with `status=failed` to a search or a bulk replay. Events without a code have no filter of their own.',
+      'The newest failed events by connection and kind of error. To see or replay the events of a cause, pass its `connection_id` and `error_code` with `status=failed` to a search or a bulk replay. `error_code` cannot select events without a code.',
     tag: 'Billing webhooks',
     policy: { actors: ['session', 'api_key'], scope: 'billing:read', project: true, reads: true },
     responses: { 200: { description: 'The causes.', schema: Failures } },

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Invoice } from '../../billing/invoices/invoice'
 import {
   MAX_BODIES_READ,
+  MAX_BODIES_READ_OF_SET,
   MAX_OBJECT_LIST_BYTES,
   MAX_OWN_CUSTOMERS,
   MAX_ROWS_READ,
@@ -34,7 +35,7 @@ const fields = {
   consumer: consumerName
     .optional()
     .describe(
-      'A consumer: its id, or `ext:` and its external id. Objects of all customers that are linked to it now. A merged or an erased consumer has none.',
+      'A consumer: its id, or `ext:` and its external id. Objects of all customers that are linked to it now. The list is empty for an erased consumer, and for the `csm_…` of a merged one.',
     ),
 }
 
@@ -57,7 +58,7 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
     route({
       id: `list${many}`,
       summary: `List the project's ${noun}s`,
-      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`customer\` and \`updated_after\` uses an index, and so does \`consumer\` for up to ${MAX_OWN_CUSTOMERS} customers with ${MAX_SORTED} objects. Otherwise, a page reads at most ${MAX_ROWS_READ} rows, or ${MAX_BODIES_READ} with \`created_after\` or \`metadata\` (4,000 with \`consumer\` too); a page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
+      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`updated_after\` uses an index. So does \`customer\` for up to ${MAX_SORTED} objects, and \`consumer\` for up to ${MAX_OWN_CUSTOMERS} customers and ${MAX_SORTED} objects in total. Otherwise, a page reads at most ${MAX_ROWS_READ} rows. With \`created_after\` or \`metadata\`, it reads at most ${MAX_BODIES_READ}, or ${MAX_BODIES_READ_OF_SET} if \`consumer\` is set too. A page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
       tag: 'Billing state',
       policy,
       responses: {

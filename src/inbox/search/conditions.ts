@@ -36,8 +36,8 @@ function conditionsOf(project: string, filters: Filters, facts: SearchFacts) {
     vendor_event_id: vendor_event_id === null ? null : sql`${i.vendor_event_id} = ${vendor_event_id}`,
     ref: ref === null ? null : refersTo(ref),
     min_attempts: min_attempts === null ? null : sql`${i.attempts} >= ${min_attempts}`,
-    replay_id: replay_id === null ? null : sql`${i.replay_id} = ${replay_id}`,
-    // Never NULL, so that no condition after it is evaluated where it does not hold.
+    // These two are never NULL: after NULL, SQLite evaluates the rest of an AND. After 0, it does not.
+    replay_id: replay_id === null ? null : sql`coalesce(${i.replay_id} = ${replay_id}, 0)`,
     error_code: error_code === null ? null : sql`coalesce(${i.last_error_code} = ${error_code}, 0)`,
     // SQLite's own lower() on both sides: it knows only ASCII, JavaScript's knows more.
     error: error === null ? null : sql`coalesce(instr(lower(${i.last_error}), lower(${error})), 0) > 0`,

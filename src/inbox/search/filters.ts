@@ -70,7 +70,7 @@ export const searchFields = {
 }
 
 export const SearchQuery = z.strictObject(searchFields)
-/** `consumer` is not among {@link searchFields}, because a replay stores those: they could name somebody who is erased later. */
+/** `consumer` is not among {@link searchFields}: a replay stores those, and would still name a consumer after its erasure. */
 export type SearchFields = z.infer<typeof SearchQuery> & { consumer?: string | undefined }
 
 /** The filters as the statements use them; null if nothing was asked. */
@@ -136,7 +136,7 @@ export type SearchFacts = {
   fewOfConnections: boolean
   /** Whether the project has few open events of the kind that the statuses ask for. */
   fewOpen: boolean
-  /** The ids of the consumer's customers; null if no consumer is asked for, or if the refs of events cannot find all of theirs. */
+  /** The ids of the consumer's customers; null if no consumer is asked for, or if refs do not lead to all of their events. */
   customers: string[] | null
   /** The types that match, with prefixes spelled out; null if every type does, or too many. */
   types: string[] | null

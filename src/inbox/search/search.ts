@@ -19,7 +19,7 @@ export type Found = { ids: string[]; resume: string | null }
  * Finds the first `limit` events that match, after the event `after`.
  *
  * It reads one index (see indexes.ts), of which each key has a list of events in order of time. It reads the first
- * events of every list, and as many again, and so on, until it has found enough or looked at {@link MAX_LOOKED_AT}.
+ * events of every list, and as many again, and so on, until it has found enough or looked at {@link MAX_LOOKED_AT}, or {@link MAX_LOOKED_AT_OF_CONSUMER} for a consumer.
  */
 export async function search(
   db: Db,

@@ -52,7 +52,7 @@ export const billingPages = new Hono<HttpEnv>()
 function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
-      const customer = c.req.query('customer') || undefined
+      const customer = c.req.query('customer')?.trim() || undefined
       const consumer = c.req.query('consumer')?.trim() || undefined
       const status = c.req.query('status') || undefined
       const asked = { customer, consumer, status, ...pageAsked(c) }

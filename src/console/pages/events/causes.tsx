@@ -29,7 +29,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
   if (rows.reduce((sum, { n }) => sum + n, 0) < 2) return null
   return (
     <section aria-labelledby="causes">
-      <h2 id="causes">By cause, when this page was loaded</h2>
+      <h2 id="causes">By cause</h2>
       <Table
         label="Failed events by cause"
         class="causes"
@@ -38,22 +38,30 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
           ['Cause', (row) => <a href={`${events}?${eventsOf(row)}`}>{causeOf(row).what}</a>],
           ['Connection', ({ name }) => name],
           ['Events', ({ n }) => n.toLocaleString('en'), 'number'],
-          ['First', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
-          ['Last', ({ last }) => <Time at={idTime(last)} now={now} />],
+          ['First received', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
+          ['Last received', ({ last }) => <Time at={idTime(last)} now={now} />],
           ['14 days', (row) => <Days row={row} now={now} />],
-          ['', (row) => mayReplay(c, row) && <a href={`${events}/replay?${eventsOf(row)}`}>Replay…</a>],
+          [
+            '',
+            (row) =>
+              mayReplay(c, row) && (
+              <a href={`${events}/replay?${eventsOf(row)}`}>
+                Replay…<span class="unseen"> {causeOf(row).what}</span>
+              </a>
+            ),
+          ],
         ]}
       />
-      {isCut(rows) && (
-        <p class="quiet">
-          Based on the newest {MAX_FAILURES.toLocaleString('en')} failed events. At most {MAX_CAUSES} causes are shown.
-        </p>
-      )}
+      <p class="quiet">
+        As of when this page was loaded.
+        {isCut(rows) &&
+          ` Based on the newest ${MAX_FAILURES.toLocaleString('en')} failed events. At most ${MAX_CAUSES} causes are shown.`}
+      </p>
     </section>
   )
 }
 
-/** Events without a code cannot be asked for apart from the connection's other failed events. */
+/** Whether to offer a replay. Without a code, no filter separates these events from the other failed events of the connection. */
 function mayReplay(c: Visit, row: CauseRow): boolean {
   return can(c, 'billing:write') && row.last_error_code !== null && causeOf(row).mayPass
 }

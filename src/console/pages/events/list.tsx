@@ -23,7 +23,7 @@ type Listed = {
   /** Null if they do not apply, because other filters narrow the list. */
   counts: Counts | null
   connections: readonly Choice[]
-  /** What the failed events of the project failed with; empty where the list is not theirs. */
+  /** The failed events of the project by cause; empty unless the list shows exactly those. */
   causes: readonly CauseRow[]
   /** A text in the search box that matches nothing; null if there is none. */
   unknown: string | null

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { isMissed } from '../../../health/assess'
 import { isCut } from '../../../inbox/failures/failures'
-import { MAX_FAILURES } from '../../../inbox/failures/limits'
+import { MAX_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
 import { idTime } from '../../../lib/ids'
 import { DAY, HOUR } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
@@ -77,9 +77,10 @@ function failures(c: Visit, { causes, counts }: Overview): Item[] {
         {causeOf(row).what}
       </>
     )
+    // By the time of receipt: an event that fails after all its retries is not bad.
     return { bad: at > now - HOUR, what, link: ['See events', `${events}?${eventsOf(row)}`] }
   })
-  const all = `${counts.failed.toLocaleString('en')} events have failed. The causes here are those of the newest ${MAX_FAILURES.toLocaleString('en')}.`
+  const all = `${counts.failed.toLocaleString('en')} events have failed. Only the newest ${MAX_FAILURES.toLocaleString('en')} are grouped by cause, and at most ${MAX_CAUSES} causes are listed.`
   const more: Item = { bad: false, what: all, link: ['See all', `${events}?status=failed`] }
   return [...shortened(items, 'cause', `${events}?status=failed`), ...(isCut(causes) ? [more] : [])]
 }
