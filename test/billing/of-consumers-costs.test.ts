@@ -1,5 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MAX_BODIES_READ_OF_SET, MAX_OWN_CUSTOMERS, MAX_ROWS_READ, MAX_SCANNED_OF_SET, MAX_SORTED } from '../../src/billing/limits'
+import {
+  MAX_BODIES_READ_OF_SET,
+  MAX_OWN_CUSTOMERS,
+  MAX_ROWS_READ,
+  MAX_SCANNED_OF_SET,
+  MAX_SORTED,
+} from '../../src/billing/limits'
 import { MAX_CUSTOMERS, MAX_EXTERNAL_IDS } from '../../src/consumers/limits'
 import { insertConsumer } from '../consumers/rows'
 import { countingD1, STORE } from '../harness'

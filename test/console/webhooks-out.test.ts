@@ -80,7 +80,14 @@ describe('webhooks out in the console', () => {
     expect([seen.status, seen.text.includes('webhook_endpoint.<wbr/>test')]).toEqual([200, true])
     expect(seen.text).not.toContain('Send a test')
     expect((await submit(`${at}/test`, token)).status).toBe(403)
-    expect((await visit(at.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')), owner.token)).status).toBe(404)
+    expect(
+      (
+        await visit(
+          at.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x')),
+          owner.token,
+        )
+      ).status,
+    ).toBe(404)
   })
 
   it('disables, enables, changes and deletes an endpoint', async () => {

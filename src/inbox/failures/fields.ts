@@ -21,7 +21,9 @@ const Cause = named(
     last_received_at: timestamp.describe('When the newest of these events was received.'),
     last_event_id: z.string().describe('The newest of these events.'),
     last_error: z.string().nullable().describe('The `last_error` of the newest.'),
-    replay_may_succeed: z.boolean().describe('Whether a replay may succeed. If not, a replay would fail in the same way.'),
+    replay_may_succeed: z
+      .boolean()
+      .describe('Whether a replay may succeed. If not, a replay would fail in the same way.'),
     days: z
       .array(z.object({ date: z.iso.date(), count }))
       .describe(`Events by day of receipt (UTC), for the last ${FAILURE_DAYS} days, the oldest first.`),

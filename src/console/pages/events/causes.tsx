@@ -45,10 +45,10 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
             '',
             (row) =>
               mayReplay(c, row) && (
-              <a href={`${events}/replay?${eventsOf(row)}`}>
-                Replay…<span class="unseen"> {causeOf(row).what}</span>
-              </a>
-            ),
+                <a href={`${events}/replay?${eventsOf(row)}`}>
+                  Replay…<span class="unseen"> {causeOf(row).what}</span>
+                </a>
+              ),
           ],
         ]}
       />
