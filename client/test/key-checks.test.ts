@@ -117,7 +117,7 @@ test('one token of RFC 6750 is sent on, and anything else is refused without ask
   assert.equal(requests.length, taken.length)
 })
 
-test('what the API refuses is no fault of the customer: 429 stays, all else is a 503, with how long to wait', async () => {
+test('a failed call to the API is not blamed on the customer: 429 stays 429, all else becomes 503, each with Retry-After', async () => {
   const busy = { status: 429, code: 'rate_limited', detail: 'Too many requests. Wait and try again.' }
   const out = { status: 503, code: 'verification_unavailable', detail: 'The key could not be checked. Try again.' }
   const soon = new Date(Date.now() + 100_000).toUTCString()
@@ -196,7 +196,7 @@ const apps = {
 }
 
 for (const [name, start] of Object.entries(apps)) {
-  test(`${name}: a refusal is JSON that nobody stores, and the handler does not run; else it runs once, each time asked anew`, async () => {
+  test(`${name}: a refusal is JSON with no-store, and the handler does not run; otherwise it runs once, and each request is checked anew`, async () => {
     const { requests, all } = await checkBefore(
       inTurn(
         json(200, { ...VALID, valid: false, reason: 'revoked' }),

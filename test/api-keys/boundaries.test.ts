@@ -246,7 +246,7 @@ describe('how many keys a project has', () => {
     ])
   })
 
-  it('are 899 that were revoked of those that were minted within a day: the next one is too many', async () => {
+  it('allows 899 revoked keys minted within a day, and refuses the next mint', async () => {
     const { project, owner } = await freshProject()
     const { key } = await mint(owner.token, project)
     const id = newId('key', now)

@@ -277,7 +277,7 @@ describe('a use', () => {
     expect((await keys.read(key.id)).previous.last_used_at).toBe(null)
   })
 
-  it('of the old secret is written once a minute, apart from those of the current one', async () => {
+  it('of the old secret is written once a minute, separately from the use of the current one', async () => {
     const { key, old, current } = await rotating()
     const markers = new Map<string, number>()
     // KV by the clock that the test moves.

@@ -102,7 +102,7 @@ describe('the invoices of a consumer, among many of others', () => {
     expect(most).toBeLessThanOrEqual(4 * MAX_SORTED + 300)
   })
 
-  it('of more customers than that: they are found among those of others, in the same order', async () => {
+  it('for more customers than that, they are found among the invoices of others, in the same order', async () => {
     await insertConsumer(world.project, 'many')
     await linked(world.project, 'many', MAX_OWN_CUSTOMERS + 1, 600)
     const { ids, most, pages } = await walked(world, '/invoices?consumer=ext:many', 4)

@@ -117,7 +117,7 @@ describe.each(LISTS)('%s', (list) => {
     }
   })
 
-  it('of a consumer are those of all its customers, in the order of the list, on pages of any size', async () => {
+  it('filtered by consumer include those of all its customers, in the order of the list, on pages of any size', async () => {
     const own = all[list].filter((row) => ownerOf(row) === ids.mine)
     expect(own.length).toBeGreaterThanOrEqual(12)
     for (const limit of [1, 2, 5, 12, 100]) expect(await listed(`consumer=${ids.mine}`, limit)).toEqual(own)
@@ -148,7 +148,7 @@ describe.each(LISTS)('%s', (list) => {
     }
   })
 
-  it('of a consumer that nobody knows are none, and a name that can be none is refused', async () => {
+  it('are empty for an unknown consumer, and an invalid name is refused', async () => {
     for (const consumer of ['ext:nobody', 'csm_00000000000000000000000000', ids.gone]) {
       const { status, body } = await world.api(`/${list}?consumer=${consumer}`)
       expect([status, body]).toEqual([200, { data: [], has_more: false, next_cursor: null, truncated: false }])
@@ -193,7 +193,7 @@ it('an event has the consumer of its customer once it is processed, in every ans
   await world.queue.pump()
 })
 
-it('events are searched by consumer: those of all its customers, once each, with all other filters', async () => {
+it('a search by consumer finds the events of all its customers, once each, and combines with all other filters', async () => {
   type Found = { id: string; vendor: string; event_type: string; consumer_id: string | null }
   const search = async (query: string, limit = 100): Promise<Found[]> =>
     (await walk((path) => world.api(path), `/webhooks/search?view=summary&${query}`, limit)).flatMap(({ data }) => data)

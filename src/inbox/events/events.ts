@@ -66,10 +66,12 @@ const ofConnection = {
   connection_name: connections.name,
   connection_deleted_at: connections.deleted_at,
   connection_status: sql<Connection['status']>`${connections.status}`.as('connection_status'),
-  consumer_id: sql<string | null>`${consumerOf(sql`${events.project_id}`, {
-    vendor: sql`${connections.vendor}`,
-    customer: sql`${events.summary}->>'$.customer'`,
-  })}`.as('consumer_id'),
+  consumer_id: sql<string | null>`${consumerOfEvent(events, sql`${connections.vendor}`)}`.as('consumer_id'),
+}
+
+/** The consumer that an event's customer is linked to, as an expression. @param vendor of the event's connection */
+export function consumerOfEvent({ project_id, summary }: Record<'project_id' | 'summary', Column>, vendor: SQL): SQL {
+  return consumerOf(sql`${project_id}`, { vendor, customer: sql`${summary}->>'$.customer'` })
 }
 
 /** Reads the project's events of a source, newest first, starting before the event `before`. */

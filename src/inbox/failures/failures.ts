@@ -7,7 +7,7 @@ import type { EventErrorCode } from '../../vendors/event-errors'
 import { connections } from '../connections/schema'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
-import { MAX_CAUSES, MAX_FAILURES } from './limits'
+import { MAX_FAILURE_CAUSES, MAX_FAILURES } from './limits'
 
 /** Failed events with one cause: the connection and the kind of error. */
 export type CauseRow = {
@@ -37,7 +37,7 @@ export function listCauses(db: Db, project: string) {
     FROM (${newest}) GROUP BY 1, 2, 3`
   const causes = sql`SELECT connection_id, code, sum(n) AS n, min(first) AS first, max(last) AS last,
       json_group_object(day, n) AS days
-    FROM (${days}) GROUP BY 1, 2 ORDER BY 3 DESC, 5 DESC LIMIT ${MAX_CAUSES}`
+    FROM (${days}) GROUP BY 1, 2 ORDER BY 3 DESC, 5 DESC LIMIT ${MAX_FAILURE_CAUSES}`
   const fields = {
     connection_id: connections.id,
     name: connections.name,
@@ -61,5 +61,5 @@ export function listCauses(db: Db, project: string) {
 
 /** Whether there may be more failed events, or more causes, than {@link listCauses} lists. */
 export function isCut(rows: readonly Pick<CauseRow, 'n'>[]): boolean {
-  return rows.length === MAX_CAUSES || rows.reduce((sum, { n }) => sum + n, 0) >= MAX_FAILURES
+  return rows.length === MAX_FAILURE_CAUSES || rows.reduce((sum, { n }) => sum + n, 0) >= MAX_FAILURES
 }

@@ -6,7 +6,7 @@ import { DAY, iso } from '../../lib/time'
 import { eventAdvice } from '../../vendors/event-errors'
 import { EventErrorCode } from '../events/present'
 import { type CauseRow, isCut } from './failures'
-import { FAILURE_DAYS, MAX_CAUSES, MAX_FAILURES } from './limits'
+import { FAILURE_DAYS, MAX_FAILURE_CAUSES, MAX_FAILURES } from './limits'
 
 const Cause = named(
   'FailureCause',
@@ -45,11 +45,11 @@ const Cause = named(
 export const Failures = named(
   'Failures',
   z.object({
-    data: z.array(Cause).describe(`At most ${MAX_CAUSES}, those with the most events first.`),
+    data: z.array(Cause).describe(`At most ${MAX_FAILURE_CAUSES}, those with the most events first.`),
     truncated: z
       .boolean()
       .describe(
-        `Whether there may be more failed events or causes: only the newest ${MAX_FAILURES.toLocaleString('en')} failed events are grouped, and at most ${MAX_CAUSES} causes are listed.`,
+        `Whether there may be more failed events or causes: only the newest ${MAX_FAILURES.toLocaleString('en')} failed events are grouped, and at most ${MAX_FAILURE_CAUSES} causes are listed.`,
       ),
   }),
   { data: [exampleOf(Cause)], truncated: false },

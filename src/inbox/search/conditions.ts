@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { consumerOf } from '../../consumers/links'
 import { consumerIdOf } from '../../consumers/read'
 import { connections } from '../connections/schema'
+import { consumerOfEvent } from '../events/events'
 import { notOnHold, onHold, statusShown } from '../held'
 import { isFinal, type ShownStatus } from '../lifecycle'
 import { events, refs } from '../schema'
@@ -47,10 +47,10 @@ function conditionsOf(project: string, filters: Filters, facts: SearchFacts) {
 }
 
 /** The consumer of an event's customer. */
-const ofEvent = consumerOf(sql`${i.project_id}`, {
-  vendor: sql`(SELECT ${connections.vendor} FROM ${connections} WHERE ${connections.id} = ${i.connection_id})`,
-  customer: sql`${i.summary}->>'$.customer'`,
-})
+const ofEvent = consumerOfEvent(
+  i,
+  sql`(SELECT ${connections.vendor} FROM ${connections} WHERE ${connections.id} = ${i.connection_id})`,
+)
 
 function ofTypes(types: readonly string[]): SQL {
   const each = types.map((type) => {

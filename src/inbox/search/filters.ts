@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type ConsumerRef, refToRead } from '../../consumers/ref'
 import { flagField, named, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
-import type { EventErrorCode as ErrorCode } from '../../vendors/event-errors'
 import { VendorField } from '../../vendors/field'
 import { EventErrorCode, EventSource, EventStatus } from '../events/present'
 import type { ShownStatus } from '../lifecycle'
@@ -89,7 +88,7 @@ export type Filters = {
   before: number | null
   min_attempts: number | null
   error: string | null
-  error_code: ErrorCode | null
+  error_code: z.infer<typeof EventErrorCode> | null
   replay_id: string | null
   consumer: ConsumerRef | null
   source: Source

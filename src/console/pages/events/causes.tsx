@@ -1,6 +1,6 @@
 import { type CauseRow, isCut } from '../../../inbox/failures/failures'
 import { lastDays } from '../../../inbox/failures/fields'
-import { MAX_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
+import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
 import { idTime } from '../../../lib/ids'
 import { eventAdvice } from '../../../vendors/event-errors'
 import { can, pathsOf, type Visit } from '../../page'
@@ -12,13 +12,13 @@ import { vendorTitle } from '../../ui/vendor-titles'
 const BAR = { width: 6, height: 24 }
 
 /** The events of a cause, as a query of the list. */
-export function eventsOf({ connection_id, last_error_code }: CauseRow): string {
+export function causeQuery({ connection_id, last_error_code }: CauseRow): string {
   const code = last_error_code === null ? {} : { error_code: last_error_code }
   return new URLSearchParams({ status: 'failed', connection_id, ...code }).toString()
 }
 
 /** What the cause means, and whether a replay may succeed. */
-export function causeOf({ last_error_code, vendor }: CauseRow) {
+export function adviceOn({ last_error_code, vendor }: CauseRow) {
   return eventAdvice(last_error_code, vendorTitle(vendor))
 }
 
@@ -35,7 +35,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
         class="causes"
         rows={rows}
         columns={[
-          ['Cause', (row) => <a href={`${events}?${eventsOf(row)}`}>{causeOf(row).what}</a>],
+          ['Cause', (row) => <a href={`${events}?${causeQuery(row)}`}>{adviceOn(row).what}</a>],
           ['Connection', ({ name }) => name],
           ['Events', ({ n }) => n.toLocaleString('en'), 'number'],
           ['First received', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
@@ -45,8 +45,8 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
             '',
             (row) =>
               mayReplay(c, row) && (
-                <a href={`${events}/replay?${eventsOf(row)}`}>
-                  Replay…<span class="unseen"> {causeOf(row).what}</span>
+                <a href={`${events}/replay?${causeQuery(row)}`}>
+                  Replay…<span class="unseen"> {adviceOn(row).what}</span>
                 </a>
               ),
           ],
@@ -55,7 +55,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
       <p class="quiet">
         As of when this page was loaded.
         {isCut(rows) &&
-          ` Based on the newest ${MAX_FAILURES.toLocaleString('en')} failed events. At most ${MAX_CAUSES} causes are shown.`}
+          ` Based on the newest ${MAX_FAILURES.toLocaleString('en')} failed events. At most ${MAX_FAILURE_CAUSES} causes are shown.`}
       </p>
     </section>
   )
@@ -63,7 +63,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
 
 /** Whether to offer a replay. Without a code, no filter separates these events from the other failed events of the connection. */
 function mayReplay(c: Visit, row: CauseRow): boolean {
-  return can(c, 'billing:write') && row.last_error_code !== null && causeOf(row).mayPass
+  return can(c, 'billing:write') && row.last_error_code !== null && adviceOn(row).mayPass
 }
 
 /** How many events of the cause were received on each day, as bars. */

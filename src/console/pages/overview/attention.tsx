@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { isMissed } from '../../../health/assess'
 import { isCut } from '../../../inbox/failures/failures'
-import { MAX_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
+import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
 import { idTime } from '../../../lib/ids'
 import { DAY, HOUR } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
@@ -9,7 +9,7 @@ import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
-import { causeOf, eventsOf } from '../events/causes'
+import { adviceOn, causeQuery } from '../events/causes'
 import type { Connected, Overview, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. */
@@ -74,13 +74,13 @@ function failures(c: Visit, { causes, counts }: Overview): Item[] {
     const what = (
       <>
         {plural(row.n, 'event')} from {row.name} failed ({row.n === 1 ? 'received' : 'the latest received'} {last}).{' '}
-        {causeOf(row).what}
+        {adviceOn(row).what}
       </>
     )
     // By the time of receipt: an event that fails after all its retries is not bad.
-    return { bad: at > now - HOUR, what, link: ['See events', `${events}?${eventsOf(row)}`] }
+    return { bad: at > now - HOUR, what, link: ['See events', `${events}?${causeQuery(row)}`] }
   })
-  const all = `${counts.failed.toLocaleString('en')} events have failed. Only the newest ${MAX_FAILURES.toLocaleString('en')} are grouped by cause, and at most ${MAX_CAUSES} causes are listed.`
+  const all = `${counts.failed.toLocaleString('en')} events have failed. Only the newest ${MAX_FAILURES.toLocaleString('en')} are grouped by cause, and at most ${MAX_FAILURE_CAUSES} causes are listed.`
   const more: Item = { bad: false, what: all, link: ['See all', `${events}?status=failed`] }
   return [...shortened(items, 'cause', `${events}?status=failed`), ...(isCut(causes) ? [more] : [])]
 }

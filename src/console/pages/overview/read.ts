@@ -51,11 +51,7 @@ function queries(c: Visit) {
 
 async function progressOf(
   rt: Runtime,
-  found: HealthRows & {
-    keys: KeyRow[]
-    revoked: Pick<KeyRow, 'last_used_at'>[]
-    answer: ForAnswer[]
-  },
+  found: HealthRows & { keys: KeyRow[]; revoked: Pick<KeyRow, 'last_used_at'>[]; answer: ForAnswer[] },
 ) {
   const { connections, facts } = await assess(rt, found)
   const { keys, revoked } = found
