@@ -124,8 +124,8 @@ it('does so without JavaScript', async () => {
   await click('button', 'Send a test event')
   await click('link', 'Overview')
   // Without a script the page stays as it was read: the event may be processed only later.
-  const setup = page.locator('#setup', { hasText: 'Next: the first answer' })
-  await expect.poll(async () => (await page.reload()) && setup.count()).toBe(1)
+  const steps = page.locator('#steps', { hasText: 'The last subscription is for' })
+  await expect.poll(async () => (await page.reload()) && steps.count()).toBe(1)
   await catalog(page, click)
   await click('button', 'Create this consumer')
   await click('button', 'Let test mode give access')
