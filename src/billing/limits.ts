@@ -6,7 +6,7 @@ export const MAX_OWN_CUSTOMERS = 100
 export const MAX_SCANNED = 4_090
 /** The same for a filter on what only the object itself contains: its metadata, or when it was created. */
 export const MAX_SCANNED_BODIES = 340
-/** The same for a consumer that has more than that: finding the consumer of an object reads further rows. */
+/** The same for a consumer that has more than that, and for overdue subscriptions: each object takes further rows. */
 export const MAX_SCANNED_OF_SET = 1_850
 /** Rows read for the objects on a page itself: to add up their sizes, and to find the cards, customers and consumers they name. */
 const ROWS_OF_PAGE = 820

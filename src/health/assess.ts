@@ -42,6 +42,8 @@ export async function assess(rt: Runtime, found: HealthRows) {
     thin_without_key: found.thin.map(({ name }) => name),
     fetches_failed: found.fetches_failed[0]?.n ?? 0,
     key_refused: found.key_refused.map(({ name }) => name),
+    silent: found.silent.map(({ name, since }) => ({ name, ms: now - since })),
+    renewals_missing: found.missing,
     watching: {
       skipped: found.watched[0]?.skipped ?? 0,
       unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,

@@ -18,6 +18,10 @@ export type HealthFacts = {
   thin_without_key: readonly string[]
   /** Names of active connections whose API key the vendor no longer accepts. */
   key_refused: readonly string[]
+  /** Active connections that have received nothing for longer than can be chance, and for how long. */
+  silent: readonly { name: string; ms: number }[]
+  /** Vendors of which many subscriptions that were to renew in the last week are overdue. */
+  renewals_missing: readonly { vendor: string; overdue: number; due: number }[]
   /** Objects that were fetched in the last hour and could not be applied. */
   fetches_failed: number
   /** Of the watcher of entitlements: how many consumers have too much to be looked at, and how old the oldest change is that it has not read. */
@@ -52,6 +56,8 @@ type About =
   | 'thin_events_without_key'
   | 'api_key_refused'
   | 'fetches_failed'
+  | 'connection_silent'
+  | 'renewals_missing'
   | 'entitlements'
   | 'webhook_endpoint'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
@@ -118,6 +124,7 @@ function checksOf(facts: HealthFacts): Check[] {
       degraded: share(store) >= degraded.store_share,
     },
     ...vendorApiChecks(facts),
+    ...absenceChecks(facts),
     ...followerChecks(facts),
     ...refusing.map((reason) => ({ about: 'refusing' as const, reason, degraded: true })),
   ]
@@ -140,6 +147,22 @@ function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: Heal
       reason: `${fetches_failed} ${fetches_failed === 1 ? 'object that was' : 'objects that were'} fetched in the last hour could not be applied: search for source=fetch&status=failed to see why`,
       degraded: fetches_failed >= THRESHOLDS.degraded.failed_fetches_last_60m,
     },
+  ]
+}
+
+/** What is wrong with what does not come. */
+function absenceChecks({ silent, renewals_missing }: HealthFacts): Check[] {
+  return [
+    ...silent.map(({ name, ms }) => ({
+      about: 'connection_silent' as const,
+      reason: `the connection ${name} has accepted nothing for ${span(ms)}, which is unusual for these hours of the week: check its webhook endpoint in the vendor’s dashboard`,
+      degraded: true,
+    })),
+    ...renewals_missing.map(({ vendor, overdue, due }) => ({
+      about: 'renewals_missing' as const,
+      reason: `${overdue} of ${due} subscriptions of ${vendor} that were to renew in the last week are overdue, and nothing was received about them: list subscriptions with overdue=true`,
+      degraded: true,
+    })),
   ]
 }
 

@@ -9,8 +9,10 @@ import { connections } from '../inbox/connections/schema'
 import { holding, notOnHold, onHoldBy } from '../inbox/held'
 import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
+import { findMissing } from '../inbox/renewals/missing'
 import { type Minutes, rollups } from '../inbox/rollups'
 import { events, minutes, totals } from '../inbox/schema'
+import { findSilent } from '../inbox/silence/watch'
 import { isDelivered, PREFIX_OF } from '../inbox/sources'
 import { findThinWithoutKey } from '../inbox/thin/without-key'
 import { findRefused } from '../inbox/vendor-api/keys'
@@ -43,6 +45,8 @@ export function snapshot(
     swept: db.select({ at: state.value }).from(state).where(eq(state.name, 'last_sweep_at')),
     thin: findThinWithoutKey(db, projectId),
     key_refused: findRefused(db, projectId),
+    silent: findSilent(db, projectId),
+    missing: findMissing(db, projectId),
     watched: findWatched(db, projectId),
     unwell: findUnwell(db, projectId),
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),

@@ -12,6 +12,7 @@ import { vendorPrices, vendorRuns } from './imports/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import { CHUNK_PAYLOADS } from './limits'
 import { vendorAsks } from './refresh/schema'
+import { connectionHours } from './silence/schema'
 import { vendorKeys } from './vendor-api/schema'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
@@ -270,6 +271,7 @@ export const INBOX_PARTS: Parts = {
     [vendorDoubts.project_id, vendorDoubts.vendor, vendorDoubts.kind, vendorDoubts.object_id],
     CHUNK_ROWS,
   ),
+  connection_hours: partOf(connectionHours, [connectionHours.project_id, connectionHours.connection_id], CHUNK_ROWS),
   vendor_runs: partOf(vendorRuns, [vendorRuns.project_id, vendorRuns.id], CHUNK_ROWS),
   vendor_prices: partOf(vendorPrices, [vendorPrices.project_id, vendorPrices.vendor, vendorPrices.ref], CHUNK_ROWS),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),

@@ -11,6 +11,8 @@ const SCOPE: Record<NoticeKind, Scope> = {
   key_expiring: 'api_keys:read',
   connection_degraded: 'connections:read',
   events_failing: 'connections:read',
+  connection_silent: 'connections:read',
+  renewals_missing: 'billing:read',
   endpoint_failing: 'webhooks:read',
   endpoint_disabling: 'webhooks:read',
   endpoint_disabled: 'webhooks:read',

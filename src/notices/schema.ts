@@ -9,6 +9,8 @@ export const NOTICE_KINDS = [
   'key_expiring',
   'connection_degraded',
   'events_failing',
+  'connection_silent',
+  'renewals_missing',
   'endpoint_failing',
   'endpoint_disabling',
   'endpoint_disabled',

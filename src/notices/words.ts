@@ -47,6 +47,16 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
     says: `${text(facts.failed)} events of the connection ${text(facts.name)} that came within an hour could not be processed.`,
     page: connectionPage(object_id),
   }),
+  connection_silent: ({ object_id, facts }) => ({
+    title: 'A connection has gone silent',
+    says: `The connection ${text(facts.name)} has accepted no delivery since ${text(facts.since)}. It has not been quiet for so long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.`,
+    page: connectionPage(object_id),
+  }),
+  renewals_missing: ({ facts }) => ({
+    title: 'Renewals are missing',
+    says: `${text(facts.overdue)} of the ${text(facts.due)} subscriptions of the vendor ${text(facts.vendor)} that were to renew in the last week are overdue: nothing has been received about them since their period ended. Their access ends soon. Check whether events of these subscriptions were sent, and resend or import what is missing.`,
+    page: 'platform/billing/subscriptions?overdue=true',
+  }),
   endpoint_failing: ({ object_id, facts }) => ({
     title: 'A webhook endpoint accepts nothing',
     says: `${endpointSays(facts)} It has accepted nothing since ${text(facts.failing_since)}.`,

@@ -20,8 +20,10 @@ import { purgeRuns } from '../inbox/imports/runs'
 import { movePayloads } from '../inbox/move-payloads'
 import { packBodies } from '../inbox/pack-bodies'
 import { purgeAsks } from '../inbox/refresh/flight'
+import { walkRenewals } from '../inbox/renewals/walk'
 import { purgeEvents, purgeMinutes, purgePacked, purgePayloads, purgeReplays } from '../inbox/retention'
 import { bodies, payloads } from '../inbox/schema'
+import { watchConnections } from '../inbox/silence/watch'
 import { DAY, HOUR } from '../lib/time'
 import { purgeNotices } from '../notices/close'
 import { purgeSpent } from '../passkeys/passkey'
@@ -89,6 +91,8 @@ const TASKS: Record<string, Task> = {
     const done = await purgeKept(db, now, CHUNK_ROWS)
     return { done, after: done === CHUNK_ROWS ? 'more' : null }
   },
+  connection_hours: (rt, { after }) => watchConnections(rt.db, after, rt.now),
+  renewals: (rt, progress) => walkRenewals(rt.db, startOf(rt, progress), rt.now),
   notices: (rt, { after }) => lookAtNotices(rt, after),
   closed_notices: async ({ db, now }) => {
     const { length } = await run(db, purgeNotices(db, now, CHUNK_ROWS))

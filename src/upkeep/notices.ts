@@ -4,6 +4,8 @@ import { isTokenNoMore } from '../devices/exposed'
 import { isDisabledNoMore, isUnwellNoMore } from '../endpoints/tell'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { isMissingNoMore } from '../inbox/renewals/missing'
+import { isSilentNoMore } from '../inbox/silence/watch'
 import { isDegradedNoMore, isFailingNoMore } from '../inbox/tell'
 import { closeOver, type Over } from '../notices/close'
 import { EXPOSED_OPEN_FOR } from '../notices/limits'
@@ -26,6 +28,8 @@ function overAt(now: number): Over {
     key_expiring: isExpiringNoMore(now),
     connection_degraded: isDegradedNoMore(now),
     events_failing: isFailingNoMore(now),
+    connection_silent: isSilentNoMore(notices),
+    renewals_missing: isMissingNoMore(notices),
     endpoint_failing: isUnwellNoMore,
     endpoint_disabling: isUnwellNoMore,
     endpoint_disabled: isDisabledNoMore,

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { API_KEY_PARTS } from '../api-keys/schema'
 import { AUDIT_PARTS } from '../audit/schema'
+import { OVERDUE_PARTS } from '../billing/overdue/schema'
 import { BILLING_PARTS } from '../billing/schema'
 import { CATALOG_PARTS } from '../catalog/schema'
 import { CHANGES_PARTS } from '../changes/schema'
@@ -27,6 +28,7 @@ import { WATCH_PARTS } from '../watch/schema'
 const PARTS: Parts = {
   ...INBOX_PARTS,
   ...BILLING_PARTS,
+  ...OVERDUE_PARTS,
   ...CONSUMER_PARTS,
   ...TOKEN_KEY_PARTS,
   ...CATALOG_PARTS,

@@ -7,14 +7,20 @@ import type { ListedObject, ListedRow, ObjectFilters, Position } from './store'
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.
  *
+ * @param asked.overdue of subscriptions, at `now` (ms)
  * @throws {Fault} `invalid_cursor`
  */
-export function listing(kind: ObjectKind, asked: ObjectFilters & { limit: number; cursor?: string | undefined }) {
-  const { limit: _limit, cursor: _cursor, ...filters } = asked
+export function listing(
+  kind: ObjectKind,
+  asked: Omit<ObjectFilters, 'overdue'> & { overdue?: boolean | undefined; limit: number; cursor?: string | undefined },
+  now: number,
+) {
+  const { limit: _limit, cursor: _cursor, overdue, ...filters } = asked
   const { before, take, page, upTo, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
     filters: {
       ...filters,
+      overdue: overdue === undefined ? undefined : { is: overdue, now },
       updated_after: bound(filters.updated_after),
       created_after: bound(filters.created_after),
     },

@@ -11,6 +11,8 @@ import {
   MAX_SCANNED_OF_SET,
   MAX_SORTED,
 } from '../limits'
+import { isKnownOverdue } from '../overdue/overdue'
+import { overdueSubscriptions } from '../overdue/schema'
 import type { StoredBody } from '../reduce'
 import { billingObjects } from '../schema'
 
@@ -27,6 +29,8 @@ export type ObjectFilters = {
   updated_after?: string | undefined
   created_after?: string | undefined
   metadata?: Record<string, string> | undefined
+  /** Of subscriptions: whether they are overdue, at a time (ms). */
+  overdue?: { is: boolean; now: number } | undefined
 }
 
 const o = alias(billingObjects, 'o')
@@ -98,6 +102,14 @@ export function findObject(db: Db, projectId: string, key: ObjectKey, beside: Re
     .leftJoin(owner, isItsOwner)
     .where(isObject(projectId, key))
     .orderBy(o.vendor)
+    .limit(1)
+}
+/** Reads whether an object is an overdue subscription, at a time (ms): a row if so. The object is that of {@link findObject}. */
+export function findOverdue(db: Db, projectId: string, key: ObjectKey, now: number) {
+  return db
+    .select({ id: o.vendor_id })
+    .from(o)
+    .where(and(isObject(projectId, key), isKnownOverdue(o, now)))
     .limit(1)
 }
 export type ObjectRow = Awaited<ReturnType<typeof findObject>>[number]
@@ -212,8 +224,8 @@ const SIZE = sql`CASE WHEN octet_length(${o.candidates}) > ${MAX_MEASURED} THEN 
  * and says whether these are few enough to read and sort them all. If not, the list walks the objects of all customers from the latest
  * change: an index by customer and last change would cost every event one more written row.
  */
-function fewOf(ofKind: SQL | undefined, { filters: { customer }, customers }: ListedBy) {
-  if (customer === undefined && !customers) return undefined
+function fewOf(ofKind: SQL | undefined, { filters: { customer, overdue }, customers }: ListedBy) {
+  if (customer === undefined && !customers) return overdue?.is ? fewOverdue(ofKind) : undefined
   const own = customers && sql`own AS MATERIALIZED (${customers.first(MAX_OWN_CUSTOMERS + 1)}),`
   const isOwn = customers
     ? sql`${o.customer} = own.customer AND ${o.vendor} = own.vendor`
@@ -227,11 +239,21 @@ function fewOf(ofKind: SQL | undefined, { filters: { customer }, customers }: Li
     all: sql`SELECT ${o}.* ${from}`,
   }
 }
+/** The same for overdue subscriptions: those that the cron's last walk found. */
+function fewOverdue(ofKind: SQL | undefined) {
+  const due = overdueSubscriptions
+  const from = sql`FROM ${due} CROSS JOIN ${billingObjects} ${o} ON ${o.project_id} = ${due.project_id}
+    AND ${o.vendor} = ${due.vendor} AND ${o.vendor_id} = ${due.vendor_id} WHERE ${ofKind} AND ${due.project_id} = ${o.project_id}`
+  return {
+    size: sql`WITH size AS MATERIALIZED (SELECT NOT EXISTS (SELECT 1 ${from} LIMIT 1 OFFSET ${MAX_SORTED}) AS few)`,
+    all: sql`SELECT ${o}.* ${from}`,
+  }
+}
 const ARE_FEW = sql`(SELECT few FROM size)`
 
 /** What a list asks of the index by last change, what it then checks in each row, and how many rows it reads at most. */
 function planOf({ filters, customers }: ListedBy) {
-  const { customer, subscription, status, vendor, updated_after, created_after, metadata = {} } = filters
+  const { customer, subscription, status, vendor, updated_after, created_after, metadata = {}, overdue } = filters
   const pairs = Object.entries(metadata)
   return {
     changed: and(isNotNull(o.updated), updated_after === undefined ? undefined : gte(o.updated, updated_after)),
@@ -244,13 +266,14 @@ function planOf({ filters, customers }: ListedBy) {
         ? undefined
         : sql`rtrim(${o.candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
       ...pairs.map(hasMetadata),
+      overdue && sql`coalesce(${isKnownOverdue(o, overdue.now)}, 0) = ${Number(overdue.is)}`,
       // The last one, because it reads rows. If they are few, only theirs were read.
       customers && sql`iif(${ARE_FEW}, 1, ${customers.has(o)})`,
     ),
     most:
       created_after !== undefined || pairs.length > 0
         ? MAX_SCANNED_BODIES
-        : customers
+        : customers || overdue
           ? MAX_SCANNED_OF_SET
           : MAX_SCANNED,
   }

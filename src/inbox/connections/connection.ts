@@ -10,6 +10,7 @@ import { diagnosesForgotten } from '../diagnoses/store'
 import { heldAs } from '../held'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
+import { connectionHours } from '../silence/schema'
 import { isDelivered } from '../sources'
 import { vendorKeys } from '../vendor-api/schema'
 import { MAX_CONNECTIONS } from './limits'
@@ -177,6 +178,9 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
     key: db.delete(vendorKeys).where(ofConnection),
     diagnoses: diagnosesForgotten(db, { project_id: projectId, id }),
     removed: removedForgotten(db, { project_id: projectId, id }),
+    hours: db
+      .delete(connectionHours)
+      .where(and(eq(connectionHours.project_id, projectId), eq(connectionHours.connection_id, id))),
   })
   if (changed.length === 0) throw notFound('Connection')
 }

@@ -80,10 +80,10 @@ async function outcomeOf(
   all: readonly Known[],
   { keys, until, failing }: Context,
 ): Promise<Outcome> {
-  const { project_id, vendor, kind, object_id } = doubt
+  const { project_id, vendor, kind, object_id, is_overdue } = doubt
   // Two vendors may have objects with the same id: the answer must be compared with what its own vendor said.
   const known = all.find((one) => one.kind === kind && one.id === object_id && one.vendor === vendor)
-  if (!known || !(known.ambiguous || known.incomplete)) return {}
+  if (!known || !(known.ambiguous || known.incomplete || is_overdue)) return {}
   const own = keys.filter((row) => row.vendor === vendor && row.key.state === 'ok')
   const customer = (known.body?.customer as string | undefined) ?? null
   const call = vendorOf(vendor)?.api?.calls.ofObject(kind as StateKind, object_id, customer)

@@ -1,5 +1,6 @@
-import { and, eq, lte, not, or, sql } from 'drizzle-orm'
+import { and, eq, lte, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { isKnownOverdue } from '../../billing/overdue/overdue'
 import { billingObjects } from '../../billing/schema'
 import { batch, type Db } from '../../db/client'
 import { isDeleted } from '../../tenancy/project'
@@ -14,7 +15,10 @@ const { vendor, kind, object_id, project_id, tries, lease_token } = vendorDoubts
 /** An object that this worker asks for. */
 export type Doubt = Awaited<ReturnType<typeof takeDoubts>>['doubts'][number]
 
-/** Takes objects of a project that are due, so that no other worker asks for them, and reads the keys of the project. */
+/**
+ * Takes objects of a project that are due, so that no other worker asks for them, and reads the keys of the project. `is_overdue`: whether
+ * the object is a subscription that should have renewed.
+ */
 export async function takeDoubts(db: Db, projectId: string, token: string, now: number) {
   const until = now + CLOCKS_DIFFER_MS
   const isDue = and(eq(d.project_id, projectId), lte(d.due_at, until), lte(d.lease_until, now))
@@ -26,37 +30,41 @@ export async function takeDoubts(db: Db, projectId: string, token: string, now: 
       .update(vendorDoubts)
       .set({ lease_token: token, lease_until: now + DOUBT_LEASE_MS })
       .where(and(isTaken, not(isDeleted(project_id))))
-      .returning({ project_id, vendor, kind, object_id }),
+      .returning({ project_id, vendor, kind, object_id, is_overdue: existsOf(isKnownOverdue(billingObjects, now)) }),
     keys: findProjectKeys(db, projectId),
   })
   return { doubts, keys: keys as readonly SourceKeyRow[] }
+}
+
+/** Whether the object of a row of `vendor_doubts` is like this. */
+function existsOf(like: SQL) {
+  const isObject = and(
+    eq(billingObjects.project_id, project_id),
+    eq(billingObjects.kind, kind),
+    eq(billingObjects.vendor_id, object_id),
+    eq(billingObjects.vendor, vendor),
+  )
+  return sql<boolean>`EXISTS (SELECT 1 FROM ${billingObjects} WHERE ${and(isObject, like)})`.mapWith(Boolean)
 }
 
 /** How an object was not asked for: when it is due again (ms). That spends no try. */
 export type Later = { doubt: Doubt; due_at: number }
 
 /**
- * Gives back what was taken. Objects that are no longer in doubt, and those that were asked for often enough, lose their rows. The
+ * Gives back what was taken. Objects that are no longer in doubt or overdue, and those that were asked for often enough, lose their rows. The
  * others are asked for again later.
  */
 export async function endDoubts(db: Db, projectId: string, token: string, later: readonly Later[]): Promise<void> {
   const now = Date.now()
   const held = and(eq(project_id, projectId), eq(lease_token, token))
-  const isObject = and(
-    eq(billingObjects.project_id, project_id),
-    eq(billingObjects.kind, kind),
-    eq(billingObjects.vendor_id, object_id),
-    eq(billingObjects.vendor, vendor),
-    or(eq(billingObjects.ambiguous, true), eq(billingObjects.incomplete, true)),
-  )
+  const { ambiguous, incomplete } = billingObjects
+  const isInDoubt = existsOf(or(eq(ambiguous, true), eq(incomplete, true), isKnownOverdue(billingObjects, now)) as SQL)
   const free = { lease_token: null, lease_until: 0 }
   const list = JSON.stringify(later.map(({ doubt, due_at }) => ({ ...doubt, due_at })))
   const isOne = sql`${vendor} = j.value->>'vendor' AND ${kind} = j.value->>'kind' AND ${object_id} = j.value->>'object_id'`
   const waits = ASKED_AGAIN_MS.map((wait, i) => sql`WHEN ${tries} = ${i} THEN ${wait}`)
   await batch(db, {
-    settled: db
-      .delete(vendorDoubts)
-      .where(and(held, not(sql`EXISTS (SELECT 1 FROM ${billingObjects} WHERE ${isObject})`))),
+    settled: db.delete(vendorDoubts).where(and(held, not(isInDoubt))),
     ...(later.length > 0 && {
       later: db
         .update(vendorDoubts)

@@ -55,7 +55,7 @@ export function noteDoubts(db: Db, projections: readonly Projection[], held: Hel
 }
 
 /** Whether a project has a key for the vendor that the vendor has not refused. */
-function hasKey(projectId: SQL, vendor: SQL): SQL {
+export function hasKey(projectId: SQL, vendor: SQL): SQL {
   const isKey = and(eq(vendorKeys.project_id, projectId), eq(vendorKeys.state, 'ok'))
   const isConnection = and(
     eq(connections.id, vendorKeys.connection_id),

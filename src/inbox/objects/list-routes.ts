@@ -22,6 +22,7 @@ import { refToRead } from '../../consumers/ref'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
+import { flagField } from '../../http/fields'
 import { boundedListOf } from '../../http/page'
 import { read } from '../../http/read'
 import { route } from '../../http/route'
@@ -39,7 +40,12 @@ const fields = {
     ),
 }
 
-type Asked = ObjectFilters & { consumer?: string | undefined; limit: number; cursor?: string | undefined }
+type Asked = Omit<ObjectFilters, 'overdue'> & {
+  consumer?: string | undefined
+  overdue?: boolean | undefined
+  limit: number
+  cursor?: string | undefined
+}
 
 /**
  * `GET /` of one kind of object: mounted beside `GET /:id`.
@@ -69,10 +75,11 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
     async (c) => {
       const project = projectOf(c.get('actor'))
       const asked = c.req.valid('query' as never) as z.infer<Query>
-      const list = listing(kind, asked)
+      const rt = c.get('rt')
+      const list = listing(kind, asked, rt.now)
       const { consumer, customer } = asked
       const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
-      const rows = listObjects(c.get('rt').db, project, kind, { ...list, customers, beside: ownerBeside(project) })
+      const rows = listObjects(rt.db, project, kind, { ...list, customers, beside: ownerBeside(project) })
       const found = await read(c, { rows })
       return answer(
         c,
@@ -86,7 +93,15 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
 export const subscriptionRoutes = listRoute(
   'subscription',
   Subscription,
-  z.strictObject({ ...fields, status: SubscriptionBody.shape.status.optional() }),
+  z.strictObject({
+    ...fields,
+    status: SubscriptionBody.shape.status.optional(),
+    overdue: flagField
+      .optional()
+      .describe(
+        'Whether the subscription was to renew more than a day ago, and nothing was received about it since. The service looks for such subscriptions in live mode every six hours: see [health](docs/webhooks.md#what-does-not-come).',
+      ),
+  }),
 )
 
 export const paymentMethodRoutes = listRoute(

@@ -12,7 +12,7 @@ import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
 import { commonColumns, type NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
-type Asked = Record<'customer' | 'consumer' | 'status', string | undefined>
+type Asked = Record<'customer' | 'consumer' | 'status', string | undefined> & { overdue: boolean | undefined }
 
 /** A list of billing objects with its search. */
 export function listPage<K extends ObjectKind>(
@@ -23,13 +23,19 @@ export function listPage<K extends ObjectKind>(
 ) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
-  const searched = [asked.customer, asked.consumer, asked.status].some((one) => one !== undefined)
+  const searched = [asked.customer, asked.consumer, asked.status, asked.overdue].some((one) => one !== undefined)
   return show(
     c,
     { title, section: path },
     <>
       <Head title={title} />
-      <Search action={`${billing}/${path}`} statuses={statuses} asked={asked} clear={searched} />
+      <Search
+        action={`${billing}/${path}`}
+        statuses={statuses}
+        asked={asked}
+        clear={searched}
+        overdue={list.kind === 'subscription'}
+      />
       {found.data.length > 0 ? (
         <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path, found.namesOf))} />
       ) : (
@@ -45,9 +51,9 @@ export function listPage<K extends ObjectKind>(
   )
 }
 
-type SearchProps = { action: string; statuses: readonly string[]; asked: Asked; clear: boolean }
+type SearchProps = { action: string; statuses: readonly string[]; asked: Asked; clear: boolean; overdue: boolean }
 
-function Search({ action, statuses, asked, clear }: SearchProps) {
+function Search({ action, statuses, asked, clear, overdue }: SearchProps) {
   return (
     <search>
       <form action={action} class="filters">
@@ -60,6 +66,18 @@ function Search({ action, statuses, asked, clear }: SearchProps) {
             options={[['', 'Any'], ...statuses.map((one) => [one, one] as const)]}
           />
         </Field>
+        {overdue && (
+          <Field name="overdue" label="Renewal">
+            <Select
+              name="overdue"
+              value={asked.overdue ? 'true' : ''}
+              options={[
+                ['', 'Any'],
+                ['true', 'Overdue'],
+              ]}
+            />
+          </Field>
+        )}
         <FilterActions clear={clear ? action : null} />
       </form>
     </search>

@@ -10,11 +10,13 @@ import { BillingStanding, Doubt } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
 import { BillingParts, Value } from './value'
 
+type Detail = { object: Presented; named: Named | undefined; isOverdue: boolean; timeline: TimelinePage }
+
 /** A billing object: its fields, its parts and its timeline. @param list the list that it belongs to */
 export function objectDetail(
   c: Visit,
   list: { title: string; path: ListPath },
-  { object, named, timeline }: { object: Presented; named: Named | undefined; timeline: TimelinePage },
+  { object, named, isOverdue, timeline }: Detail,
 ) {
   const { billing, events } = pathsOf(c)
   const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = object
@@ -38,6 +40,12 @@ export function objectDetail(
         }
       />
       <Doubt of={object} />
+      {isOverdue && (
+        <p class="warning">
+          The subscription was to renew, and nothing has been received about it since its period ended. Check in the
+          vendor’s dashboard whether it renewed, and whether its events were sent.
+        </p>
+      )}
       <dl class="facts">
         <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
         {customer !== null && (

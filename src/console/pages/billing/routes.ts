@@ -3,7 +3,7 @@ import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
 import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject } from '../../../billing/read/present'
-import { findObject, type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
+import { findObject, findOverdue, type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
 import { customerSetOf } from '../../../consumers/owned'
 import { refToRead } from '../../../consumers/ref'
@@ -55,9 +55,10 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
       const customer = c.req.query('customer')?.trim() || undefined
       const consumer = c.req.query('consumer')?.trim() || undefined
       const status = c.req.query('status') || undefined
-      const asked = { customer, consumer, status, ...pageAsked(c) }
-      const { db } = c.get('rt')
-      const objects = listing(list.kind, asked)
+      const overdue = list.kind === 'subscription' && c.req.query('overdue') === 'true' ? true : undefined
+      const asked = { customer, consumer, status, overdue, ...pageAsked(c) }
+      const { db, now } = c.get('rt')
+      const objects = listing(list.kind, asked, now)
       const project = projectOf(c.get('actor'))
       const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
       const beside: ReadBeside = (of) => namedOf(project, of, list.showsPlans)
@@ -69,19 +70,25 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
 }
 
 async function one<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
-  const { db } = c.get('rt')
+  const { db, now } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('object') ?? ''
   const timeline = timelineOf({ kind: list.kind, id }, null, EVENTS)
   const key = { kind: list.kind, id, vendor: c.req.query('vendor') }
-  const { objects, named, events } = await batch(db, {
+  const { objects, named, events, overdue } = await batch(db, {
     objects: findObject(db, project, key),
     named: findNamed(db, project, key),
+    overdue: findOverdue(db, project, key, now),
     events: listReferring(db, project, id, timeline),
   })
   if (!objects[0]) throw noObject(list.kind)
   const object = presentObject(list.kind, objects[0])
-  return objectDetail(c, list, { object, named: named[0]?.named, timeline: timeline.page(events) })
+  return objectDetail(c, list, {
+    object,
+    named: named[0]?.named,
+    isOverdue: overdue.length > 0,
+    timeline: timeline.page(events),
+  })
 }
 
 /** The names that a list has read beside its objects. */

@@ -1,0 +1,43 @@
+import { and, eq, gte, type SQL, sql } from 'drizzle-orm'
+import { renewalCounts } from '../../billing/overdue/schema'
+import type { Db } from '../../db/client'
+import { noticesOpened } from '../../notices/open'
+import type { notices } from '../../notices/schema'
+import { MISSING } from './limits'
+
+const { project_id, vendor, due, overdue, walk, next_due, next_overdue } = renewalCounts
+
+/** Whether so many renewals of a vendor are missing that deliveries may be missing, too. */
+const isMissing = and(
+  gte(overdue, MISSING.least),
+  gte(sql`${overdue} * ${sql.raw(String(MISSING.one_in))}`, due),
+) as SQL
+
+/** The counts of a walk that is done take the place of the former ones. A vendor without subscriptions has none. */
+export function countsKept(db: Db, done: number) {
+  return db.update(renewalCounts).set({
+    due: sql`iif(${walk} = ${done}, ${next_due}, 0)`,
+    overdue: sql`iif(${walk} = ${done}, ${next_overdue}, 0)`,
+  })
+}
+
+/** Opens a notice for each vendor of a project whose renewals are missing. */
+export function missingTold(db: Db, now: number) {
+  const facts = sql`json_object('vendor', ${vendor}, 'overdue', ${overdue}, 'due', ${due})`
+  const opening = { project_id, kind: sql`'renewals_missing'`, object_id: vendor, facts }
+  return noticesOpened(db, opening, sql`FROM ${renewalCounts} WHERE ${isMissing}`, now)
+}
+
+/** Reads of which vendors renewals of a project are missing, and how many of how many. */
+export function findMissing(db: Db, projectId: string) {
+  return db
+    .select({ vendor, overdue, due })
+    .from(renewalCounts)
+    .where(and(eq(project_id, projectId), isMissing))
+}
+
+/** Whether the renewals of a vendor that a notice is about are no longer missing. */
+export function isMissingNoMore({ project_id: of, object_id }: Pick<typeof notices, 'project_id' | 'object_id'>): SQL {
+  const ofNotice = and(eq(project_id, of), eq(vendor, object_id), isMissing)
+  return sql`NOT EXISTS (SELECT 1 FROM ${renewalCounts} WHERE ${ofNotice})`
+}

@@ -1,0 +1,171 @@
+import { and, type Column, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { isOverdue, saidBy } from '../../billing/overdue/overdue'
+import { overdueSubscriptions, renewalCounts } from '../../billing/overdue/schema'
+import { billingObjects } from '../../billing/schema'
+import { batch, type Db, raw } from '../../db/client'
+import { insertFrom } from '../../db/insert-from'
+import { excluded } from '../../db/sql'
+import { HOUR } from '../../lib/time'
+import { PROJECTS_AT_ONCE } from '../../tenancy/limits'
+import type { PassStart, PassStep } from '../../tenancy/pass'
+import { projects } from '../../tenancy/schema'
+import { connections } from '../connections/schema'
+import { askForOverdue } from './ask'
+import { DUE_WITHIN, WALK_HOURS, WALKED_AT_ONCE } from './limits'
+import { countsKept, missingTold } from './missing'
+
+/** The place that a walk has come to: after a subscription of a project, or after all of a project. `walk`: its number. */
+type Place = { walk: number; project: string; after?: { id: string; vendor: string } }
+
+/**
+ * One step of the walk over all subscriptions of a store, every six hours: which of them were due to renew, and which are overdue. Where the project
+ * has a key for the vendor's API, the vendor is asked for those that were not overdue before.
+ *
+ * @param start.after the place that the last step came to, as it says; empty: the beginning
+ */
+export async function walkRenewals(db: Db, { store, after }: PassStart, now: number): Promise<PassStep> {
+  const hour = Math.floor(now / HOUR)
+  if (after === '' && hour % WALK_HOURS !== 0) return { done: 0, after: null }
+  const place: Place = after === '' ? { walk: hour / WALK_HOURS, project: '' } : JSON.parse(after)
+  const { walked, nextProject } = await batch(db, readNext(db, store, place, now))
+  const overdue = walked.filter((row) => row.is_overdue)
+  if (walked.length > 0) {
+    const { found } = await batch(db, {
+      found: noteOverdue(db, overdue),
+      gone: forgetOthers(
+        db,
+        walked.filter((row) => !row.is_overdue),
+      ),
+      counts: addCounts(db, walked, place.walk, now),
+    })
+    if (found.length > 0) await batch(db, { asked: askForOverdue(db, found, now) })
+  }
+  const next = placeAfter(walked, nextProject[0]?.id)
+  if (next === null) await batch(db, { kept: countsKept(db, place.walk), told: missingTold(db, now) })
+  return { done: overdue.length, after: next && JSON.stringify({ walk: place.walk, ...next }) }
+}
+
+/** Where the next step begins: after the last subscription if there may be more, else after the projects that this step looked at. */
+function placeAfter(walked: readonly Walked[], nextProject: string | undefined): Omit<Place, 'walk'> | null {
+  const last = walked.at(-1)
+  if (last && walked.length >= WALKED_AT_ONCE) {
+    return { project: last.project_id, after: { id: last.vendor_id, vendor: last.vendor } }
+  }
+  return nextProject === undefined ? null : { project: nextProject }
+}
+
+type Walked = {
+  project_id: string
+  vendor: string
+  vendor_id: string
+  period_start: string | null
+  period_end: string | null
+  is_overdue: boolean
+  renews: boolean
+}
+
+/**
+ * Reads the next subscriptions: the rest of the project that the walk is in, then those of the next projects. Also the last of these projects,
+ * if there may be others after it.
+ */
+function readNext(db: Db, store: number, { project, after }: Place, now: number) {
+  const o = billingObjects
+  const kind = eq(o.kind, 'subscription')
+  const later = and(eq(projects.store, store), gt(projects.id, project))
+  const open = sql`SELECT ${projects.id} FROM (SELECT * FROM ${projects} WHERE ${later} ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) ${projects}
+    WHERE ${isNull(projects.deleted_at)}`
+  const rest = sql`SELECT ${o}.* FROM ${o} WHERE ${and(eq(o.project_id, project), kind)}
+    AND (${o.vendor_id}, ${o.vendor}) > (${after?.id ?? ''}, ${after?.vendor ?? ''}) ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${after ? WALKED_AT_ONCE : 0}`
+  // CROSS JOIN keeps their order: project by project, each by the key of its objects.
+  const others = sql`SELECT ${o}.* FROM (${open}) p CROSS JOIN ${o} ON ${o.project_id} = p.id AND ${kind} LIMIT ${WALKED_AT_ONCE}`
+  const isConnected = sql`EXISTS (SELECT 1 FROM ${connections} INDEXED BY connections_project
+    WHERE ${and(eq(connections.project_id, o.project_id), eq(connections.vendor, o.vendor), eq(connections.livemode, true), isNull(connections.deleted_at), ne(connections.status, 'disabled'))})`
+  const fields = {
+    project_id: o.project_id,
+    vendor: o.vendor,
+    vendor_id: o.vendor_id,
+    period_start: sql<string | null>`${saidBy(o, 'current_period_start')}`,
+    period_end: sql<string | null>`${saidBy(o, 'current_period_end')}`,
+    /** Nothing can be heard of a vendor that is not connected. */
+    is_overdue: sql<boolean>`${isOverdue(o, now)} AND ${isConnected}`.mapWith(Boolean),
+    renews: sql<boolean>`${o.status} IN ('active', 'past_due') AND coalesce(${saidBy(o, 'livemode')}, 1) = 1`.mapWith(
+      Boolean,
+    ),
+  }
+  return {
+    walked: raw(
+      db,
+      fields,
+      (list) =>
+        sql`SELECT ${list} FROM (SELECT * FROM (${rest}) UNION ALL SELECT * FROM (${others}) LIMIT ${WALKED_AT_ONCE}) ${o}`,
+    ),
+    nextProject: db
+      .select({ id: projects.id })
+      .from(projects)
+      .where(later)
+      .orderBy(projects.id)
+      .limit(1)
+      .offset(PROJECTS_AT_ONCE - 1),
+  }
+}
+
+const keysOf = (rows: readonly Walked[]) =>
+  JSON.stringify(
+    rows.map(({ project_id, vendor, vendor_id, period_end }) => [project_id, vendor, vendor_id, period_end]),
+  )
+
+/** Notes which subscriptions are overdue. @returns those that were not overdue since that time before */
+function noteOverdue(db: Db, rows: readonly Walked[]) {
+  const { project_id, vendor, vendor_id, period_end } = overdueSubscriptions
+  const columns = sql.join(
+    [project_id, vendor, vendor_id, period_end].map(({ name }) => sql.identifier(name)),
+    sql`, `,
+  )
+  return raw(
+    db,
+    { project_id, vendor, vendor_id },
+    (fields) => sql`INSERT INTO ${overdueSubscriptions} (${columns})
+      SELECT j.value->>0, j.value->>1, j.value->>2, j.value->>3 FROM json_each(${keysOf(rows)}) j WHERE true
+      ON CONFLICT DO UPDATE SET period_end = excluded.period_end WHERE ${period_end} <> excluded.period_end
+      RETURNING ${fields}`,
+  )
+}
+
+/** Forgets those of these subscriptions that were overdue: they are no longer. */
+function forgetOthers(db: Db, rows: readonly Walked[]) {
+  const { project_id, vendor, vendor_id } = overdueSubscriptions
+  return db
+    .delete(overdueSubscriptions)
+    .where(
+      sql`(${project_id}, ${vendor}, ${vendor_id}) IN (SELECT j.value->>0, j.value->>1, j.value->>2 FROM json_each(${keysOf(rows)}) j)`,
+    )
+}
+
+/** Adds what a step saw to the counts of its walk: subscriptions that renewed in the last week, and those that were to and are overdue. */
+function addCounts(db: Db, rows: readonly Walked[], walk: number, now: number) {
+  const since = new Date(now - DUE_WITHIN).toISOString()
+  const isRecent = (time: string | null) => time !== null && time >= since && time <= new Date(now).toISOString()
+  const groups = Map.groupBy(rows, ({ project_id, vendor }) => JSON.stringify([project_id, vendor]))
+  const counts = [...groups].map(([key, some]) => {
+    const overdue = some.filter((row) => row.is_overdue && isRecent(row.period_end)).length
+    const renewed = some.filter((row) => row.renews && !row.is_overdue && isRecent(row.period_start)).length
+    return [...JSON.parse(key), overdue + renewed, overdue]
+  })
+  const { walk: of, next_due, next_overdue } = renewalCounts
+  const added = (column: Column): SQL =>
+    sql`${sql.identifier(column.name)} = iif(${of} = ${excluded(of)}, ${column}, 0) + ${excluded(column)}`
+  const row = {
+    project_id: sql`j.value->>0`,
+    vendor: sql`j.value->>1`,
+    walk: sql`CAST(${walk} AS INTEGER)`,
+    next_due: sql`j.value->>2`,
+    next_overdue: sql`j.value->>3`,
+  }
+  return insertFrom(
+    db,
+    renewalCounts,
+    row,
+    sql`FROM json_each(${JSON.stringify(counts)}) j WHERE true
+      ON CONFLICT DO UPDATE SET ${added(next_due)}, ${added(next_overdue)}, walk = excluded.walk`,
+  )
+}

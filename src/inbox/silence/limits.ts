@@ -1,0 +1,22 @@
+/*
+ * When a connection counts as silent. A simulated year of deliveries, which is a test, chose these numbers: at most 0.25 false alarms for each
+ * connection, with weekends, holidays and busy days.
+ */
+
+/** Hours of a week. Each has a memory of its own. */
+export const WEEK_HOURS = 168
+/** Weeks that are remembered. */
+export const WEEKS = 8
+/** Hours after which enough is known of a connection. */
+export const LEARNED_HOURS = 2 * WEEK_HOURS
+/** The fewest quiet hours that are a silence. */
+export const LEAST_HOURS = 3
+/** How surprising the quiet hours must be together: the negative logarithm of their probability. 14 is one in a million. */
+export const SURPRISE = 14
+/** How many times the longest quiet spell that is remembered. */
+export const TIMES_LONGEST = 1.5
+
+/** Connections that one step of the cron looks at. */
+export const WATCHED_AT_ONCE = 100
+/** Hours that the cron makes up for, if it could not look at them in time. Before that, a connection was not watched. */
+export const MADE_UP_HOURS = 24
