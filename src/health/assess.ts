@@ -1,5 +1,6 @@
 import type { Runtime } from '../env'
 import { isFull } from '../http/database-full'
+import { missedLately } from '../inbox/backfill/fields'
 import { countUnreadable } from '../inbox/connections/sealing'
 import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
 import { idTime } from '../lib/ids'
@@ -28,7 +29,8 @@ export async function assess(rt: Runtime, found: HealthRows) {
   const connections = found.connections.toReversed().map((row) => {
     const minutes = byConnection.get(row.id) ?? []
     const recent = minutes.filter(({ minute }) => minute > thisMinute - 5)
-    return { ...row, held: heldBy.get(row.id) ?? 0, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
+    const backfill = found.backfills.find(({ connection_id }) => connection_id === row.id) ?? null
+    return { ...row, backfill, held: heldBy.get(row.id) ?? 0, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
   })
   const open = connections.filter(({ status }) => status !== 'disabled')
   const last_sweep_at = found.swept[0]?.at ?? null
@@ -44,6 +46,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     key_refused: found.key_refused.map(({ name }) => name),
     silent: found.silent.map(({ name, since }) => ({ name, ms: now - since })),
     renewals_missing: found.missing,
+    missed: open.flatMap(({ name, backfill }) => (backfill ? [{ name, n: missedLately(backfill, now) }] : [])),
     watching: {
       skipped: found.watched[0]?.skipped ?? 0,
       unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,

@@ -1,3 +1,4 @@
+import { MISSED_DEGRADED } from '../inbox/backfill/limits'
 import { HOUR, MINUTE, SECOND } from '../lib/time'
 import { THRESHOLDS } from './limits'
 
@@ -20,6 +21,8 @@ export type HealthFacts = {
   key_refused: readonly string[]
   /** Active connections that have received nothing for longer than can be chance, and for how long. */
   silent: readonly { name: string; ms: number }[]
+  /** Of active connections with an API key: how many events were missed today and yesterday. */
+  missed: readonly { name: string; n: number }[]
   /** Vendors of which many subscriptions that were to renew in the last week are overdue. */
   renewals_missing: readonly { vendor: string; overdue: number; due: number }[]
   /** Objects that were fetched in the last hour and could not be applied. */
@@ -58,6 +61,7 @@ type About =
   | 'fetches_failed'
   | 'connection_silent'
   | 'renewals_missing'
+  | 'events_missed'
   | 'entitlements'
   | 'webhook_endpoint'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
@@ -151,12 +155,17 @@ function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: Heal
 }
 
 /** What is wrong with what does not come. */
-function absenceChecks({ silent, renewals_missing }: HealthFacts): Check[] {
+function absenceChecks({ silent, renewals_missing, missed }: HealthFacts): Check[] {
   return [
     ...silent.map(({ name, ms }) => ({
       about: 'connection_silent' as const,
       reason: `the connection ${name} has accepted nothing for ${span(ms)}, which is unusual for these hours of the week: check its webhook endpoint in the vendor’s dashboard`,
       degraded: true,
+    })),
+    ...missed.map(({ name, n }) => ({
+      about: 'events_missed' as const,
+      reason: `since yesterday, ${n} events were not delivered to the connection ${name} and were read from the vendor’s list: check its webhook endpoint in the vendor’s dashboard`,
+      degraded: n >= MISSED_DEGRADED,
     })),
     ...renewals_missing.map(({ vendor, overdue, due }) => ({
       about: 'renewals_missing' as const,

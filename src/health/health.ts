@@ -4,6 +4,7 @@ import type { Runtime } from '../env'
 import { count, named, timestamp } from '../http/fields'
 import { ifAnswered } from '../http/read'
 import { SAMPLE } from '../http/samples'
+import { Backfill, presentBackfill } from '../inbox/backfill/fields'
 import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
 import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'
@@ -64,6 +65,9 @@ export const Health = named(
         ),
         signing_secrets: count.describe('Without one, the connection refuses every delivery.'),
         last_received_at: timestamp.nullable(),
+        backfill: Backfill.nullable().describe(
+          'How far the vendor’s events were compared with those that were delivered. Null without an API key, or if the vendor does not list its events.',
+        ),
         last_5m: Traffic,
         last_60m: Traffic,
       }),
@@ -109,6 +113,7 @@ export const Health = named(
         held: 0,
         signing_secrets: 1,
         last_received_at: SAMPLE.time,
+        backfill: null,
         last_5m: { accepted: 0, refused: {} },
         last_60m: { accepted: 120, refused: { signature_mismatch: 1 } },
       },
@@ -150,17 +155,20 @@ export async function readHealth(
     expired_leases: facts.expired_leases,
     last_60m: facts.last_60m,
     last_5m: windowOf(found.minutes.filter(({ minute }) => minute > thisMinute - 5)),
-    connections: connections.map(({ id, name, vendor, status, held, secrets, last_event_id, last_5m, last_60m }) => ({
-      id,
-      name,
-      vendor,
-      status,
-      held,
-      signing_secrets: secrets.length,
-      last_received_at: last_event_id === null ? null : iso(idTime(last_event_id)),
-      last_5m,
-      last_60m,
-    })),
+    connections: connections.map(
+      ({ id, name, vendor, status, held, secrets, last_event_id, backfill, last_5m, last_60m }) => ({
+        id,
+        name,
+        vendor,
+        status,
+        held,
+        signing_secrets: secrets.length,
+        last_received_at: last_event_id === null ? null : iso(idTime(last_event_id)),
+        backfill: backfill && presentBackfill(backfill),
+        last_5m,
+        last_60m,
+      }),
+    ),
     store: { number: rt.store, size_bytes: facts.store.size_bytes, limit_bytes: facts.store.limit_bytes },
     last_sweep_at: isoOrNull(found.swept[0]?.at ?? null),
     queue_backlog,

@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { countMarked } from '../billing/store'
 import { type Db, type Directory, type Query, type Results, raw } from '../db/client'
 import { findUnwell } from '../endpoints/health'
+import { listBackfills } from '../inbox/backfill/fields'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
@@ -46,6 +47,7 @@ export function snapshot(
     thin: findThinWithoutKey(db, projectId),
     key_refused: findRefused(db, projectId),
     silent: findSilent(db, projectId),
+    backfills: listBackfills(db, projectId),
     missing: findMissing(db, projectId),
     watched: findWatched(db, projectId),
     unwell: findUnwell(db, projectId),

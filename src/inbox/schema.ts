@@ -5,6 +5,7 @@ import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
 import { bare } from '../db/sql'
 import { EVENT_ERROR_CODES } from '../vendors/event-errors'
+import { backfills } from './backfill/schema'
 import { connections } from './connections/schema'
 import { diagnoses, removedSecrets } from './diagnoses/schema'
 import { vendorDoubts } from './doubts/schema'
@@ -272,6 +273,7 @@ export const INBOX_PARTS: Parts = {
     CHUNK_ROWS,
   ),
   connection_hours: partOf(connectionHours, [connectionHours.project_id, connectionHours.connection_id], CHUNK_ROWS),
+  backfills: partOf(backfills, [backfills.project_id, backfills.connection_id], CHUNK_ROWS),
   vendor_runs: partOf(vendorRuns, [vendorRuns.project_id, vendorRuns.id], CHUNK_ROWS),
   vendor_prices: partOf(vendorPrices, [vendorPrices.project_id, vendorPrices.vendor, vendorPrices.ref], CHUNK_ROWS),
   connections: partOf(connections, [connections.project_id, connections.id], CHUNK_OBJECTS),

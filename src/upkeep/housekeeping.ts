@@ -12,6 +12,7 @@ import type { Runtime } from '../env'
 import { purgeChanges } from '../feed/retention'
 import { writeLog } from '../http/log'
 import { purgeKept } from '../idempotency/retention'
+import { startBackfills } from '../inbox/backfill/due'
 import { purgeRemoved } from '../inbox/diagnoses/removed'
 import { purgeDiagnoses } from '../inbox/diagnoses/store'
 import { dropFormerIndexes } from '../inbox/fewer-rows'
@@ -92,6 +93,7 @@ const TASKS: Record<string, Task> = {
     return { done, after: done === CHUNK_ROWS ? 'more' : null }
   },
   connection_hours: (rt, { after }) => watchConnections(rt.db, after, rt.now),
+  backfills: (rt, { after }) => startBackfills(rt, after),
   renewals: (rt, progress) => walkRenewals(rt.db, startOf(rt, progress), rt.now),
   notices: (rt, { after }) => lookAtNotices(rt, after),
   closed_notices: async ({ db, now }) => {

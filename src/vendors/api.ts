@@ -1,5 +1,6 @@
 import type { ApiPattern, VendorCalls } from './calls'
 import type { Json } from './lib/json'
+import type { PastEvents } from './past-events'
 
 /** What is wrong with a key, as far as its text shows. `why` is a sentence for people; it never contains the key. */
 export type KeyProblem = { problem: 'malformed' | 'too_powerful'; why: string }
@@ -49,6 +50,8 @@ export type VendorApi = {
   livemodeOf: (key: string) => boolean
   /** What is asked for with a key, and what the answers mean. */
   calls: VendorCalls
+  /** How past events are listed. Absent where the vendor has no such list. */
+  pastEvents?: PastEvents
   /** What a key should be able to read. */
   reads: readonly ApiRead[]
   /** Where the vendor tells what a key may, and how that reads; null where the answer has another form. */

@@ -2,6 +2,7 @@ import type { ApiRead, KeyFacts, VendorApi } from './api'
 import type { ApiPattern } from './calls'
 import { at, type Json, text } from './lib/json'
 import { paddleCalls } from './paddle-calls'
+import { paddlePastEvents } from './paddle-past-events'
 
 /** Codes of a 403 that are about the key, in contrast to `forbidden`, which is about a permission. */
 const OF_THE_KEY = ['invalid_token', 'authentication_malformed', 'authentication_missing']
@@ -36,6 +37,7 @@ export const paddleApi: VendorApi = {
   },
   livemodeOf: isLive,
 
+  pastEvents: paddlePastEvents,
   calls: paddleCalls,
   reads: [
     read('customers', 'customer.read'),
@@ -44,6 +46,7 @@ export const paddleApi: VendorApi = {
     read('payment_methods', 'payment_method.read'),
     read('prices', 'price.read'),
     read('products', 'product.read'),
+    read('events', 'event.read'),
     read('notification_settings', 'notification_setting.read'),
   ],
   /** Paddle has no path for one event, and deletes none of these objects. */

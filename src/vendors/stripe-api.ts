@@ -3,6 +3,7 @@ import type { ApiPattern } from './calls'
 import { at, text } from './lib/json'
 import { SAMPLE_EVENT } from './samples'
 import { stripeCalls } from './stripe-calls'
+import { stripePastEvents } from './stripe-past-events'
 
 /**
  * The version of Stripe's API that is asked for: the one of the SDK that the tests compare with. Without it, the answer would have
@@ -32,6 +33,7 @@ export const stripeApi: VendorApi = {
   },
   livemodeOf: (key) => key.startsWith('rk_live_'),
 
+  pastEvents: stripePastEvents,
   calls: stripeCalls,
   reads: [
     read('customers', 'Customers', '/v1/customers'),

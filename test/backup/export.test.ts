@@ -16,6 +16,7 @@ beforeEach(() => {
 const PUBLIC = [
   'api_keys.secret_issued_to', // a user
   'api_keys.secret_lineage', // users
+  'backfills.lease_token', // of a worker
   'connections.secrets_used', // ids, and when
   'devices.token_prefix', // the part that may be shown
   'domains.token', // a DNS record

@@ -24,6 +24,7 @@ const READ_WHOLE = [
   'state',
   'totals',
   'vendor_asks',
+  'vendor_keys',
   'vendor_runs',
   'watchers',
   'webhook_endpoints',

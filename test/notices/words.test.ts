@@ -94,6 +94,22 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'platform/billing/connections/con_2',
   ],
   [
+    'connection_silent',
+    'con_3',
+    { name: 'Stripe', since: '2026-11-27T05:00:00Z' },
+    'A connection has gone silent',
+    'The connection Stripe has accepted no delivery since 2026-11-27T05:00:00Z. It has not been quiet for so long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.',
+    'platform/billing/connections/con_3',
+  ],
+  [
+    'renewals_missing',
+    'paddle',
+    { vendor: 'paddle', overdue: 4, due: 20 },
+    'Renewals are missing',
+    '4 of the 20 subscriptions of the vendor paddle that were to renew in the last week are overdue: nothing has been received about them since their period ended. Their access ends soon. Check whether events of these subscriptions were sent, and resend or import what is missing.',
+    'platform/billing/subscriptions?overdue=true',
+  ],
+  [
     'endpoint_failing',
     'whe_1',
     { ...HOOK, failing_since: '2026-11-27T10:00:00.000Z' },
@@ -165,7 +181,7 @@ describe('an email', () => {
     const all = WORDS.map(([kind, object_id, facts]) => ({ kind, object_id, facts: JSON.stringify(facts) }))
     const { subject, text, home } = await mailOf('evil.example', ...all)
     const parts = WORDS.map(([, , , title, says, page]) => `${title} (2026-11-27 12:00 UTC)\n${says}\n${home}/${page}`)
-    expect(subject).toBe('11 notices about your project')
+    expect(subject).toBe(`${WORDS.length} notices about your project`)
     expect(text).toBe(
       `This is about one of your projects.\n\n${parts.join('\n\n')}\n\nAll notices, and which of these emails you get: ${home}/platform/notices\n`,
     )
@@ -225,9 +241,9 @@ describe('the list', () => {
     }
     const by = {
       'api_keys:read': ['key_expiring', 'key_exposed'],
-      'connections:read': ['connection_degraded', 'events_failing'],
+      'connections:read': ['connection_degraded', 'connection_silent', 'events_failing'],
       'webhooks:read': ['endpoint_disabled', 'endpoint_disabling', 'endpoint_failing'],
-      'billing:read': [],
+      'billing:read': ['renewals_missing'],
     }
     for (const [scope, kinds] of Object.entries(by)) {
       const { secret } = await mint(owner.token, project, { scopes: [scope] })

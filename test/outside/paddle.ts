@@ -13,9 +13,10 @@ const ENTITIES: Record<string, [prefix: string, entity: string]> = {
   'payment-methods': ['paymtd_', 'payment_method'],
   prices: ['pri_', 'price'],
   products: ['pro_', 'product'],
+  events: ['evt_', 'event'],
   'notification-settings': ['ntfset_', 'notification_setting'],
 }
-const FILTERS = ['customer_id', 'subscription_id', 'status', 'product_id', 'id']
+const FILTERS = ['customer_id', 'subscription_id', 'status', 'product_id', 'id', 'event_type']
 
 export const paddle = apiHost({
   keyOf: (request) => /^Bearer (\S+)$/i.exec(request.headers.get('Authorization') ?? '')?.[1] ?? null,

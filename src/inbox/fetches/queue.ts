@@ -3,6 +3,8 @@ import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { measureErrors } from '../../http/measure'
 import { storeOfProject } from '../../lib/ids'
+import { runBackfills } from '../backfill/look'
+import { BackfillMessage } from '../backfill/message'
 import { askForDoubts } from '../doubts/consume'
 import { DoubtMessage } from '../doubts/message'
 import { ImportMessage } from '../imports/message'
@@ -12,7 +14,7 @@ import { fetchForEvents } from '../thin/consume'
 import { FAILED_WAIT_S } from './limits'
 
 /** What the vendors' APIs are to be asked for: ids, never payloads or secrets. */
-const FetchMessage = z.discriminatedUnion('what', [ImportMessage, FetchEventMessage, DoubtMessage])
+const FetchMessage = z.discriminatedUnion('what', [ImportMessage, FetchEventMessage, DoubtMessage, BackfillMessage])
 type FetchMessage = z.infer<typeof FetchMessage>
 type What = FetchMessage['what']
 
@@ -28,6 +30,7 @@ const HANDLERS: { [W in What]: Handler<Extract<FetchMessage, { what: W }>> } = {
   import: runImports,
   event: fetchForEvents,
   doubt: askForDoubts,
+  backfill: runBackfills,
 }
 
 /** Messages of one kind for one store. */

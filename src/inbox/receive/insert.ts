@@ -104,12 +104,14 @@ const insertEvents = prepared((db: Db, { payload_id, now, due, events: list, ...
       events.occurred_at,
       events.payload_id,
       status,
+      deliveries,
       events.due_at,
       last_delivered_at,
       events.content_digest,
     )})
       SELECT ${connections.project_id}, j.value->>'id', ${connections.id}, j.value->>'vendor_event_id',
-        j.value->>'event_type', j.value->>'occurred_at', ${payload_id}, 'received', ${dueUnlessPaused(sql`${due}`)}, ${now},
+        j.value->>'event_type', j.value->>'occurred_at', ${payload_id}, 'received',
+        coalesce(j.value->>'deliveries', 1), ${dueUnlessPaused(sql`${due}`)}, ${now},
         j.value->>'content_digest'
       FROM ${connections} CROSS JOIN json_each(${list}) j WHERE ${isLive(fence)}
       ON CONFLICT DO UPDATE SET ${bare(deliveries)} = ${deliveries} + (${id} <> excluded.${bare(id)}),

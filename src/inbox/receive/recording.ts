@@ -7,6 +7,8 @@ export type NewEvent = {
   event_type: string
   occurred_at: string | null
   content_digest: string | null
+  /** 0: it was not delivered, but read from the vendor’s list of events. One delivery by default. */
+  deliveries?: 0
 }
 
 /** A delivery, to be recorded. `body`: text where the bytes are UTF-8 without NUL, else the bytes. */

@@ -58,6 +58,11 @@ export async function recordFetches(
   const recordings: Recording[] = []
   for (const one of records)
     recordings.push({ fence: { id, version }, delivery: asRecorded(deliveryOf(one, now), packed_from) })
+  return recordInBatches(db, recordings)
+}
+
+/** Records deliveries, as many at once as a batch takes. @returns the ids of the records; none if the connection has changed since it was read */
+export async function recordInBatches(db: Db, recordings: readonly Recording[]): Promise<string[]> {
   const ids: string[] = []
   for (const some of batches(recordings)) ids.push(...(await recordSome(db, some)))
   return ids

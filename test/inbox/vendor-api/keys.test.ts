@@ -40,6 +40,7 @@ const PADDLE_KINDS = [
   'payment_methods',
   'prices',
   'products',
+  'events',
   'notification_settings',
 ]
 

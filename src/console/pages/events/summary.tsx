@@ -53,7 +53,9 @@ export function Summary({ c, row, links }: SummaryProps) {
           ([name, value, link]) => value && <Fact name={name}>{link ? <a href={link}>{value}</a> : value}</Fact>,
         )}
         <Fact name="Deliveries">
-          {row.deliveries === 1 ? (
+          {row.deliveries === 0 ? (
+            'none: it was read from the vendor’s list of events'
+          ) : row.deliveries === 1 ? (
             'One'
           ) : (
             <>

@@ -1,0 +1,50 @@
+import { eq } from 'drizzle-orm'
+import * as z from 'zod'
+import type { Db } from '../../db/client'
+import { count, named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
+import { DAY, iso, isoOrNull } from '../../lib/time'
+import { BACKFILL_ERRORS, backfills } from './schema'
+
+/** How far the events of a vendor have been compared with those that were delivered, as the API shows it. */
+export const Backfill = named(
+  'Backfill',
+  z.object({
+    checked_until: timestamp
+      .nullable()
+      .describe('All events before this time are known. Null before the first look is done.'),
+    missed: z
+      .record(z.string(), count)
+      .describe(
+        'Events that were not delivered and were read from the vendor’s list, by day (UTC), of the last 30 days.',
+      ),
+    gaps: z
+      .array(z.object({ from: timestamp, to: timestamp }))
+      .describe(
+        'Times of which the vendor no longer has the events, so that nobody knows which were missed: the latest 20.',
+      ),
+    error: named('BackfillError', z.enum(BACKFILL_ERRORS)).nullable().describe('Why the present look is not done.'),
+  }),
+  { checked_until: SAMPLE.time, missed: { '2026-11-21': 3 }, gaps: [], error: null },
+)
+
+/** Reads how far a project's connections that have an API key were compared. */
+export function listBackfills(db: Db, projectId: string) {
+  return db.select().from(backfills).where(eq(backfills.project_id, projectId))
+}
+type Row = Awaited<ReturnType<typeof listBackfills>>[number]
+
+export function presentBackfill({ checked_until, missed, gaps, error }: Row): z.infer<typeof Backfill> {
+  return {
+    checked_until: isoOrNull(checked_until),
+    missed,
+    gaps: gaps.map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
+    error,
+  }
+}
+
+/** How many events were missed on the day (UTC) of a time (ms) and on the day before. */
+export function missedLately({ missed }: Pick<Row, 'missed'>, now: number): number {
+  const days = [now, now - DAY].map((time) => new Date(time).toISOString().slice(0, 10))
+  return days.reduce((sum, day) => sum + (missed[day] ?? 0), 0)
+}

@@ -1,0 +1,29 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time'
+
+/** How old an event must be (ms) to count as missed: until then, its delivery may be on its way. */
+export const SETTLED_MS = HOUR
+/** How far before the last look the next one begins (ms): lists of vendors may lag. */
+export const OVERLAP_MS = HOUR
+/** Days of which the number of missed events is kept. */
+export const MISSED_DAYS = 30
+/** Gaps that are named, the latest ones. */
+export const MAX_GAPS = 20
+/** Missed events of a connection in the last day that make the health degraded. */
+export const MISSED_DEGRADED = 10
+
+/** How long after a look the next one is due (ms): a little less than the hour in which the cron looks. */
+export const LOOK_EVERY_MS = 50 * MINUTE
+
+/** Connections that one step of the cron asks for, and how long it leaves one to its worker (ms) before it asks again. */
+export const LOOKED_AT_ONCE = 100
+export const ASKED_AGAIN_MS = 10 * MINUTE
+/** Pages that one message reads, and after how long (ms) it leaves the rest to the next one. */
+export const PAGES_A_MESSAGE = 10
+export const LOOK_WITHIN_MS = 20 * SECOND
+/** How long a worker has a connection for one message (ms): longer than it takes. */
+export const LOOK_LEASE_MS = 2 * MINUTE
+/** The wait (s) before the next message of a look that is not done. */
+export const NEXT_PAGE_WAIT_S = 1
+/** How long a look waits (ms) that the vendor did not let through, and one that lacks a permission. */
+export const FAILED_WAIT_MS = 10 * MINUTE
+export const REFUSED_WAIT_MS = DAY

@@ -1,0 +1,176 @@
+import type { Runtime } from '../../env'
+import { writeLog } from '../../http/log'
+import { DAY, HOUR } from '../../lib/time'
+import { isObject, type Json } from '../../vendors/lib/json'
+import type { PastEvents } from '../../vendors/past-events'
+import { apart } from '../fetches/apart'
+import { FAILED_WAIT_S } from '../fetches/limits'
+import { ifOpened, openSourceKey, type SourceKey } from '../refresh/keys'
+import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
+import { markRefused } from '../vendor-api/keys'
+import { type BackfillRow, forgetLook, keepLook, type TakenLook, takeLook } from './lease'
+import {
+  FAILED_WAIT_MS,
+  LOOK_EVERY_MS,
+  LOOK_WITHIN_MS,
+  MAX_GAPS,
+  MISSED_DAYS,
+  NEXT_PAGE_WAIT_S,
+  OVERLAP_MS,
+  PAGES_A_MESSAGE,
+  REFUSED_WAIT_MS,
+  SETTLED_MS,
+} from './limits'
+import { type BackfillMessage, sendBackfills } from './message'
+import { recordMissed } from './record-missed'
+import type { BackfillError, Gap } from './schema'
+
+/**
+ * Goes on with looks at what vendors have sent, one after the other. Those for which there is no time come again.
+ *
+ * @returns for each message, after how many seconds it is to be delivered again; null if it is done
+ */
+export async function runBackfills(rt: Runtime, messages: readonly BackfillMessage[]): Promise<(number | null)[]> {
+  const until = Date.now() + LOOK_WITHIN_MS
+  const waits: (number | null)[] = []
+  for (const message of messages) {
+    if (Date.now() >= until) {
+      waits.push(NEXT_PAGE_WAIT_S)
+      continue
+    }
+    const { connection_id } = message
+    const { failed } = await apart({ connection_id }, () => goOn(rt, message, until))
+    waits.push(failed ? FAILED_WAIT_S : null)
+  }
+  return waits
+}
+
+/** Reads the next pages of a look. If this worker dies, the cron finds the look again, and it continues after the last page. */
+async function goOn(rt: Runtime, message: BackfillMessage, until: number): Promise<void> {
+  const taken = await takeLook(rt.db, message)
+  if (!taken) return
+  const { source } = taken
+  if (!source) return forgetLook(rt.db, taken)
+  const free = { lease_token: null, lease_until: 0 }
+  if (source.key.state !== 'ok') {
+    await keepLook(rt.db, taken, { ...free, error: 'api_key_refused', due_at: null })
+    return
+  }
+  const key = await ifOpened(openSourceKey(rt, source, 'background'))
+  const list = key?.api.pastEvents
+  if (!key || !list) {
+    await keepLook(rt.db, taken, { ...free, error: 'encryption_key_unavailable', due_at: Date.now() + FAILED_WAIT_MS })
+    return
+  }
+  let row = begun(taken, list)
+  let missed = 0
+  for (let page = 0; page < PAGES_A_MESSAGE && row.looks_until !== null && Date.now() < until; page++) {
+    const step = await nextPage(rt, { key, list, row })
+    missed += step.missed
+    row = { ...row, ...step.changes }
+    // Each page is kept by itself: a worker that dies repeats one at most.
+    if (!(await keepLook(rt.db, taken, { ...whole(row), ...step.changes }))) return
+    if (step.ends) break
+  }
+  const isLeft = row.looks_until !== null && row.error === null
+  await keepLook(rt.db, taken, free)
+  writeLog('info', 'backfill', { connection_id: row.connection_id, missed, error: row.error ?? undefined, isLeft })
+  if (isLeft) await sendBackfills(rt.fetches, [message], NEXT_PAGE_WAIT_S)
+}
+
+const whole = ({ looks_from, looks_until, gaps }: BackfillRow) => ({ looks_from, looks_until, gaps })
+
+/** A look that goes on, or a new one: until an hour ago, from where the last one ended. What the vendor no longer has is a gap. */
+function begun({ row, since }: TakenLook, list: PastEvents): BackfillRow {
+  if (row.looks_until !== null) return row
+  const now = Date.now()
+  const horizon = now - list.kept_days * DAY + HOUR
+  const from = row.checked_until ?? since
+  const gap: Gap[] = from < horizon ? [{ from, to: horizon }] : []
+  // Lists of vendors may lag. What came before the connection belongs to another one.
+  const again = Math.max(since, from - OVERLAP_MS)
+  return {
+    ...row,
+    looks_from: Math.max(again, horizon),
+    looks_until: Math.max(from, now - SETTLED_MS),
+    gaps: [...row.gaps, ...gap].slice(-MAX_GAPS),
+  }
+}
+
+type Context = { key: SourceKey; list: PastEvents; row: BackfillRow }
+/** What a page changes in the row, how many missed events it had, and whether the look waits, or is done. */
+type Step = { changes: Partial<BackfillRow>; missed: number; ends: boolean }
+
+async function nextPage(rt: Runtime, { key, list, row }: Context): Promise<Step> {
+  const from = row.looks_from ?? 0
+  const until = row.looks_until ?? 0
+  const answer = await askFor(key, list, { from, until, after: row.cursor })
+  const page = answer?.outcome === 'ok' && answer.body ? list.page(answer.body) : null
+  if (!page) return refused(rt, key, row, answer)
+  const timed = page.objects.filter(isObject).map((event) => ({ event, id: list.idOf(event), at: list.timeOf(event) }))
+  const own = timed.filter(
+    (one): one is { event: Json; id: string; at: number } =>
+      one.id !== null && one.at !== null && one.at >= from && one.at < until,
+  )
+  const missed = await recordMissed(rt, key, own)
+  const now = Date.now()
+  // The connection was changed meanwhile: the page is read again.
+  if (missed === null)
+    return { changes: { due_at: now + FAILED_WAIT_MS, error: 'vendor_unavailable' }, missed: 0, ends: true }
+  const counted = { missed: missed > 0 ? addedTo(row.missed, missed, now) : row.missed, error: null }
+  const last = timed.at(-1)
+  const isOver = !page.more || !last?.id || (last.at !== null && last.at < from)
+  if (!isOver) return { changes: { ...counted, cursor: last.id, due_at: now + FAILED_WAIT_MS }, missed, ends: false }
+  const done = { checked_until: until, looks_from: null, looks_until: null, cursor: null, due_at: now + LOOK_EVERY_MS }
+  return { changes: { ...counted, ...done }, missed, ends: true }
+}
+
+/** Asks for a page. If its events are too large together, for the first of them alone. @returns null if the vendor did not answer in time */
+async function askFor(
+  key: SourceKey,
+  list: PastEvents,
+  page: { from: number; until: number; after: string | null },
+  limit = list.most,
+): Promise<VendorAnswer | null> {
+  const query = list.query({ ...page, types: list.types, limit })
+  try {
+    return await fetchVendor(key.api, key.secret, { pattern: list.pattern, query }, { turn: key.turn })
+  } catch (error) {
+    if (error instanceof VendorCallError && error.rule === 'size' && limit > 1) return askFor(key, list, page, 1)
+    if (error instanceof VendorCallError) return null // It is in the log.
+    throw error
+  }
+}
+
+/** What becomes of a look whose page the vendor did not send. */
+async function refused(rt: Runtime, key: SourceKey, row: BackfillRow, answer: VendorAnswer | null): Promise<Step> {
+  const now = Date.now()
+  const step = (error: BackfillError, wait: number | null, more: Partial<BackfillRow> = {}): Step => ({
+    changes: { ...more, error, due_at: wait === null ? null : now + wait },
+    missed: 0,
+    ends: true,
+  })
+  switch (answer?.outcome) {
+    case 'key_refused':
+      await markRefused(rt.db, key)
+      return step('api_key_refused', null)
+    case 'permission_missing':
+      return step('permission_missing', REFUSED_WAIT_MS)
+    case 'other':
+    case 'gone':
+      // The event after which the page begins may be too old by now: then the look begins anew.
+      if (row.cursor !== null) return step('vendor_unavailable', FAILED_WAIT_MS, { cursor: null })
+      return step('vendor_refused', REFUSED_WAIT_MS)
+    default:
+      return step('vendor_unavailable', Math.max(FAILED_WAIT_MS, (answer?.retry_after_s ?? 0) * 1000))
+  }
+}
+
+/** The numbers of missed events by day, with more of today. Days that are too old are left out. */
+function addedTo(missed: Record<string, number>, n: number, now: number): Record<string, number> {
+  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+  const today = dayOf(now)
+  const first = dayOf(now - (MISSED_DAYS - 1) * DAY)
+  const kept = Object.entries(missed).filter(([day]) => day >= first)
+  return { ...Object.fromEntries(kept), [today]: (missed[today] ?? 0) + n }
+}

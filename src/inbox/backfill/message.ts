@@ -1,0 +1,26 @@
+import * as z from 'zod'
+
+/** A look at the events of a connection's vendor. Its row says how far it is. */
+export const BackfillMessage = z.object({
+  what: z.literal('backfill'),
+  project_id: z.string(),
+  connection_id: z.string(),
+})
+export type BackfillMessage = z.infer<typeof BackfillMessage>
+export type BackfillKey = Omit<BackfillMessage, 'what'>
+
+/** Asks for looks at connections. @throws where the Queue does not take it: the cron asks again then */
+export async function sendBackfills(
+  queue: Queue<unknown>,
+  keys: readonly BackfillKey[],
+  delaySeconds = 0,
+): Promise<void> {
+  if (keys.length === 0) return
+  await queue.sendBatch(
+    keys.map(({ project_id, connection_id }) => ({
+      body: { what: 'backfill', project_id, connection_id } satisfies BackfillMessage,
+      contentType: 'json' as const,
+      delaySeconds,
+    })),
+  )
+}

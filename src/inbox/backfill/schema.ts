@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+/** Why a look at a vendor's events is not done. `permission_missing`: the key may not read events. */
+export const BACKFILL_ERRORS = [
+  'vendor_unavailable',
+  'vendor_refused',
+  'api_key_refused',
+  'permission_missing',
+  'encryption_key_unavailable',
+] as const
+export type BackfillError = (typeof BACKFILL_ERRORS)[number]
+
+/** A time (ms) of which the vendor no longer has the events, so that nobody knows which were missed. `to` is exclusive. */
+export type Gap = { from: number; to: number }
+
+/** How far the events of a connection's vendor have been compared with those that were delivered. */
+export const backfills = sqliteTable(
+  'backfills',
+  {
+    project_id: text().notNull(),
+    connection_id: text().notNull(),
+    /** Up to when (ms, exclusive) all events are known; null before the first look is done. */
+    checked_until: integer(),
+    /** The look that is under way: from and until when (ms). Null if none is. */
+    looks_from: integer(),
+    looks_until: integer(),
+    /** The event after which its next page begins; null: the first page. */
+    cursor: text(),
+    /** Events that were not delivered, by the day of the look (UTC). */
+    missed: text({ mode: 'json' }).$type<Record<string, number>>().notNull().default({}),
+    gaps: text({ mode: 'json' }).$type<Gap[]>().notNull().default([]),
+    error: text({ enum: BACKFILL_ERRORS }),
+    /** When the next look, or its next page, is due (ms); null until the key works again. */
+    due_at: integer(),
+    /** Only the worker with the token goes on. */
+    lease_token: text(),
+    lease_until: integer().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.connection_id] }),
+    index('backfills_due').on(t.due_at).where(sql`due_at IS NOT NULL`),
+  ],
+)
