@@ -45,6 +45,7 @@ import { verificationRoutes } from './inbox/connections/verification-routes'
 import { diagnosisRoutes } from './inbox/diagnoses/routes'
 import { eventRoutes } from './inbox/events/routes'
 import { failureRoutes } from './inbox/failures/routes'
+import { formatRoutes } from './inbox/formats/routes'
 import { importRoutes } from './inbox/imports/routes'
 import { customerRoutes } from './inbox/objects/customer-routes'
 import { invoiceRoutes, paymentMethodRoutes, subscriptionRoutes } from './inbox/objects/list-routes'
@@ -133,6 +134,7 @@ const app = base
   .route('/platform/v1/billing/connections', connectionRoutes)
   .route('/platform/v1/billing/connections', verificationRoutes)
   .route('/platform/v1/billing/connections', diagnosisRoutes)
+  .route('/platform/v1/billing/connections', formatRoutes)
   .route('/platform/v1/billing/connections', vendorKeyRoutes)
   .route('/platform/v1/billing/connections', importRoutes)
   // These come before the event routes, whose `:event_id` would match their words.

@@ -9,9 +9,14 @@ export function addUp(...columns: Column[]): SQL {
   )
 }
 
-/** As {@link addUp}, for a column of JSON counts (`{ name: n }`): each name's counts are added. */
-export function addUpCounts(column: Column): SQL {
+/**
+ * As {@link addUp}, for a column of JSON counts (`{ name: n }`): each name's counts are added.
+ *
+ * @param most names that are kept: those with the highest counts. By default all
+ */
+export function addUpCounts(column: Column, most?: number): SQL {
+  const limit = most === undefined ? sql`` : sql` ORDER BY v DESC, k LIMIT ${most}`
   return sql`${bare(column)} = (SELECT json_group_object(k, v) FROM (SELECT key AS k, sum(value) AS v FROM
     (SELECT key, value FROM json_each(${column}) UNION ALL SELECT key, value FROM json_each(${excluded(column)}))
-    GROUP BY key))`
+    GROUP BY key${limit}))`
 }

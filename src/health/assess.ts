@@ -2,6 +2,7 @@ import type { Runtime } from '../env'
 import { isFull } from '../http/database-full'
 import { missedLately } from '../inbox/backfill/fields'
 import { countUnreadable } from '../inbox/connections/sealing'
+import { vanishedReason } from '../inbox/formats/words'
 import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
 import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'
@@ -47,6 +48,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     silent: found.silent.map(({ name, since }) => ({ name, ms: now - since })),
     renewals_missing: found.missing,
     missed: open.flatMap(({ name, backfill }) => (backfill ? [{ name, n: missedLately(backfill, now) }] : [])),
+    vanished: found.vanished.map(({ name, vanished }) => vanishedReason(name, vanished)),
     watching: {
       skipped: found.watched[0]?.skipped ?? 0,
       unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,

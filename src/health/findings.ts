@@ -25,6 +25,8 @@ export type HealthFacts = {
   missed: readonly { name: string; n: number }[]
   /** Vendors of which many subscriptions that were to renew in the last week are overdue. */
   renewals_missing: readonly { vendor: string; overdue: number; due: number }[]
+  /** Sentences about connections whose events lack fields that earlier ones had. */
+  vanished: readonly string[]
   /** Objects that were fetched in the last hour and could not be applied. */
   fetches_failed: number
   /** Of the watcher of entitlements: how many consumers have too much to be looked at, and how old the oldest change is that it has not read. */
@@ -62,6 +64,7 @@ type About =
   | 'connection_silent'
   | 'renewals_missing'
   | 'events_missed'
+  | 'format'
   | 'entitlements'
   | 'webhook_endpoint'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
@@ -134,7 +137,7 @@ function checksOf(facts: HealthFacts): Check[] {
   ]
 }
 
-function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: HealthFacts): Check[] {
+function vendorApiChecks({ thin_without_key, key_refused, fetches_failed, vanished }: HealthFacts): Check[] {
   return [
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
@@ -146,6 +149,7 @@ function vendorApiChecks({ thin_without_key, key_refused, fetches_failed }: Heal
       reason: `the vendor no longer accepts the API key of the connection ${name}: set another one, or remove it`,
       degraded: true,
     })),
+    ...vanished.map((reason) => ({ about: 'format' as const, reason, degraded: true })),
     {
       about: 'fetches_failed',
       reason: `${fetches_failed} ${fetches_failed === 1 ? 'object that was' : 'objects that were'} fetched in the last hour could not be applied: search for source=fetch&status=failed to see why`,

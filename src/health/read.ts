@@ -7,6 +7,7 @@ import { listBackfills } from '../inbox/backfill/fields'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
+import { findVanished } from '../inbox/formats/look'
 import { holding, notOnHold, onHoldBy } from '../inbox/held'
 import { leftBy } from '../inbox/lifecycle'
 import { isOpenProject, openProjects } from '../inbox/open-projects'
@@ -49,6 +50,7 @@ export function snapshot(
     silent: findSilent(db, projectId),
     backfills: listBackfills(db, projectId),
     missing: findMissing(db, projectId),
+    vanished: findVanished(db, projectId),
     watched: findWatched(db, projectId),
     unwell: findUnwell(db, projectId),
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),

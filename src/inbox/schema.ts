@@ -9,6 +9,7 @@ import { backfills } from './backfill/schema'
 import { connections } from './connections/schema'
 import { diagnoses, removedSecrets } from './diagnoses/schema'
 import { vendorDoubts } from './doubts/schema'
+import { formatFindings, formats } from './formats/schema'
 import { vendorPrices, vendorRuns } from './imports/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import { CHUNK_PAYLOADS } from './limits'
@@ -261,6 +262,12 @@ export const INBOX_PARTS: Parts = {
     [removedSecrets.project_id, removedSecrets.connection_id, removedSecrets.id],
     CHUNK_ROWS,
   ),
+  formats: partOf(
+    formats,
+    [formats.project_id, formats.connection_id, formats.api_version, formats.kind, formats.week],
+    CHUNK_ROWS,
+  ),
+  format_findings: partOf(formatFindings, [formatFindings.project_id, formatFindings.connection_id], CHUNK_ROWS),
   vendor_keys: partOf(vendorKeys, [vendorKeys.project_id, vendorKeys.connection_id], CHUNK_ROWS),
   vendor_asks: partOf(
     vendorAsks,

@@ -10,7 +10,7 @@ export type NoticeRow = typeof notices.$inferSelect
 export type About = { id: string; name: string; origin: string | null }
 
 /** Facts whose texts come from outside. An email shows one only if no program can take it for an address of somebody's choice. */
-const CHOSEN = ['name', 'answer', 'error', 'source', 'user_agent'] as const
+const CHOSEN = ['name', 'answer', 'error', 'source', 'user_agent', 'version', 'words'] as const
 /** Where GitHub finds secrets: the only addresses from outside that an email shows, besides those of the project's own endpoints. */
 const FOUND = /^https:\/\/(gist\.)?github\.com\/[\w./-]+$/
 

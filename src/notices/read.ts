@@ -13,6 +13,7 @@ const SCOPE: Record<NoticeKind, Scope> = {
   events_failing: 'connections:read',
   connection_silent: 'connections:read',
   renewals_missing: 'billing:read',
+  format_changed: 'connections:read',
   endpoint_failing: 'webhooks:read',
   endpoint_disabling: 'webhooks:read',
   endpoint_disabled: 'webhooks:read',

@@ -11,6 +11,7 @@ export const NOTICE_KINDS = [
   'events_failing',
   'connection_silent',
   'renewals_missing',
+  'format_changed',
   'endpoint_failing',
   'endpoint_disabling',
   'endpoint_disabled',

@@ -1,3 +1,4 @@
+import { MAX_LISTED } from './limits'
 import type { NoticeFacts, NoticeKind } from './schema'
 
 /** What emails and the console say of a notice. `page`: the page of the project where something can be done about it. */
@@ -57,6 +58,11 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
     says: `${text(facts.overdue)} of the ${text(facts.due)} subscriptions of the vendor ${text(facts.vendor)} that were to renew in the last week are overdue: nothing has been received about them since their period ended. Their access ends soon. Check whether events of these subscriptions were sent, and resend or import what is missing.`,
     page: 'platform/billing/subscriptions?overdue=true',
   }),
+  format_changed: ({ object_id, facts }) => ({
+    title: 'The format of a vendor’s events has changed',
+    says: formatSays(facts),
+    page: `${connectionPage(object_id)}#format`,
+  }),
   endpoint_failing: ({ object_id, facts }) => ({
     title: 'A webhook endpoint accepts nothing',
     says: `${endpointSays(facts)} It has accepted nothing since ${text(facts.failing_since)}.`,
@@ -72,6 +78,20 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
     says: `${endpointSays(facts)} No more changes are sent to it until you enable it.`,
     page: endpointPage(object_id),
   }),
+}
+
+function formatSays({ name, version, fields, vanished, words, unknown }: NoticeFacts): string {
+  const from = version ? ` of version ${text(version)}` : ''
+  const lost =
+    Number(vanished) > 0 ? ` They have no value in ${text(fields)}${moreThan(vanished)}, which earlier events had.` : ''
+  const strange = Number(unknown) > 0 ? ` They have words that are unknown: ${text(words)}${moreThan(unknown)}.` : ''
+  return `The events${from} of the connection ${text(name)} have changed.${lost}${strange} Compare the versions on the page of the connection.`
+}
+
+/** How many more there are than a fact lists. */
+function moreThan(all: NoticeFacts[string] | undefined): string {
+  const more = Number(all) - MAX_LISTED
+  return more > 0 ? `, and ${more} more` : ''
 }
 
 function endpointSays({ url, change, status, error, answer }: NoticeFacts): string {

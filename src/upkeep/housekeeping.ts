@@ -17,6 +17,9 @@ import { purgeRemoved } from '../inbox/diagnoses/removed'
 import { purgeDiagnoses } from '../inbox/diagnoses/store'
 import { dropFormerIndexes } from '../inbox/fewer-rows'
 import { foldMinutes } from '../inbox/fold-minutes'
+import { lookAgain } from '../inbox/formats/look'
+import { purgeFormats } from '../inbox/formats/store'
+import { oldestWeek } from '../inbox/formats/weeks'
 import { purgeRuns } from '../inbox/imports/runs'
 import { movePayloads } from '../inbox/move-payloads'
 import { packBodies } from '../inbox/pack-bodies'
@@ -77,6 +80,12 @@ const TASKS: Record<string, Task> = {
     })
     const isFull = past.length === CHUNK_ROWS || secrets.length === CHUNK_ROWS
     return { done: past.length + secrets.length, after: isFull ? 'more' : null }
+  },
+  formats: async ({ db, now }, { after }) => {
+    const old = await run(db, purgeFormats(db, oldestWeek(now), CHUNK_ROWS))
+    if (old.length === CHUNK_ROWS) return { done: old.length, after }
+    const step = await lookAgain(db, after, now)
+    return { ...step, done: step.done + old.length }
   },
   vendor_asks: ({ db, now }) => purgeAsks(db, now),
   vendor_runs: (rt) => purgeRuns(rt.db, recordsBefore(rt)),

@@ -4,6 +4,7 @@ import { isTokenNoMore } from '../devices/exposed'
 import { isDisabledNoMore, isUnwellNoMore } from '../endpoints/tell'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
+import { isFormatFine } from '../inbox/formats/look'
 import { isMissingNoMore } from '../inbox/renewals/missing'
 import { isSilentNoMore } from '../inbox/silence/watch'
 import { isDegradedNoMore, isFailingNoMore } from '../inbox/tell'
@@ -30,6 +31,7 @@ function overAt(now: number): Over {
     events_failing: isFailingNoMore(now),
     connection_silent: isSilentNoMore(notices),
     renewals_missing: isMissingNoMore(notices),
+    format_changed: isFormatFine,
     endpoint_failing: isUnwellNoMore,
     endpoint_disabling: isUnwellNoMore,
     endpoint_disabled: isDisabledNoMore,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_SCANNED } from '../../src/billing/limits'
+import { HOUR } from '../../src/lib/time'
 import { stopClock } from '../clock'
 import { call, countingD1 } from '../harness'
 import { rows } from '../inbox/pipeline'
@@ -28,14 +29,18 @@ import { type BillingWorld, billingWorld, type Shown } from './world'
  */
 
 const BATCH = 100
+// Rows that are written once a minute must not be written in between, and those of the test before are an hour old.
+let hours = 0
 beforeEach(() => {
-  stopClock() // rows that are written once a minute must not be written in between
+  stopClock(Date.now() + hours * HOUR)
+  hours += 1
 })
 
 /** A project that has processed events before, so that rows written at the first one or once a minute do not count. */
 async function warmWorld(): Promise<BillingWorld> {
   const world = await billingWorld()
   await world.deliver(stripeEventOf('charge.succeeded', {}), paddleEventOf('price.created', {}))
+  await world.deliver(stripeEventOf('payment_method.attached', stripePaymentMethod({ customer: null })))
   return world
 }
 

@@ -113,6 +113,7 @@ export const CONNECTION_ROWS: Rows = {
         ),
     },
   },
+  'GET /platform/v1/billing/connections/:id/formats': { who: read('connections:read') },
   'PUT /platform/v1/billing/connections/:id/verification': {
     who: WRITE,
     at: (world) => world.signed,

@@ -7,6 +7,7 @@ import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
 import { removedForgotten } from '../diagnoses/removed'
 import { diagnosesForgotten } from '../diagnoses/store'
+import { formatsForgotten } from '../formats/store'
 import { heldAs } from '../held'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
@@ -181,6 +182,7 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
     hours: db
       .delete(connectionHours)
       .where(and(eq(connectionHours.project_id, projectId), eq(connectionHours.connection_id, id))),
+    ...formatsForgotten(db, { project_id: projectId, connection_id: id }),
   })
   if (changed.length === 0) throw notFound('Connection')
 }

@@ -1,6 +1,8 @@
 import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { idTime, newId } from '../../lib/ids'
+import { countFormat } from '../formats/count'
+import { writeFormats } from '../formats/write'
 import { sourceOfId } from '../sources'
 import {
   type ClaimedBatch,
@@ -75,6 +77,7 @@ export async function processEvents(
       await pass(rt, work, (lease) => claimExpired(db, key, lease, Date.now()))
     }
   }
+  writeFormats(rt)
   return outcome
 }
 
@@ -108,6 +111,7 @@ async function pass(
   if (verdicts.length === 0) return new Set()
   for (const verdict of await writeVerdicts(rt, verdicts, lease)) {
     note(outcome, verdict)
+    countFormat(rt.store, verdict)
     seen(verdict)
   }
   return new Set(verdicts.map(({ event }) => event.id))

@@ -13,6 +13,7 @@ import { CHANGED_CONNECTION, ModeField } from './connect'
 import { connectionPath, heldWords } from './describe'
 import { Diagnoses } from './diagnoses'
 import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
+import { Format } from './format'
 import { Imports } from './imports'
 import type { ShownConnection } from './read'
 import { Secrets } from './secrets'
@@ -71,6 +72,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       <Facts c={c} of={of} />
       {!isNew && <ConnectionRefusals c={c} of={of} />}
       <Diagnoses c={c} of={of} />
+      <Format c={c} of={of} />
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
       <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
       <Imports c={c} of={of} mistakes={mistakesOf('invoice_months')} />

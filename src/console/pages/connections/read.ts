@@ -8,6 +8,8 @@ import { connections } from '../../../inbox/connections/schema'
 import { MAX_DIAGNOSES } from '../../../inbox/diagnoses/limits'
 import { type DiagnosisRow, listDiagnoses } from '../../../inbox/diagnoses/store'
 import { type EventRow, lastEventOf } from '../../../inbox/events/events'
+import type { FormatRow } from '../../../inbox/formats/schema'
+import { listFormats } from '../../../inbox/formats/store'
 import { listRuns, type RunRow } from '../../../inbox/imports/runs'
 import { findVendorKey, type VendorKeyRow } from '../../../inbox/vendor-api/keys'
 import { requireFound } from '../../../lib/fault'
@@ -26,6 +28,8 @@ export type ShownConnection = {
   refusals: RefusedFor[]
   /** Why deliveries were refused, newest first. */
   diagnoses: DiagnosisRow[]
+  /** What was counted of its events' fields. */
+  formats: FormatRow[]
   /** The key of the vendor's API; null if there is none. */
   key: VendorKeyRow | null
   /** The newest import; null if there was none. */
@@ -46,13 +50,14 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const { db, now } = c.get('rt')
   const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
-  const { rows, held, events, minutes, refusals, diagnoses, keys, runs } = await batch(db, {
+  const { rows, held, events, minutes, refusals, diagnoses, formats, keys, runs } = await batch(db, {
     rows: findConnection(db, project_id, id),
     held: countHeld(db, and(eq(connections.project_id, project_id), eq(connections.id, id))),
     events: lastEventOf(db, project_id, id),
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
     diagnoses: listDiagnoses(db, { project_id, id }, null, MAX_DIAGNOSES),
+    formats: listFormats(db, { project_id, connection_id: id }),
     keys: findVendorKey(db, { project_id, connection_id: id }),
     runs: listRuns(db, { project_id, connection_id: id }, null, 1),
   })
@@ -64,6 +69,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
     hour: trafficOf(minutes),
     refusals,
     diagnoses,
+    formats,
     key: keys[0] ?? null,
     run: runs[0] ?? null,
     example: await localSecret(c, row),

@@ -1,0 +1,42 @@
+import type { ShownKind } from '../../lib/billing-kinds'
+import { MAX_LISTED } from '../../notices/limits'
+import type { Counted, newVersionOf, UnknownWord, Vanished } from './findings'
+import { mondayOf } from './weeks'
+
+/** The kinds as sentences call them. */
+export const KIND_WORDS: Record<ShownKind, string> = {
+  subscription: 'subscriptions',
+  invoice: 'invoices',
+  payment_method: 'payment methods',
+  customer: 'customers',
+}
+
+/** A version as sentences call it. */
+export const versionWords = (api_version: string) =>
+  api_version === '' ? 'events without a version' : `version ${api_version}`
+
+const whereWords = ({ api_version, week }: Counted) =>
+  week === null ? versionWords(api_version) : `the week of ${mondayOf(week)}`
+
+/** What has vanished, as a sentence. */
+export function vanishedWords({ kind, field, before, after }: Vanished): string {
+  const had = before.fields[field] ?? 0
+  return `${field} of ${KIND_WORDS[kind]} has vanished: ${had.toLocaleString('en')} of ${before.events.toLocaleString('en')} had it in ${whereWords(before)}, and none of ${after.events.toLocaleString('en')} in ${whereWords(after)}.`
+}
+
+/** Which word we do not know, as a sentence. */
+export function wordWords({ kind, field, word, states }: UnknownWord): string {
+  return `The ${field} “${word}” of ${KIND_WORDS[kind]} is unknown. Events described ${states.toLocaleString('en')} with it in the last weeks.`
+}
+
+/** Which version is new, as a sentence. */
+export function newVersionWords({ version, before }: NonNullable<ReturnType<typeof newVersionOf>>): string {
+  return `The vendor now sends ${versionWords(version.api_version)}. Before, it sent ${versionWords(before.api_version)}.`
+}
+
+/** What health says of a connection of which fields have vanished, given as `kind.field`. */
+export function vanishedReason(name: string, vanished: readonly string[]): string {
+  const shown = vanished.slice(0, MAX_LISTED)
+  const more = vanished.length > shown.length ? ` and ${vanished.length - shown.length} more` : ''
+  return `events of the connection ${name} no longer have values that they had before (${shown.join(', ')}${more}): see the format on the page of the connection`
+}
