@@ -52,7 +52,7 @@ export const noticeRoutes = new Hono<HttpEnv>().get(
     id: 'listNotices',
     summary: 'List the notices of the project',
     description:
-      'What needs somebody: exposed and expiring API keys, connections and webhook endpoints that fail. Those that were opened last come first. Each needs the scope that reads its object; the others are left out.',
+      'What needs somebody: exposed and expiring API keys, connections and webhook endpoints that fail, events whose format has changed. Those that were opened last come first. Each needs the scope that reads its object; the others are left out.',
     tag: 'Notices',
     policy: { actors: ['session', 'api_key'], scope: null, project: true },
     responses: { 200: { description: 'A page of notices.', schema: listOf(Notice) } },

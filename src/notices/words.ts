@@ -81,17 +81,18 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
 }
 
 function formatSays({ name, version, fields, vanished, words, unknown }: NoticeFacts): string {
-  const from = version ? ` of version ${text(version)}` : ''
-  const lost =
-    Number(vanished) > 0 ? ` They have no value in ${text(fields)}${moreThan(vanished)}, which earlier events had.` : ''
-  const strange = Number(unknown) > 0 ? ` They have words that are unknown: ${text(words)}${moreThan(unknown)}.` : ''
-  return `The events${from} of the connection ${text(name)} have changed.${lost}${strange} Compare the versions on the page of the connection.`
+  const from = version ? ` (version ${text(version)})` : ''
+  const lost = vanished ? ` They no longer have values in: ${listedIn(fields, vanished)}.` : ''
+  const what = unknown === 1 ? 'a word' : `${text(unknown)} words`
+  const which = words ? `: ${listedIn(words, unknown)}` : ''
+  const strange = unknown ? ` They contain ${what} that this service does not know${which}.` : ''
+  return `Events of the connection ${text(name)} have changed${from}.${lost}${strange} The page of the connection compares them with earlier ones.`
 }
 
-/** How many more there are than a fact lists. */
-function moreThan(all: NoticeFacts[string] | undefined): string {
+/** What a fact lists, and how many more there are. */
+function listedIn(list: NoticeFacts[string] | undefined, all: NoticeFacts[string] | undefined): string {
   const more = Number(all) - MAX_LISTED
-  return more > 0 ? `, and ${more} more` : ''
+  return `${text(list)}${more > 0 ? `, and ${more} more` : ''}`
 }
 
 function endpointSays({ url, change, status, error, answer }: NoticeFacts): string {

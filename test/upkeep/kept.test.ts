@@ -23,6 +23,7 @@ const ELSEWHERE = {
   purgePacked: 'retention.test.ts',
   purgeEvents: 'retention.test.ts',
   purgeMinutes: 'retention.test.ts',
+  purgeFormats: '../inbox/formats/bounds.test.ts',
   purgeProjects: '../projects/purge.test.ts',
   purgeChanges: '../feed/position.test.ts',
   purgeDeliveryRuns: '../endpoints/calls.test.ts',

@@ -1,7 +1,13 @@
 import { idTime } from '../../lib/ids'
 import type { Verdict } from '../process/verdict'
 import { sourceOfId } from '../sources'
-import { FORMATS_WRITTEN_EVERY, MAX_FORMAT_COUNTS, MAX_FORMAT_COUNTS_OF_A_PROJECT, MAX_UNKNOWN_WORDS } from './limits'
+import {
+  FORMATS_WRITTEN_EVERY,
+  MAX_FORMAT_COUNTS,
+  MAX_FORMAT_COUNTS_OF_A_PROJECT,
+  MAX_UNKNOWN_WORDS,
+  MAX_UNSEEN,
+} from './limits'
 import { cut, fieldsIn, isShown, type Shown, unknownWordsIn } from './parsed'
 import type { FormatRow, OfConnection } from './schema'
 import { oldestWeek, weekOf } from './weeks'
@@ -69,7 +75,9 @@ export function takeFormats(store: number, most: number): { counts: FormatRow[];
   const counts = [...pending.counts.values()]
   pending.counts = new Map()
   pending.written_at = now
-  for (const { project_id, connection_id } of counts) pending.unseen.set(connection_id, { project_id, connection_id })
+  for (const { project_id, connection_id } of counts) {
+    if (pending.unseen.size < MAX_UNSEEN) pending.unseen.set(connection_id, { project_id, connection_id })
+  }
   const looked = [...pending.unseen.values()].slice(0, most)
   for (const { connection_id } of looked) pending.unseen.delete(connection_id)
   return { counts, looked }

@@ -7,7 +7,9 @@ export const MAX_FORMAT_COUNTS = 200
 /** Of these, those of one project. */
 export const MAX_FORMAT_COUNTS_OF_A_PROJECT = 50
 /** Connections that are looked at for findings after one write. The others wait for the next. */
-export const LOOKED_AT_ONCE = 5
+export const LOOKED_AT_ONCE = 10
+/** Connections that wait for that. Of more, those that come later are looked at when they are counted again. */
+export const MAX_UNSEEN = 5_000
 /** Findings that one step of the cron looks at again. */
 export const LOOKED_AT_AGAIN = 5
 

@@ -26,7 +26,7 @@ export function vanishedWords({ kind, field, before, after }: Vanished): string 
 
 /** Which word we do not know, as a sentence. */
 export function wordWords({ kind, field, word, states }: UnknownWord): string {
-  return `The ${field} “${word}” of ${KIND_WORDS[kind]} is unknown. Events described ${states.toLocaleString('en')} with it in the last weeks.`
+  return `The ${field} “${word}” of ${KIND_WORDS[kind]} is unknown. In the last weeks, ${states === 1 ? 'one object' : `${states.toLocaleString('en')} objects`} had it.`
 }
 
 /** Which version is new, as a sentence. */
