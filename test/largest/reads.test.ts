@@ -74,7 +74,7 @@ const STATED: Record<string, Bounds> = {
   'GET /console/p/:project/status': { statements: 19 + BESIDE },
   [`${BILLING}/webhooks/health`]: { trips: 5 + BESIDE, statements: 25 + BESIDE },
   // The first events of a connection, and its newest one.
-  [`${BILLING}/connections/:id`]: { statements: 15, rows: 2_000 },
+  [`${BILLING}/connections/:id`]: { statements: 16, rows: 2_000 },
   [`${BILLING}/connections/:id/first`]: { rows: 2_000 },
   // What a page of a timeline looks at among the events that name the object.
   'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
