@@ -94,6 +94,17 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'platform/billing/connections/con_2',
   ],
   [
+    'format_changed',
+    'con_3',
+    {
+      ...{ name: 'Stripe', version: 'v2', fields: 'subscription.latest_invoice, b, c, d, e', vanished: 7 },
+      ...{ words: 'subscription status hibernating', unknown: 1 },
+    },
+    'The format of a vendor’s events has changed',
+    'Events of the connection Stripe have changed (version v2). They no longer have values in: subscription.latest_invoice, b, c, d, e, and 2 more. They contain a word that this service does not know: subscription status hibernating. The page of the connection compares them with earlier ones.',
+    'platform/billing/connections/con_3#format',
+  ],
+  [
     'connection_silent',
     'con_3',
     { name: 'Stripe', since: '2026-11-27T05:00:00Z' },
@@ -223,11 +234,15 @@ describe('an email', () => {
       of('endpoint_disabled', { ...HOOK, answer: 'go to evil.example' }),
       of('endpoint_disabled', { ...HOOK, status: null, error: 'evil.example', answer: '' }),
       of('key_expiring', expiring),
+      of('format_changed', { name: 'a', version: '1.evil', fields: 'b', vanished: 1, words: 'x.evil', unknown: 2 }),
     )
     expect(text.match(/The API key {2}\(svc_v1_1234…abcd\) was reported/g)).toHaveLength(3)
     expect(text).toContain(`${HOOK.url}: when change 7 was sent, the response was 500. No more`)
     expect(text).toContain(`${HOOK.url}: when change 7 was sent, there was no response (). No more`)
     expect(text).toContain('last used at d from NO. Mint')
+    expect(text).toContain(
+      'have changed. They no longer have values in: b. They contain 2 words that this service does not know. The',
+    )
     expect(text).not.toMatch(/evil|x\.yz|more\./)
   })
 })
@@ -241,7 +256,7 @@ describe('the list', () => {
     }
     const by = {
       'api_keys:read': ['key_expiring', 'key_exposed'],
-      'connections:read': ['connection_degraded', 'connection_silent', 'events_failing'],
+      'connections:read': ['connection_degraded', 'connection_silent', 'events_failing', 'format_changed'],
       'webhooks:read': ['endpoint_disabled', 'endpoint_disabling', 'endpoint_failing'],
       'billing:read': ['renewals_missing'],
     }
