@@ -196,7 +196,8 @@ describe.each(PATHS)('D1 fails once: $name', ({ trips, prepare, act, check }) =>
     const ids = await prepare(world)
     const seen: string[] = []
     const DB = tamperedD1((trip) => {
-      seen.push(trip.sql.split('\n')[0] as string)
+      // Counts of fields are written beside, once a minute.
+      if (!trip.sql.includes('"formats"')) seen.push(trip.sql.split('\n')[0] as string)
       return trip.run()
     })
     await act(world, DB, ids)
