@@ -25,7 +25,7 @@ CREATE TABLE `connection_hours` (
 	`hours` text NOT NULL,
 	`longest` text NOT NULL,
 	`gap` integer NOT NULL,
-	`surprise` real NOT NULL,
+	`surprise` integer NOT NULL,
 	`silent_since` integer,
 	PRIMARY KEY(`project_id`, `connection_id`)
 ) WITHOUT ROWID;

@@ -11,8 +11,8 @@ export const WEEKS = 8
 export const LEARNED_HOURS = 2 * WEEK_HOURS
 /** The fewest quiet hours that are a silence. */
 export const LEAST_HOURS = 3
-/** How surprising the quiet hours must be together: the negative logarithm of their probability. 14 is one in a million. */
-export const SURPRISE = 14
+/** How surprising the quiet hours must be together: `-ln` of their probability, in thousandths. 14,000 is one in a million. */
+export const SURPRISE = 14_000
 /** How many times the longest quiet spell that is remembered. */
 export const TIMES_LONGEST = 1.5
 

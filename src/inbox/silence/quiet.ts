@@ -12,7 +12,7 @@ export type Quiet = {
   longest: readonly number[]
   /** Quiet hours since the last delivery. */
   gap: number
-  /** How surprising they are together: the sum of `-ln(1 - p)`, with p the probability of a delivery in each. */
+  /** How surprising they are together: the sum of `-ln(1 - p)`, with p the probability of a delivery in each, in thousandths. */
   surprise: number
 }
 
@@ -36,7 +36,7 @@ export function afterHour(known: Quiet, isActive: boolean): Quiet {
     longest: isActive ? spells.with(week, Math.max(spells[week] ?? 0, gap)) : spells,
     gap: isActive ? 0 : gap + 1,
     // As if there had been one week more, without a delivery: so nothing is certain.
-    surprise: isActive ? 0 : surprise - Math.log(1 - ones / (before.length + 1)),
+    surprise: isActive ? 0 : surprise - Math.round(1000 * Math.log(1 - ones / (before.length + 1))),
   }
 }
 

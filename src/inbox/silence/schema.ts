@@ -1,4 +1,4 @@
-import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /** When a connection in live mode receives deliveries, as the cron sees it hour by hour. The columns of the state: see `Quiet` in quiet.ts. */
 export const connectionHours = sqliteTable(
@@ -11,7 +11,7 @@ export const connectionHours = sqliteTable(
     hours: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
     longest: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
     gap: integer().notNull(),
-    surprise: real().notNull(),
+    surprise: integer().notNull(),
     /** From when on (ms) nothing came, in whole hours, if that is too long to be chance; null otherwise. */
     silent_since: integer(),
   },
