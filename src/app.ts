@@ -56,6 +56,7 @@ import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
 import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
 import { vendorKeyRoutes } from './inbox/vendor-api/routes'
+import { vendorEndpointRoutes } from './inbox/vendor-endpoints/routes'
 import { eraseRoute } from './members/erase-route'
 import { invitationRoutes } from './members/invitation-routes'
 import { ownInvitationRoutes } from './members/own-routes'
@@ -136,6 +137,7 @@ const app = base
   .route('/platform/v1/billing/connections', diagnosisRoutes)
   .route('/platform/v1/billing/connections', formatRoutes)
   .route('/platform/v1/billing/connections', vendorKeyRoutes)
+  .route('/platform/v1/billing/connections', vendorEndpointRoutes)
   .route('/platform/v1/billing/connections', importRoutes)
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)

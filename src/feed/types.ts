@@ -62,6 +62,7 @@ const OBJECTS = {
       'connection.secret_removed',
       'connection.api_key_set',
       'connection.api_key_removed',
+      'connection.endpoint_set',
       'connection.verification_set',
       'connection.test_event_sent',
     ],

@@ -4,6 +4,7 @@ import { missedLately } from '../inbox/backfill/fields'
 import { countUnreadable } from '../inbox/connections/sealing'
 import { vanishedReason } from '../inbox/formats/words'
 import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
+import { endpointReasons } from '../inbox/vendor-endpoints/findings'
 import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'
 import { MINUTE } from '../lib/time'
@@ -49,6 +50,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     renewals_missing: found.missing,
     missed: open.flatMap(({ name, backfill }) => (backfill ? [{ name, n: missedLately(backfill, now) }] : [])),
     vanished: found.vanished.map(({ name, vanished }) => vanishedReason(name, vanished)),
+    endpoint_findings: endpointReasons(found.vendor_endpoints),
     watching: {
       skipped: found.watched[0]?.skipped ?? 0,
       unread_age_ms: found.watched[0]?.unread_since == null ? 0 : now - found.watched[0].unread_since,

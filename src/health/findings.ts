@@ -27,6 +27,8 @@ export type HealthFacts = {
   renewals_missing: readonly { vendor: string; overdue: number; due: number }[]
   /** Sentences about connections whose events lack fields that earlier ones had. */
   vanished: readonly string[]
+  /** Reasons about the webhook endpoints of active connections at their vendors. */
+  endpoint_findings: readonly string[]
   /** Objects that were fetched in the last hour and could not be applied. */
   fetches_failed: number
   /** Of the watcher of entitlements: how many consumers have too much to be looked at, and how old the oldest change is that it has not read. */
@@ -60,6 +62,7 @@ type About =
   | 'refusing'
   | 'thin_events_without_key'
   | 'api_key_refused'
+  | 'vendor_endpoint'
   | 'fetches_failed'
   | 'connection_silent'
   | 'renewals_missing'
@@ -137,7 +140,8 @@ function checksOf(facts: HealthFacts): Check[] {
   ]
 }
 
-function vendorApiChecks({ thin_without_key, key_refused, fetches_failed, vanished }: HealthFacts): Check[] {
+function vendorApiChecks(facts: HealthFacts): Check[] {
+  const { thin_without_key, key_refused, endpoint_findings, fetches_failed, vanished } = facts
   return [
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
@@ -150,6 +154,7 @@ function vendorApiChecks({ thin_without_key, key_refused, fetches_failed, vanish
       degraded: true,
     })),
     ...vanished.map((reason) => ({ about: 'format' as const, reason, degraded: true })),
+    ...endpoint_findings.map((reason) => ({ about: 'vendor_endpoint' as const, reason, degraded: true })),
     {
       about: 'fetches_failed',
       reason: `${fetches_failed} ${fetches_failed === 1 ? 'object that was' : 'objects that were'} fetched in the last hour could not be applied: search for source=fetch&status=failed to see why`,

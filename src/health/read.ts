@@ -18,6 +18,7 @@ import { findSilent } from '../inbox/silence/watch'
 import { isDelivered, PREFIX_OF } from '../inbox/sources'
 import { findThinWithoutKey } from '../inbox/thin/without-key'
 import { findRefused } from '../inbox/vendor-api/keys'
+import { findEndpointFindings } from '../inbox/vendor-endpoints/store'
 import { idFloor } from '../lib/ids'
 import { HOUR } from '../lib/time'
 import { state } from '../stores/schema'
@@ -51,6 +52,7 @@ export function snapshot(
     backfills: listBackfills(db, projectId),
     missing: findMissing(db, projectId),
     vanished: findVanished(db, projectId),
+    vendor_endpoints: findEndpointFindings(db, projectId),
     watched: findWatched(db, projectId),
     unwell: findUnwell(db, projectId),
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),

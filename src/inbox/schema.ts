@@ -16,6 +16,7 @@ import { CHUNK_PAYLOADS } from './limits'
 import { vendorAsks } from './refresh/schema'
 import { connectionHours } from './silence/schema'
 import { vendorKeys } from './vendor-api/schema'
+import { vendorEndpoints } from './vendor-endpoints/schema'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
 
@@ -269,6 +270,7 @@ export const INBOX_PARTS: Parts = {
   ),
   format_findings: partOf(formatFindings, [formatFindings.project_id, formatFindings.connection_id], CHUNK_ROWS),
   vendor_keys: partOf(vendorKeys, [vendorKeys.project_id, vendorKeys.connection_id], CHUNK_ROWS),
+  vendor_endpoints: partOf(vendorEndpoints, [vendorEndpoints.project_id, vendorEndpoints.connection_id], CHUNK_ROWS),
   vendor_asks: partOf(
     vendorAsks,
     [vendorAsks.project_id, vendorAsks.vendor, vendorAsks.kind, vendorAsks.object_id],

@@ -117,6 +117,8 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
     'Resume the connection: set its `status` to `active`. The events that it holds are then processed. Then call again.',
   import_running: 'Read the list of imports. Wait until the running one has ended, or cancel it.',
   api_key_unsupported: 'Do nothing. The service learns about this vendor only from its events.',
+  vendor_endpoint_unsupported: 'Add the webhook endpoint at the vendor by hand, and enter its signing secret.',
+  vendor_endpoint_limit: 'Remove a webhook endpoint that nothing uses at the vendor, and try again.',
   verification_unsupported:
     'Use a connection of the vendor `hmac`. For other vendors, the service knows how they sign.',
   endpoint_limit_reached: 'Delete endpoints that nothing uses, and try again.',
@@ -134,7 +136,9 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   validation_failed: 'Correct the fields that errors lists. Each entry has a JSON Pointer, a code and a message.',
   idempotency_key_reused: 'Use another Idempotency-Key for each request, and the same one only to repeat a request.',
   api_key_invalid: 'Copy the whole key again, or create a new one at the vendor.',
-  api_key_too_powerful: 'Create a read-only key at the vendor, with the permissions that the docs list.',
+  api_key_too_powerful: 'Create a key at the vendor that has only the permissions that the docs list.',
+  api_key_lacks_permission: 'Give the key the permission that `detail` names, or use another key.',
+  ingest_url_not_public: 'Ask the operator to set `PUBLIC_ORIGIN` to the public https address of the deployment.',
   api_key_other_mode:
     'Use a key of the same mode as the connection. To change the mode of the connection, remove its key first.',
   api_key_other_account: 'Use a key of the account that sends the events of the connection.',

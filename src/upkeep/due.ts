@@ -4,6 +4,8 @@ import type { Runtime } from '../env'
 import { findDoubtful, resendDoubts } from '../inbox/doubts/due'
 import { resendImports, takeOverdue } from '../inbox/imports/due'
 import { releasing, sendReleased } from '../inbox/process/release'
+import { sendDueChecks } from '../inbox/vendor-endpoints/due'
+import { takeDueChecks } from '../inbox/vendor-endpoints/store'
 import { findDueMails } from '../notices/send'
 import { sendToWaiting, takeWaiting } from '../watch/due'
 import { mailNotices } from './notices'
@@ -14,11 +16,12 @@ import { mailNotices } from './notices'
  */
 export async function resendDue(rt: Runtime): Promise<void> {
   const { db, fetches, now } = rt
-  const { released, imports, doubtful, waiting, due, mails } = await batch(db, {
+  const { released, imports, doubtful, checks, waiting, due, mails } = await batch(db, {
     ...releasing(db, now),
     mails: findDueMails(db, now),
     imports: takeOverdue(db, now),
     doubtful: findDoubtful(db, now),
+    checks: takeDueChecks(db, now),
     waiting: takeWaiting(db, now),
     due: takeDueEndpoints(db, now),
   })
@@ -28,6 +31,7 @@ export async function resendDue(rt: Runtime): Promise<void> {
     sendReleased(rt, released),
     resendImports(fetches, imports),
     resendDoubts(fetches, doubtful),
+    sendDueChecks(fetches, checks),
     sendToWaiting(rt, waiting),
     sendToDue(rt, due),
   ])

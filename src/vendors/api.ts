@@ -31,11 +31,8 @@ export type KnownEvent = {
   object: { type: string | null; id: string | null }
 }
 
-/**
- * The API of a vendor, as far as it is read with a customer's key: facts and pure functions. The requests themselves are
- * made by `fetchVendor` of the inbox.
- */
-export type VendorApi = {
+/** What every request to a vendor's API needs to know. */
+export type VendorHost = {
   /** The name of the vendor as it writes it. */
   vendor: string
   /** The origin that answers for a key: a constant. */
@@ -44,6 +41,17 @@ export type VendorApi = {
   limitsAddress?: true
   /** What a request with this key carries. */
   headers: (key: string) => Readonly<Record<string, string>>
+  /** The vendor's code of an error: a word, never a message. */
+  errorCode: (body: Json) => string | null
+  /** Whether an answer says that the key itself does not work, as opposed to a permission that it lacks. */
+  isKeyRefused: (status: number, code: string | null) => boolean
+}
+
+/**
+ * The API of a vendor, as far as it is read with a customer's key: facts and pure functions. The requests themselves are
+ * made by `fetchVendor` of the inbox.
+ */
+export type VendorApi = VendorHost & {
   /** What is wrong with the form or the power of a key; null if nothing is. */
   checkKey: (key: string) => KeyProblem | null
   /** Whether a key that passed `checkKey` is of the live mode. */
@@ -58,10 +66,6 @@ export type VendorApi = {
   about?: { pattern: ApiPattern; facts: (body: Json) => KeyFacts | null }
   /** Where the account has what an event of a connection was about; null for an event that does not tell. */
   sightOf: (event: KnownEvent) => { pattern: ApiPattern; id: string } | null
-  /** The vendor's code of an error: a word, never a message. */
-  errorCode: (body: Json) => string | null
-  /** Whether an answer says that the key itself does not work, as opposed to a permission that it lacks. */
-  isKeyRefused: (status: number, code: string | null) => boolean
 }
 
 /**
@@ -71,9 +75,9 @@ export type VendorApi = {
 export type ApiOutcome = 'ok' | 'gone' | 'key_refused' | 'permission_missing' | 'failed' | 'other'
 
 /** @param code the vendor's code of the error, see `errorCode` */
-export function outcomeOf(api: VendorApi, status: number, code: string | null): ApiOutcome {
+export function outcomeOf(host: VendorHost, status: number, code: string | null): ApiOutcome {
   if (status >= 200 && status < 300) return 'ok'
-  if (api.isKeyRefused(status, code)) return 'key_refused'
+  if (host.isKeyRefused(status, code)) return 'key_refused'
   if (status === 403) return 'permission_missing'
   if (status === 404 || status === 410) return 'gone'
   return status === 408 || status === 409 || status === 429 || status >= 500 ? 'failed' : 'other'

@@ -31,7 +31,7 @@ export const paddleApi: VendorApi = {
     if (/^[0-9a-f]{50}$/.test(key))
       return {
         problem: 'too_powerful',
-        why: 'A key from before May 2025 has no permissions, so it can do anything. Create a new key that can only read.',
+        why: 'A key from before May 2025 has no permissions, so it can do anything. Create a new key that has only the permissions it needs.',
       }
     return { problem: 'malformed', why: 'An API key of Paddle begins with pdl_live_apikey_ or pdl_sdbx_apikey_.' }
   },

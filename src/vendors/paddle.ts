@@ -7,6 +7,7 @@ import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './
 import { isoTime } from './lib/time'
 import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleApi } from './paddle-api'
+import { paddleEndpoints } from './paddle-endpoints'
 import { paddleSnapshots } from './paddle-objects'
 import type { Vendor } from './vendor'
 
@@ -95,6 +96,7 @@ export const paddle: Vendor = {
 
   claims: paddleClaims,
   api: paddleApi,
+  endpoints: paddleEndpoints,
 }
 
 /**

@@ -26,7 +26,7 @@ export const stripeApi: VendorApi = {
     if (/^sk_/.test(key))
       return {
         problem: 'too_powerful',
-        why: 'A key that begins with sk_ can do anything in the account. Create a restricted key (rk_…) that can only read.',
+        why: 'A key that begins with sk_ can do anything in the account. Create a restricted key (rk_…) that has only the permissions it needs.',
       }
     if (/^rk_(live|test)_[A-Za-z0-9]{8,250}$/.test(key)) return null
     return { problem: 'malformed', why: 'A restricted key of Stripe begins with rk_live_ or rk_test_.' }

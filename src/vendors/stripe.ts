@@ -8,6 +8,7 @@ import { isoSeconds, isoTime } from './lib/time'
 import { matchedAt, matchSecret, parseTimed, refused } from './lib/verify'
 import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
+import { stripeEndpoints } from './stripe-endpoints'
 import { stripeSnapshot } from './stripe-objects'
 import { stripeSamples } from './stripe-samples'
 import { THIN } from './stripe-thin'
@@ -68,6 +69,7 @@ export const stripe: Vendor = {
 
   claims: stripeClaims,
   api: stripeApi,
+  endpoints: stripeEndpoints,
   samples: stripeSamples,
 }
 

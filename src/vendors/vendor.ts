@@ -1,6 +1,7 @@
 import type { Kind } from '../lib/billing-kinds'
 import type { VendorApi } from './api'
 import type { CustomerClaim } from './claim'
+import type { VendorEndpoints } from './endpoints'
 import type { FetchedKind, StateKind } from './kinds'
 import type { Json } from './lib/json'
 import type { Samples } from './samples'
@@ -140,6 +141,8 @@ export type Vendor = {
   hasDefaultPaymentMethod?: true
   /** The vendor's own API, where the service takes a key to read it. */
   api?: VendorApi
+  /** The webhook endpoints of the vendor's accounts, where the service makes and checks them. */
+  endpoints?: VendorEndpoints
   /** Test events, where we have some. */
   samples?: Samples
 }

@@ -58,6 +58,7 @@ export const DETAILS: Record<string, unknown> = {
   },
   'connection.test_event_sent': { name: 'invoice_paid', type: 'invoice.paid' },
   'connection.api_key_set': { hint: 'orld' },
+  'connection.endpoint_set': { did: 'created', endpoint: 'we_…', secret_id: 'sec_…' },
   'webhook_endpoint.created': { url: 'https://sample.plain.dev/hook', types: ['webhook_endpoint.*'] },
   'webhook_endpoint.updated': { state: 'disabled' },
   'webhook_endpoint.secret_added': { secret_id: 'sec_…' },
@@ -144,6 +145,7 @@ export function namedIn(world: World, details: string | null): unknown {
   return JSON.parse(
     text
       .replaceAll(/\b([a-z]{3})_[0-9a-z]{26,30}\b/g, '$1_…')
+      .replaceAll(/\bwe_\w+/g, 'we_…')
       .replaceAll(/svc_v1_\w{4}…\w{4}/g, 'svc_v1_…')
       .replaceAll(/svc_dv_\w{4}…\w{4}/g, 'svc_dv_…')
       .replaceAll(/\bh[0-9a-f]{8}\.plain/g, 'host.plain'),

@@ -42,7 +42,15 @@ const CHANGES_AGAIN: Record<string, string[]> = {
   'POST /platform/v1/billing/entitlement-keys/rotate': ['audit_log', 'changes', 'entitlement_keys'],
   'POST /platform/v1/billing/connections': ['audit_log', 'changes', 'connections'],
   'PATCH /platform/v1/billing/connections/:id': ['audit_log', 'changes', 'connections'], // It has a secret, which counts as another one.
-  'PUT /platform/v1/billing/connections/:id/api-key': ['audit_log', 'changes', 'connections', 'vendor_keys'], // It is tried again.
+  // It is tried again, and the endpoint is checked with it.
+  'PUT /platform/v1/billing/connections/:id/api-key': [
+    'audit_log',
+    'changes',
+    'connections',
+    'vendor_endpoints',
+    'vendor_keys',
+  ],
+  'POST /platform/v1/billing/connections/:id/endpoint': ['vendor_endpoints'], // It is checked again.
   'POST /platform/v1/billing/customers/:vendor/:id/refresh': ['vendor_asks'], // The vendor is asked again.
   'POST /platform/v1/webhook-endpoints': ['audit_log', 'changes', 'webhook_endpoints'],
   'POST /platform/v1/webhook-endpoints/:id/test': ['delivery_runs'],

@@ -30,3 +30,9 @@ async function newAccount(key: string, { objects = [], ...settings }: AccountSet
 export async function changeAccount(key: string, changes: Partial<Account>): Promise<void> {
   await fetch(`https://control.plain.dev/${key}`, { method: 'PATCH', body: JSON.stringify(changes) })
 }
+
+/** What an account holds now, by id. */
+export async function heldBy(key: string): Promise<Account['objects']> {
+  const host = (await (await fetch(`https://control.plain.dev/${key}`)).json()) as { settings: Account }
+  return host.settings.objects
+}

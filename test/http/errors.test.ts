@@ -34,6 +34,9 @@ function challengeOf(fault: FaultName): string | RegExp | null {
   return null
 }
 
+/** Faults that a deployment has only while it does not know its public address. */
+const WITHOUT_ORIGIN: FaultName[] = ['public_origin_missing', 'not_configured', 'ingest_url_not_public']
+
 describe('every fault', () => {
   it('has a request here that meets it', () => {
     expect(Object.keys(PRODUCERS).sort()).toEqual([...FAULTS].sort())
@@ -57,7 +60,7 @@ describe('every fault', () => {
     expect(answer.headers.get('Content-Type')).toBe('application/problem+json')
     const wanted = ['type', 'title', 'status', 'detail', 'code', 'request_id']
     expect(Object.keys(answer.body)).toEqual(fault === 'validation_failed' ? [...wanted, 'errors'] : wanted)
-    const type = `${fault === 'public_origin_missing' || fault === 'not_configured' ? '' : ORIGIN}/errors#${code}`
+    const type = `${WITHOUT_ORIGIN.includes(fault) ? '' : ORIGIN}/errors#${code}`
     expect(answer.body).toMatchObject({ type, title, status, code })
     expect(answer.body.detail.length).toBeGreaterThan(10)
     expect(answer.body.request_id).toBe(answer.headers.get('X-Request-Id'))

@@ -25,13 +25,20 @@ export type Account = {
   page_most?: number
   /** How many elements of a list inside an object are sent with it; ten by default. */
   cut?: number
+  /** Whether the key may change webhook endpoints. */
+  writes?: boolean
+  /** The largest number of webhook endpoints. */
+  endpoints_most?: number
+  /** The key of another account: this is another key of that one, with permissions of its own. */
+  same_as?: string
   /** Paddle: what its root says that the key may. By default, all that is read and not refused. */
   permissions?: string[]
 }
 
-/** `after`: answers before it begins. `times`: how many there are, all by default. `path`: only for paths that contain it. */
+/** `after`: answers before it begins. `times`: how many there are, all by default. `path`: only for paths that contain it. `method`: only this one. */
 export type Failing = {
   status: number
+  method?: string
   times?: number
   after?: number
   path?: string
@@ -48,6 +55,8 @@ export type Api = {
   /** The vendor's own answer with such a status. */
   failed: (status: number) => Response
   answer: (url: URL, account: Account, key: string) => Response
+  /** The answer to a request that changes something. */
+  write?: (request: { method: string; url: URL; body: string }, account: Account, key: string) => Response
 }
 
 /** A host of a vendor's API. */
@@ -55,31 +64,37 @@ export function apiHost(api: Api): Handler {
   return async (request) => {
     const key = api.keyOf(request)
     const host = key === null ? null : hostOf(key)
-    const account = host?.settings as Account | undefined
+    const own = host?.settings as Account | undefined
+    const other = own?.same_as === undefined ? null : (hostOf(own.same_as).settings as Account)
+    const account = own && other ? { ...other, ...own, objects: other.objects } : own
+    const body = await request.clone().text()
     host?.seen.push({
       method: request.method,
       url: request.url,
       headers: Object.fromEntries(request.headers),
-      body: '',
+      body,
     })
     if (key === null || !host || !account?.objects) return api.unknown(key)
     if (account.hang) await new Promise(() => {})
     if (account.latency_ms) await sleep(account.latency_ms)
     const url = new URL(request.url)
-    const failing = failingNow(host, account, url)
+    const failing = failingNow(host, account, url, request.method)
+    if (!failing && request.method !== 'GET' && api.write)
+      return dated(api.write({ method: request.method, url, body }, account, key), account)
     if (!failing) return dated(api.answer(url, account, key), account)
-    const own = api.failed(failing.status)
+    const plain = api.failed(failing.status)
     const response =
-      failing.body === undefined ? own : new Response(failing.body, { status: own.status, headers: own.headers })
+      failing.body === undefined ? plain : new Response(failing.body, { status: plain.status, headers: plain.headers })
     if (failing.retry_after !== undefined) response.headers.set('Retry-After', failing.retry_after)
     return dated(response, account)
   }
 }
 
 /** The run of failures that this request falls into. What is left of it is counted in the settings. */
-function failingNow(host: Host, account: Account, url: URL): Failing | null {
+function failingNow(host: Host, account: Account, url: URL, sent: string): Failing | null {
   const { fail } = account
   if (!fail || (fail.path !== undefined && !url.pathname.includes(fail.path))) return null
+  if (fail.method !== undefined && fail.method !== sent) return null
   const { after = 0, times } = fail
   if (after > 0) {
     host.settings.fail = { ...fail, after: after - 1 }

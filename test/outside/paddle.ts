@@ -1,4 +1,5 @@
 import { type Account, type Api, apiHost, held, type Item } from './account.ts'
+import { writePaddle } from './paddle-writes.ts'
 
 /*
  * `api.paddle.com` and `sandbox-api.paddle.com` for tests: reading. Bodies and rules as https://developer.paddle.com/api-reference states them;
@@ -31,6 +32,7 @@ export const paddle = apiHost({
     return refusal(status, 'internal_error', 'An unexpected error has occurred.')
   },
   answer,
+  write: writePaddle,
 } satisfies Api)
 
 function answer(url: URL, account: Account, key: string): Response {
@@ -62,9 +64,10 @@ function rootOf(account: Account, isLive: boolean): Item {
   }
 }
 
-function permissionsOf({ permissions, refused = [] }: Account): string[] {
+export function permissionsOf({ permissions, refused = [], writes }: Account): string[] {
   const all = Object.entries(ENTITIES).filter(([path]) => !refused.includes(path))
-  return permissions ?? all.map(([, [, entity]]) => `${entity}.read`)
+  const written = writes ? ['notification_setting.write'] : []
+  return permissions ?? [...all.map(([, [, entity]]) => `${entity}.read`), ...written]
 }
 
 /** Ids grow with time, and the order is by id: a cursor need not exist any more. */
@@ -91,11 +94,11 @@ function list(url: URL, account: Account, prefix: string): Response {
   return Response.json({ data: shown, meta: { request_id: crypto.randomUUID(), pagination } })
 }
 
-function one(data: Item): Response {
-  return Response.json({ data, meta: { request_id: crypto.randomUUID() } })
+export function one(data: Item, status = 200): Response {
+  return Response.json({ data, meta: { request_id: crypto.randomUUID() } }, { status })
 }
 
-function refusal(status: number, code: string, detail: string): Response {
+export function refusal(status: number, code: string, detail: string): Response {
   const type = status === 429 || status >= 500 ? 'api_error' : 'request_error'
   const documentation_url = `https://developer.paddle.com/errors/shared/${code}`
   const body = { error: { type, code, detail, documentation_url }, meta: { request_id: crypto.randomUUID() } }

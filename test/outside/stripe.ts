@@ -1,4 +1,5 @@
 import { type Account, type Api, apiHost, held, type Item } from './account.ts'
+import { writeStripe } from './stripe-writes.ts'
 
 /*
  * `api.stripe.com` for tests: reading. Bodies and rules as https://docs.stripe.com/api states them; a test pages it with Stripe's own SDK.
@@ -49,10 +50,12 @@ export const stripe = apiHost({
     return refusal(status, { type: 'api_error', message: 'An unknown error occurred' })
   },
   answer,
+  write: writeStripe,
 } satisfies Api)
 
 function answer({ pathname, searchParams: query }: URL, account: Account, key: string): Response {
   const [, version = '', ...parts] = pathname.split('/')
+  if (version === 'v2' && parts[1] === 'event_destinations') return destinations(account)
   if (version === 'v2') return retrieve(account, query, 'v2.core.event', parts[2] ?? '')
   const path = parts[0] === 'checkout' ? 'checkout/sessions' : (parts[0] ?? '')
   const [id, sub] = parts.slice(path.split('/').length)
@@ -125,6 +128,12 @@ function list(account: Account, query: URLSearchParams, url: string, all: Item[]
   })
 }
 
+function destinations(account: Account): Response {
+  if (account.refused?.includes('event_destinations')) return refusal(403, { type: 'invalid_request_error' })
+  const data = held(account).filter((one) => one.object === 'v2.core.event_destination')
+  return Response.json({ data, next_page_url: null, previous_page_url: null })
+}
+
 /** The whole of a list inside an object. */
 function within(account: Account, query: URLSearchParams, type: string, id: string): Response {
   const object = account.objects[id]
@@ -147,6 +156,8 @@ function retrieve(account: Account, query: URLSearchParams, type: string, id: st
 /** An object as the API sends it: lists inside it are cut, and what is to be expanded is. */
 function shown(account: Account, object: Item, expand: string[][]): Item {
   const copy = structuredClone(object)
+  // It is shown once, to whoever makes the endpoint.
+  if (object.object === 'webhook_endpoint') delete copy.secret
   const [field, path] = INSIDE[String(object.object)] ?? []
   if (field !== undefined && path && copy[field] !== undefined) {
     const all = elements(copy[field])
@@ -172,7 +183,7 @@ function expandIn(account: Account, object: Item, [field = '', ...rest]: string[
   if (rest.length > 0 && typeof inner === 'object' && inner !== null) expandIn(account, inner as Item, rest)
 }
 
-function missing(id: string, param: string, status: number): Response {
+export function missing(id: string, param: string, status: number): Response {
   return refusal(status, {
     type: 'invalid_request_error',
     code: 'resource_missing',
@@ -181,13 +192,13 @@ function missing(id: string, param: string, status: number): Response {
   })
 }
 
-function forbidden(key: string, path: string): Response {
-  const permission = `rak_${path.replace(/s$/, '').replaceAll('/', '_')}_read`
+export function forbidden(key: string, path: string, may = 'read'): Response {
+  const permission = `rak_${path.replace(/s$/, '').replaceAll('/', '_')}_${may}`
   const message = `The provided key '${masked(key)}' does not have the required permissions for this endpoint on account 'acct_1TESTS'. Having the '${permission}' permission would allow this request to continue.`
   return refusal(403, { type: 'invalid_request_error', message })
 }
 
-function refusal(status: number, error: Item): Response {
+export function refusal(status: number, error: Item): Response {
   const doc_url =
     error.code === undefined
       ? undefined

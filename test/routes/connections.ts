@@ -1,15 +1,19 @@
 import {
+  type AccountSettings,
   call,
+  changeAccount,
   deliver,
   fillTable,
   freshConnection,
   lossyQueue,
   newStripeAccount,
   newStripeKey,
+  type RequestOptions,
   STORE,
   STRIPE_SECRET,
   stripeConnection,
   stripeEvent,
+  tamperedD1,
 } from '../harness'
 import { asks, may, type Rows, read, times } from './row'
 import { keptImport, WORLDS_KEY, type World } from './world'
@@ -51,6 +55,8 @@ export const CONNECTION_ROWS: Rows = {
       [`GET ${PAGES}/:id`]: {},
       [`GET ${PAGES}/:id/first`]: {},
       [`GET ${PAGES}/:id/api-key`]: { policy: 'user' },
+      [`GET ${PAGES}/:id/endpoint`]: { policy: 'user' },
+      [`GET ${PAGES}/:id/endpoint/check`]: { policy: 'user' },
       [`GET ${PAGES}/:id/secrets`]: { policy: 'user' },
       [`GET ${PAGES}/:id/secrets/:secret`]: { policy: 'user' },
     },
@@ -177,6 +183,71 @@ export const CONNECTION_ROWS: Rows = {
     audit: onConnection('api_key_removed'),
     console: asks(`${PAGES}/:id/api-key/remove`),
   },
+  'POST /platform/v1/billing/connections/:id/endpoint': {
+    who: WRITE,
+    json: { api_key: WORLDS_KEY },
+    audit: onConnection('endpoint_set'),
+    faults: {
+      vendor_endpoint_unsupported: async () => {
+        const { project, secret } = await freshConnection()
+        const json = { vendor: 'adyen', name: 'Adyen', livemode: true }
+        const { body } = await call(CONNECTIONS, { method: 'POST', project, token: secret, json })
+        return setUp({ project, secret, connection: body }, newStripeKey())
+      },
+      vendor_endpoint_limit: async () =>
+        setUp(
+          await freshConnection(),
+          await newStripeAccount({ writes: true, endpoints_most: 0, objects: manyEndpoints() }),
+        ),
+      secret_limit_reached: async () => {
+        const world = await freshConnection()
+        for (const n of [2, 3, 4, 5]) await addSecret(world, `whsec_number_${n}`)
+        return setUp(world, await newStripeAccount({ writes: true }))
+      },
+      connection_changed: async () => {
+        const world = await freshConnection()
+        const DB = tamperedD1(async ({ sql, run }) => {
+          // Another call is always first.
+          if (/^update "connections" set "version" = .*"secrets" = /.test(sql))
+            await STORE.prepare('UPDATE connections SET version = version + 1 WHERE id = ?')
+              .bind(world.connection.id)
+              .run()
+          return run()
+        })
+        return setUp(world, await newStripeAccount({ writes: true }), { bindings: { DB } })
+      },
+      api_key_invalid: async () => setUp(await freshConnection(), newStripeKey()),
+      api_key_too_powerful: async () => setUp(await freshConnection(), 'sk_live_51abcdefghijkl'),
+      api_key_other_mode: async () => setUp(await freshConnection(), newStripeKey('test')),
+      api_key_lacks_permission: async () => setUp(await freshConnection(), await newStripeAccount()),
+      ingest_url_not_public: async () =>
+        setUp(await freshConnection(), newStripeKey(), { bindings: { PUBLIC_ORIGIN: '' } }),
+      vendor_failed: async () => setUp(await freshConnection(), await newStripeAccount({ fail: { status: 500 } })),
+    },
+    console: { [`POST ${PAGES}/:id/endpoint`]: { fields: { write_key: WORLDS_KEY } } },
+  },
+  'GET /platform/v1/billing/connections/:id/endpoint': {
+    who: read('connections:read'),
+    at: (world) => world.checked,
+    audit: null,
+    faults: {
+      vendor_endpoint_unsupported: async () => {
+        const { project, secret } = await freshConnection()
+        const json = { vendor: 'adyen', name: 'Adyen', livemode: true }
+        const { body } = await call(CONNECTIONS, { method: 'POST', project, token: secret, json })
+        return checkEndpoint({ project, secret, connection: body })
+      },
+      api_key_missing: async () => checkEndpoint(await freshConnection()),
+      api_key_lacks_permission: async () => checkEndpoint(await keyed({ refused: ['webhook_endpoints'] })),
+      ingest_url_not_public: async () => checkEndpoint(await keyed(), { bindings: { PUBLIC_ORIGIN: '' } }),
+      vendor_failed: async () => {
+        const world = await keyed()
+        await changeAccount(world.apiKey, { fail: { status: 500 } })
+        return checkEndpoint(world)
+      },
+    },
+    console: { [`POST ${PAGES}/:id/endpoint/check`]: { at: (world) => world.checked, fields: { check: 'now' } } },
+  },
   'POST /platform/v1/billing/connections/:id/imports': {
     who: WRITE,
     at: (world) => world.idle,
@@ -228,6 +299,32 @@ type Connected = { project: string; secret: string; connection: { id: string } }
 
 function setKey({ project, secret, connection }: Connected, api_key: string) {
   return call(`${CONNECTIONS}/${connection.id}/api-key`, { method: 'PUT', project, token: secret, json: { api_key } })
+}
+
+function setUp({ project, secret, connection }: Connected, api_key: string, options: RequestOptions = {}) {
+  const path = `${CONNECTIONS}/${connection.id}/endpoint`
+  return call(path, { method: 'POST', project, token: secret, json: { api_key }, ...options })
+}
+
+function checkEndpoint({ project, secret, connection }: Connected, options: RequestOptions = {}) {
+  return call(`${CONNECTIONS}/${connection.id}/endpoint`, { project, token: secret, ...options })
+}
+
+async function keyed(settings: AccountSettings = {}) {
+  const world = await freshConnection()
+  const apiKey = await newStripeAccount(settings)
+  await setKey(world, apiKey)
+  return { ...world, apiKey }
+}
+
+function manyEndpoints() {
+  const one = (n: number) => ({
+    id: `we_${n}`,
+    object: 'webhook_endpoint',
+    url: `https://x.example.com/${n}`,
+    created: n,
+  })
+  return Array.from({ length: 16 }, (_, n) => one(n))
 }
 
 function startImport({ project, secret, connection }: Connected) {

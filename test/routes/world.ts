@@ -39,10 +39,17 @@ export async function newWorld() {
   // The runner does not end while the real Queue has a batch on its way: this one loses the message.
   const event = stripeEvent()
   const receipt = await deliver(connection.id, event, { bindings: { EVENTS: lossyQueue().EVENTS } })
-  await changeAccount(WORLDS_KEY, { objects: { [event.id]: event } })
+  await changeAccount(WORLDS_KEY, { objects: { [event.id]: event }, writes: true, endpoints_most: 1000 })
   await keptVendorKey(project, connection.id, owner.user)
   const running = await keptImport(project, connection.id)
   const idle = await keptConnection(project, owner.user)
+  const checked = (await stripeConnection(owner.token, project)).id as string
+  await call(`/platform/v1/billing/connections/${checked}/api-key`, {
+    method: 'PUT',
+    project,
+    token: owner.token,
+    json: { api_key: WORLDS_KEY },
+  })
   const signed = (
     await call('/platform/v1/billing/connections', {
       method: 'POST',
@@ -105,6 +112,7 @@ export async function newWorld() {
     replay,
     running,
     idle,
+    checked,
     signed,
     testing,
     project,

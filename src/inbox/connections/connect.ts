@@ -33,7 +33,7 @@ export async function connect(
   if (signing_secret !== undefined) {
     requireForm(VENDORS[vendor].checkSecret(signing_secret))
     await requireSealingKey(rt)
-    secrets.push(await sealed(rt, { project_id, id }, signing_secret, change))
+    secrets.push(await sealedSecret(rt, { project_id, id }, { id: newId('sec', rt.now), text: signing_secret }, change))
   }
   return insertConnection(rt.db, { id, project_id, ...fields, secrets }, change)
 }
@@ -81,7 +81,9 @@ export async function addSigningSecret(
         throw new Fault('secret_exists', 'Add a different secret. This one is already live.')
       }
     }
-    const row = await addSecret(rt.db, connection, await sealed(rt, of, signingSecret, change), change)
+    const own = { id: newId('sec', rt.now), text: signingSecret }
+    const secret = await sealedSecret(rt, of, own, change)
+    const row = await addSecret(rt.db, connection, { secret }, change)
     if (!row) continue
     await takeEffect(of.id)
     return row
@@ -106,15 +108,14 @@ function requireForm(wrong: string | null): void {
 }
 
 /** A signing secret, encrypted for this connection. */
-async function sealed(
+export async function sealedSecret(
   { now, settings }: Runtime,
   connection: Pick<Connection, 'project_id' | 'id'>,
-  secret: string,
+  { id, text }: { id: string; text: string },
   { actor }: Change,
 ): Promise<StoredSecret> {
-  const id = newId('sec', now)
-  const box = await seal(settings.encryptionKeys, secret, sealContext(connection.project_id, connection.id, id))
-  return { id, hint: hintOf(secret), created_at: now, added_by: actor.id, ...box }
+  const box = await seal(settings.encryptionKeys, text, sealContext(connection.project_id, connection.id, id))
+  return { id, hint: hintOf(text), created_at: now, added_by: actor.id, ...box }
 }
 
 /** The end of a secret, for people to recognize it by, without a leading user, scheme or vendor's prefix. */

@@ -14,6 +14,7 @@ import { events } from '../schema'
 import { connectionHours } from '../silence/schema'
 import { isDelivered } from '../sources'
 import { vendorKeys } from '../vendor-api/schema'
+import { vendorEndpoints } from '../vendor-endpoints/schema'
 import { MAX_CONNECTIONS } from './limits'
 import { connections } from './schema'
 
@@ -177,6 +178,9 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
   const { changed } = await batch(db, {
     ...audited(db, change, inboxConnectionEntry(projectId, id, 'connection.deleted'), ended),
     key: db.delete(vendorKeys).where(ofConnection),
+    endpoint: db
+      .delete(vendorEndpoints)
+      .where(and(eq(vendorEndpoints.project_id, projectId), eq(vendorEndpoints.connection_id, id))),
     diagnoses: diagnosesForgotten(db, { project_id: projectId, id }),
     removed: removedForgotten(db, { project_id: projectId, id }),
     hours: db

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, lte, type SQLWrapper, sql } from 'drizzle-orm'
-import { audited, type Change } from '../../audit/store'
+import { type AuditEntry, audited, type Change } from '../../audit/store'
 import { batch, type Db, run } from '../../db/client'
 import { hasItem, withItem, withoutItem } from '../../db/list-column'
 import { json } from '../../db/sql'
@@ -20,13 +20,14 @@ import { connections, type StoredSecret } from './schema'
 /**
  * Adds a secret to a connection, if the connection has not changed since it was read.
  *
+ * @param added.entry of the audit log, if not only a secret is added
  * @returns null if the connection has changed meanwhile: read it again and decide again
  * @throws {Fault} `not_found`, `secret_limit_reached`
  */
 export async function addSecret(
   db: Db,
   { project_id, id, version }: Pick<Connection, 'project_id' | 'id' | 'version'>,
-  secret: StoredSecret,
+  { secret, entry }: { secret: StoredSecret; entry?: AuditEntry },
   change: Change,
 ): Promise<ConnectionRow | null> {
   const asRead = eq(connections.version, version)
@@ -39,7 +40,7 @@ export async function addSecret(
     ...audited(
       db,
       change,
-      inboxConnectionEntry(project_id, id, 'connection.secret_added', { secret_id: secret.id }),
+      entry ?? inboxConnectionEntry(project_id, id, 'connection.secret_added', { secret_id: secret.id }),
       added,
     ),
     ...keptWith(db, change, id),
@@ -48,7 +49,11 @@ export async function addSecret(
   const row = requireFound(rows, 'Connection')
   if (row.secrets.some(({ id: known }) => known === secret.id)) return row
   if (row.secrets.length < MAX_SECRETS) return null
-  throw new Fault('secret_limit_reached', `A connection can have ${MAX_SECRETS} signing secrets. Remove one first.`)
+  throw secretLimitReached()
+}
+
+export function secretLimitReached(): Fault {
+  return new Fault('secret_limit_reached', `A connection can have ${MAX_SECRETS} signing secrets. Remove one first.`)
 }
 
 /**

@@ -11,10 +11,18 @@ import { ImportMessage } from '../imports/message'
 import { runImports } from '../imports/run'
 import { FetchEventMessage } from '../messages'
 import { fetchForEvents } from '../thin/consume'
+import { checkEndpoints } from '../vendor-endpoints/consume'
+import { EndpointMessage } from '../vendor-endpoints/message'
 import { FAILED_WAIT_S } from './limits'
 
 /** What the vendors' APIs are to be asked for: ids, never payloads or secrets. */
-const FetchMessage = z.discriminatedUnion('what', [ImportMessage, FetchEventMessage, DoubtMessage, BackfillMessage])
+const FetchMessage = z.discriminatedUnion('what', [
+  ImportMessage,
+  FetchEventMessage,
+  DoubtMessage,
+  BackfillMessage,
+  EndpointMessage,
+])
 type FetchMessage = z.infer<typeof FetchMessage>
 type What = FetchMessage['what']
 
@@ -31,6 +39,7 @@ const HANDLERS: { [W in What]: Handler<Extract<FetchMessage, { what: W }>> } = {
   event: fetchForEvents,
   doubt: askForDoubts,
   backfill: runBackfills,
+  endpoint: checkEndpoints,
 }
 
 /** Messages of one kind for one store. */

@@ -1,13 +1,14 @@
 import { writeLog } from '../../http/log'
 import { type BoundRule, type Bounds, boundedFetch, OutOfBounds } from '../../lib/bounded-fetch'
 import { SECOND } from '../../lib/time'
-import { type ApiOutcome, outcomeOf, type VendorApi } from '../../vendors/api'
+import { type ApiOutcome, outcomeOf, type VendorHost } from '../../vendors/api'
 import type { ApiPattern } from '../../vendors/calls'
+import type { VendorWrite } from '../../vendors/endpoints'
 import { isObject, type Json } from '../../vendors/lib/json'
 import { CALL_BYTES, CALL_WITHIN, SHARED_WAIT_S } from './limits'
 import { SHARED_LIMIT, type Turn } from './turn'
 
-/** A request to a vendor's API. Always GET: the service changes nothing there. */
+/** A request to a vendor's API that reads. */
 export type VendorCall = {
   /** A constant of ours: `/v1/subscriptions/{id}`. */
   pattern: ApiPattern
@@ -57,31 +58,59 @@ export function isVendorId(id: string): boolean {
 }
 
 /**
- * Asks a vendor's API with a customer's key. No other function does. The host is a constant of the vendor's, the path one of our patterns, and ids
- * in it have no character that means something in an address. Writes one line of log, which has no key, id or body.
+ * Asks a vendor's API with a customer's key. Always GET. Only this function and {@link writeVendor} call a vendor.
  *
  * @param limits smaller ones than 10 s and 2 MiB, and whose turn it is
  * @throws {VendorCallError} if an id is malformed, or there is no answer within the limits
  */
 export async function fetchVendor(
-  api: VendorApi,
+  host: VendorHost,
   key: string,
   call: VendorCall,
   limits: CallBounds = {},
 ): Promise<VendorAnswer> {
-  const url = urlOf(api.origin(key), call)
-  const { within = CALL_WITHIN, most = CALL_BYTES, turn } = limits
-  const headers = { Accept: 'application/json', 'User-Agent': 'platform-api', ...api.headers(key), ...call.headers }
+  return ask(host, { key, call }, {}, limits)
+}
+
+/**
+ * Changes something at a vendor. If there is no answer, the vendor may have made the change all the same.
+ *
+ * @throws {VendorCallError} as {@link fetchVendor}
+ */
+export async function writeVendor(
+  host: VendorHost,
+  key: string,
+  write: VendorWrite,
+  limits: CallBounds = {},
+): Promise<VendorAnswer> {
+  const { pattern, ids = {}, method, body } = write
+  const headers = body && { 'Content-Type': body.type }
+  return ask(host, { key, call: { pattern, ids, ...(headers && { headers }) } }, { method, body: body?.text }, limits)
+}
+
+/**
+ * Makes a call. The host is a constant of the vendor's, the path one of our patterns, and ids in it have no character that means something in
+ * an address. Writes one line of log, which has no key, id or body.
+ */
+async function ask(
+  host: VendorHost,
+  { key, call }: { key: string; call: VendorCall },
+  sent: { method?: VendorWrite['method']; body?: string | undefined },
+  { within = CALL_WITHIN, most = CALL_BYTES, turn }: CallBounds,
+): Promise<VendorAnswer> {
+  const url = urlOf(host.origin(key), call)
+  const headers = { Accept: 'application/json', 'User-Agent': 'platform-api', ...host.headers(key), ...call.headers }
   const bounds = { within: Math.min(within, CALL_WITHIN), most: Math.min(most, CALL_BYTES) }
   const started_at = Date.now()
-  const about = { vendor: api.vendor, pattern: call.pattern }
+  const about = { vendor: host.vendor, method: sent.method, pattern: call.pattern }
   if (turn && !(await turn())) {
     writeLog('warn', 'vendor_call', { ...about, failed: SHARED_LIMIT, ms: 0 })
     return notMade(started_at)
   }
+  const { method = 'GET', body } = sent
   try {
-    const response = await boundedFetch(url, { headers }, bounds)
-    const answer = await answerOf(api, response, started_at)
+    const response = await boundedFetch(url, { method, headers, ...(body !== undefined && { body }) }, bounds)
+    const answer = await answerOf(host, response, started_at)
     const { status, code, took_ms } = answer
     writeLog('info', 'vendor_call', { ...about, status, code: code ?? undefined, ms: took_ms })
     return answer
@@ -104,15 +133,15 @@ function urlOf(origin: string, { pattern, ids = {}, query = {} }: VendorCall): U
   return url
 }
 
-async function answerOf(api: VendorApi, response: Response, started_at: number): Promise<VendorAnswer> {
+async function answerOf(host: VendorHost, response: Response, started_at: number): Promise<VendorAnswer> {
   const text = await response.text()
   const body = objectIn(text)
   const { status, headers } = response
-  const code = status >= 400 && body ? wordIn(api.errorCode(body)) : null
+  const code = status >= 400 && body ? wordIn(host.errorCode(body)) : null
   const date = Date.parse(headers.get('Date') ?? '')
   return {
     status,
-    outcome: outcomeOf(api, status, code),
+    outcome: outcomeOf(host, status, code),
     code,
     body,
     text,

@@ -14,6 +14,7 @@ import { connections } from '../connections/schema'
 import { keyUnavailable } from '../connections/sealing'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
+import { endpointDue, endpointNotDue } from '../vendor-endpoints/store'
 import { SIGHTS } from './limits'
 import { vendorKeys } from './schema'
 import { type Lane, type Turn, turnOf } from './turn'
@@ -69,6 +70,7 @@ export async function putVendorKey(db: Db, row: VendorKeyRow, change: Change): P
   const { rows, connection } = await batch(db, {
     ...audited(db, change, entry, set.onConflictDoUpdate({ target: KEY, set: REPLACED })),
     version: endFetches(db, row),
+    endpoint: endpointDue(db, row, change.now),
     rows: findVendorKey(db, row),
     connection: findConnection(db, project_id, connection_id),
   })
@@ -106,6 +108,7 @@ export async function removeVendorKey(db: Db, of: Place, change: Change): Promis
     // First, because it asks whether there is a key: removing none changes nothing.
     version: endFetches(db, of, hasKey(db, of)),
     ...audited(db, change, entry, removed),
+    endpoint: endpointNotDue(db, of),
     connection: findConnection(db, of.project_id, of.connection_id),
   })
   requireFound(connection, 'Connection')

@@ -1,6 +1,6 @@
 import type { Runtime } from '../../env'
 import { isWithin } from '../../http/rate-limit'
-import type { VendorApi } from '../../vendors/api'
+import type { VendorHost } from '../../vendors/api'
 
 /** Whether a call may be made now. It counts as made if so. */
 export type Turn = () => Promise<boolean>
@@ -12,9 +12,9 @@ export type Lane = 'waited' | 'background'
  * Some vendors limit the calls of an address, and all projects of the deployment share ours. Then each call takes its turn, counted by the
  * vendor's host and the lane. Without this, the imports of one project could stop the refreshes of all others.
  */
-export function turnOf({ limits }: Runtime, api: VendorApi, key: string, lane: Lane): Turn {
-  if (!api.limitsAddress) return async () => true
-  return () => isWithin(limits.vendor, `${new URL(api.origin(key)).host} ${lane}`)
+export function turnOf({ limits }: Runtime, host: VendorHost, key: string, lane: Lane): Turn {
+  if (!host.limitsAddress) return async () => true
+  return () => isWithin(limits.vendor, `${new URL(host.origin(key)).host} ${lane}`)
 }
 
 /** The code of the answer to a call that was not made. */

@@ -62,6 +62,11 @@ export function objects(value: unknown): Json[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
+/** The strings in a list that are not empty; none if the value is not a list. */
+export function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.flatMap((one) => text(one) ?? []) : []
+}
+
 /** A safe integer; else null. */
 export function integer(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null

@@ -172,6 +172,10 @@ export const ACTIONS: Record<string, Action> = {
   'connection.test_event_sent': { did: 'Sent a test event', more: ({ type }) => words(type) },
   'connection.api_key_set': { did: 'Set the API key of a vendor' },
   'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
+  'connection.endpoint_set': {
+    did: 'Set up the webhook endpoint at a vendor',
+    more: ({ did, endpoint }) => [words(did), words(endpoint)].filter(Boolean).join(', '),
+  },
   'import.started': { did: 'Started an import from a vendor' },
   'import.canceled': { did: 'Canceled an import from a vendor' },
   'webhook_endpoint.created': { did: 'Created a webhook endpoint', more: ({ url }) => words(url) },

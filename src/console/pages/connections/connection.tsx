@@ -12,6 +12,7 @@ import { ApiKey } from './api-key'
 import { CHANGED_CONNECTION, ModeField } from './connect'
 import { connectionPath, heldWords } from './describe'
 import { Diagnoses } from './diagnoses'
+import { EndpointAtVendor } from './endpoint'
 import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
 import { Format } from './format'
 import { Imports } from './imports'
@@ -58,7 +59,13 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       )}
       <Held c={c} of={of} />
       {settingUp ? (
-        <Setup c={c} of={of} mistakes={mistakesOf('signing_secret')} suggested={suggested} />
+        <Setup
+          c={c}
+          of={of}
+          mistakes={mistakesOf('signing_secret')}
+          mistakesOfKey={mistakesOf('write_key')}
+          suggested={suggested}
+        />
       ) : (
         <>
           <h2>Ingest URL</h2>
@@ -74,6 +81,9 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       <Diagnoses c={c} of={of} />
       <Format c={c} of={of} />
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
+      {row.secrets.length > 0 && (
+        <EndpointAtVendor c={c} of={of} mistakes={mistakesOf('write_key')} mistakesOfCheck={mistakesOf('check')} />
+      )}
       <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
       <Imports c={c} of={of} mistakes={mistakesOf('invoice_months')} />
       {can(c, 'connections:write') && <Settings c={c} row={row} sent={{ ...sent, mistakes: mistakesOf('name') }} />}

@@ -1,6 +1,19 @@
+import { familiesOf, type VendorEndpoints } from '../../../vendors/endpoints'
+import { paddleEndpoints } from '../../../vendors/paddle-endpoints'
+import { stripeEndpoints } from '../../../vendors/stripe-endpoints'
 import type { Guide } from './guide'
 
 /* The guides of the vendors whose events become billing state. */
+
+/** The types of events to choose. */
+function Families({ of }: { of: VendorEndpoints }) {
+  return familiesOf(of).map((type, at) => (
+    <>
+      {at > 0 && ', '}
+      <code>{type}</code>
+    </>
+  ))
+}
 
 export const paddle: Guide = {
   docs: 'https://developer.paddle.com/webhooks/notification-destinations',
@@ -11,8 +24,8 @@ export const paddle: Guide = {
     </>,
     <>Choose the webhook as the notification type, and paste the ingest URL.</>,
     <>
-      Select the events. Subscriptions, transactions and payment methods become billing state here:{' '}
-      <code>subscription.*</code>, <code>transaction.*</code>, <code>payment_method.*</code>.
+      Select the events. These become billing state here, or say which consumer a customer is:{' '}
+      <Families of={paddleEndpoints} />.
     </>,
     <>
       Click <strong>Save destination</strong>.
@@ -36,9 +49,9 @@ export const stripe: Guide = {
       <strong>Create new destination</strong>.
     </>,
     <>
-      Select the events. Subscriptions, invoices and payment methods become billing state here:{' '}
-      <code>customer.subscription.*</code>, <code>invoice.*</code>, <code>payment_method.*</code>. If Stripe asks for a
-      payload style, choose <strong>Snapshot</strong>: thin events need an API key too.
+      Select the events. These become billing state here, or say which consumer a customer is:{' '}
+      <Families of={stripeEndpoints} />. If Stripe asks for a payload style, choose <strong>Snapshot</strong>: thin
+      events need an API key too.
     </>,
     <>
       Choose <strong>Webhook</strong> as the type, paste the ingest URL as the endpoint URL, and click{' '}

@@ -12,6 +12,7 @@ import type { FormatRow } from '../../../inbox/formats/schema'
 import { listFormats } from '../../../inbox/formats/store'
 import { listRuns, type RunRow } from '../../../inbox/imports/runs'
 import { findVendorKey, type VendorKeyRow } from '../../../inbox/vendor-api/keys'
+import { type EndpointRow, findEndpoint } from '../../../inbox/vendor-endpoints/store'
 import { requireFound } from '../../../lib/fault'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
 import type { Visit } from '../../page'
@@ -32,6 +33,8 @@ export type ShownConnection = {
   formats: FormatRow[]
   /** The key of the vendor's API; null if there is none. */
   key: VendorKeyRow | null
+  /** The last check of the endpoint at the vendor; null if there was none. */
+  checked: EndpointRow | null
   /** The newest import; null if there was none. */
   run: RunRow | null
   /** See {@link localSecret}. */
@@ -50,7 +53,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const { db, now } = c.get('rt')
   const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
-  const { rows, held, events, minutes, refusals, diagnoses, formats, keys, runs } = await batch(db, {
+  const { rows, held, events, minutes, refusals, diagnoses, formats, keys, checks, runs } = await batch(db, {
     rows: findConnection(db, project_id, id),
     held: countHeld(db, and(eq(connections.project_id, project_id), eq(connections.id, id))),
     events: lastEventOf(db, project_id, id),
@@ -59,6 +62,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
     diagnoses: listDiagnoses(db, { project_id, id }, null, MAX_DIAGNOSES),
     formats: listFormats(db, { project_id, connection_id: id }),
     keys: findVendorKey(db, { project_id, connection_id: id }),
+    checks: findEndpoint(db, { project_id, connection_id: id }),
     runs: listRuns(db, { project_id, connection_id: id }, null, 1),
   })
   const row = requireFound(rows, 'Connection')
@@ -71,6 +75,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
     diagnoses,
     formats,
     key: keys[0] ?? null,
+    checked: checks[0] ?? null,
     run: runs[0] ?? null,
     example: await localSecret(c, row),
   }

@@ -8,6 +8,7 @@ import { Copyable } from '../../ui/parts'
 import { Step, Steps } from '../../ui/steps'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { connectionPath } from './describe'
+import { SetUpForm } from './endpoint'
 import type { Guide } from './guide'
 import { guideOf } from './guides'
 import { isLocal, NotReachable, TrySecret } from './local'
@@ -15,10 +16,17 @@ import type { ShownConnection } from './read'
 import { SecretField } from './secrets'
 import { FIRST, FirstDelivery } from './waiting'
 
-type SetupProps = { c: Visit; of: ShownConnection; mistakes: Mistakes; suggested: string }
+type SetupProps = {
+  c: Visit
+  of: ShownConnection
+  mistakes: Mistakes
+  /** Of the form that makes the endpoint with a key. */
+  mistakesOfKey: Mistakes
+  suggested: string
+}
 
 /** What is left to do before a new connection receives events, in the order in which the vendor asks for it. */
-export function Setup({ c, of, mistakes, suggested }: SetupProps) {
+export function Setup({ c, of, mistakes, mistakesOfKey, suggested }: SetupProps) {
   const { row } = of
   const title = vendorTitle(row.vendor)
   const guide = guideOf(row.vendor)
@@ -30,6 +38,7 @@ export function Setup({ c, of, mistakes, suggested }: SetupProps) {
     <Steps>
       <Step state={entering} title={`Add a webhook at ${title}`} level="h2">
         {local && !hasSecret && <NotReachable c={c} row={row} guide={guide} />}
+        {!hasSecret && <SetUpForm c={c} row={row} mistakes={mistakesOfKey} label="Create the endpoint with a key" />}
         <p>{local ? 'The ingest URL of this connection:' : 'Enter this ingest URL there:'}</p>
         <IngestUrl c={c} row={row} />
         {(hasSecret || local) && <Guidance vendor={row.vendor} />}

@@ -1,0 +1,116 @@
+import * as z from 'zod'
+import { publicUrl } from '../../../http/origin'
+import type { ConnectionRow } from '../../../inbox/connections/connection'
+import { MAX_API_KEY_LENGTH } from '../../../inbox/vendor-api/limits'
+import { SetUpBody } from '../../../inbox/vendor-endpoints/fields'
+import { consequenceOf } from '../../../inbox/vendor-endpoints/findings'
+import { isPublicUrl } from '../../../inbox/vendor-endpoints/open'
+import type { EndpointRow } from '../../../inbox/vendor-endpoints/store'
+import { vendorOf } from '../../../vendors'
+import type { VendorEndpoints } from '../../../vendors/endpoints'
+import { form, text } from '../../form'
+import { can, type Visit } from '../../page'
+import type { Mistakes } from '../../refusal'
+import { Badge } from '../../ui/badge'
+import { Post, Wrong } from '../../ui/controls'
+import { Fact, Time } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { connectionPath } from './describe'
+import type { ShownConnection } from './read'
+
+/** Its name differs from that of the stored key, whose form is on the same page. */
+export const SET_UP = form(z.strictObject({ write_key: SetUpBody.shape.api_key }), {
+  write_key: text('API key that may change webhook endpoints', {
+    required: true,
+    type: 'password',
+    autocomplete: 'off',
+    maxlength: MAX_API_KEY_LENGTH,
+    hint: 'The service uses the key once and does not store it.',
+  }),
+})
+
+type SetUpProps = { c: Visit; row: ConnectionRow; mistakes: Mistakes; label: string }
+
+/** The form that makes or mends the endpoint. Nothing where that is not possible. */
+export function SetUpForm({ c, row, mistakes, label }: SetUpProps) {
+  const api = vendorOf(row.vendor)?.endpoints
+  if (!api || !can(c, 'connections:write') || !isPublicUrl(publicUrl(c, '/'))) return null
+  return (
+    <details class="more-form" open={Boolean(mistakes.write_key ?? mistakes.form)}>
+      <summary>{label}</summary>
+      <p>
+        The service makes the webhook endpoint at {vendorTitle(row.vendor)}, chooses the events and stores the signing
+        secret. If it has made one before, it mends that one. Endpoints of others stay as they are. Create a key with
+        the permission {api.permission}, and delete it afterwards.
+      </p>
+      <Post c={c} to={`${connectionPath(c, row)}/endpoint`} class="form">
+        {SET_UP.field('write_key', { mistakes })}
+        <Wrong>{mistakes.form}</Wrong>
+        <button type="submit">{label}</button>
+      </Post>
+    </details>
+  )
+}
+
+type Props = { c: Visit; of: ShownConnection; mistakes: Mistakes; mistakesOfCheck: Mistakes }
+
+/** What the last check of the endpoint at the vendor has found, with forms to check it again and to mend it. */
+export function EndpointAtVendor({ c, of: { row, key, checked }, mistakes, mistakesOfCheck }: Props) {
+  const api = vendorOf(row.vendor)?.endpoints
+  if (!api) return null
+  const { vendor } = api.host(row.livemode)
+  const at = `${connectionPath(c, row)}/endpoint`
+  const wrong = (checked?.result?.findings.length ?? 0) > 0
+  return (
+    <>
+      <h2 id="endpoint">Webhook endpoint at {vendor}</h2>
+      {checked && <Found c={c} api={api} checked={checked} />}
+      {key?.state === 'ok' ? (
+        <Post c={c} to={`${at}/check`}>
+          <input type="hidden" name="check" value="now" />
+          <Wrong>{mistakesOfCheck.form}</Wrong>
+          <button type="submit">Check now</button>
+        </Post>
+      ) : (
+        <p class="quiet">With a read-only API key, the service checks the endpoint once a day.</p>
+      )}
+      <SetUpForm c={c} row={row} mistakes={mistakes} label={wrong ? 'Mend' : 'Make or mend the endpoint with a key'} />
+    </>
+  )
+}
+
+function Found({ c, api, checked }: { c: Visit; api: VendorEndpoints; checked: EndpointRow }) {
+  const { vendor } = api.host(true)
+  const { checked_at, result, error } = checked
+  return (
+    <>
+      {error && (
+        <p class="warning" role="note">
+          {error === 'permission_missing'
+            ? `The API key cannot read webhook endpoints. It needs the permission ${api.reading}.`
+            : `The last check failed, because ${vendor} did not send a usable answer. It is repeated within an hour.`}
+        </p>
+      )}
+      {result && checked_at !== null && (
+        <>
+          <dl class="facts">
+            {result.endpoint && (
+              <Fact name="Endpoint">
+                <code>{result.endpoint.id}</code> <Badge of={result.endpoint.enabled ? 'enabled' : 'disabled'} />
+              </Fact>
+            )}
+            <Fact name="Checked">
+              <Time at={checked_at} now={c.get('rt').now} />
+            </Fact>
+          </dl>
+          {result.findings.map((one) => (
+            <p class="warning" role="note">
+              {consequenceOf(one, vendor)}
+            </p>
+          ))}
+          {result.findings.length === 0 && <p class="quiet">Nothing was wrong with it.</p>}
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import * as z from 'zod'
+import { named, timestamp } from '../../http/fields'
+import { SAMPLE } from '../../http/samples'
+import { iso } from '../../lib/time'
+import type { EndpointFacts } from '../../vendors/endpoints'
+import { ApiKeyBody } from '../vendor-api/fields'
+import { consequenceOf } from './findings'
+import { MAX_TYPES_SHOWN } from './limits'
+import { ENDPOINT_FINDINGS, type EndpointFinding } from './schema'
+
+export const SetUpBody = named(
+  'SetUpVendorEndpoint',
+  z.strictObject({
+    api_key: ApiKeyBody.shape.api_key.describe(
+      "A key of the vendor's API that may change webhook endpoints. It is used for this call and not stored.",
+    ),
+    events: named('VendorEndpointEvents', z.enum(['needed', 'all']))
+      .default('needed')
+      .describe(
+        '`needed`: the types of events that become billing state or identify consumers. `all`: every type that the vendor has, if the vendor has a word for that. An endpoint keeps the types that it already sends.',
+      ),
+  }),
+  { api_key: 'rk_live_as_stripe_shows_it' },
+)
+
+const Endpoint = named(
+  'VendorEndpoint',
+  z.object({
+    id: z.string().describe("The vendor's own id."),
+    url: z.string(),
+    status: named('VendorEndpointStatus', z.enum(['enabled', 'disabled'])),
+    api_version: z
+      .string()
+      .nullable()
+      .describe("The version of the vendor's API that its events have. Null if the vendor does not say."),
+    events: z
+      .array(z.string())
+      .describe(`The types of events that it sends, the first ${MAX_TYPES_SHOWN}. \`*\` stands for all.`),
+  }),
+)
+
+const Finding = named(
+  'VendorEndpointFinding',
+  z.object({
+    finding: named('VendorEndpointProblem', z.enum(ENDPOINT_FINDINGS)),
+    consequence: z.string().describe('What follows from it, as a sentence.'),
+    events: z.array(z.string()).describe('The types of events that are missing, for `events_missing`.'),
+  }),
+)
+
+const findings = z.array(Finding).describe('What is wrong with it.')
+const SAMPLE_ENDPOINT = {
+  id: 'we_1Abc',
+  url: `https://api.example.com/ingest/${SAMPLE.connection}`,
+  status: 'enabled' as const,
+  api_version: '2026-10-28.endive',
+  events: ['customer.subscription.updated', 'invoice.paid'],
+}
+
+export const SetUpShown = named(
+  'VendorEndpointSetUp',
+  z.object({
+    did: named('VendorEndpointOutcome', z.enum(['created', 'updated', 'unchanged'])).describe(
+      '`updated`: the endpoint was mended, or others that this service had made before were removed.',
+    ),
+    endpoint: Endpoint.nullable(),
+    findings: findings.describe('What is still wrong with it.'),
+  }),
+  { did: 'created', endpoint: SAMPLE_ENDPOINT, findings: [] },
+)
+
+export const EndpointShown = named(
+  'VendorEndpointCheck',
+  z.object({
+    checked_at: timestamp,
+    endpoint: Endpoint.nullable().describe('Null if the vendor has none for this connection.'),
+    findings,
+  }),
+  { checked_at: SAMPLE.time, endpoint: SAMPLE_ENDPOINT, findings: [] },
+)
+
+/** An endpoint as the API shows it: never its secret. */
+export function presentEndpoint(facts: EndpointFacts | null): z.infer<typeof Endpoint> | null {
+  if (!facts) return null
+  const { id, url, enabled, api_version, events } = facts
+  return { id, url, status: enabled ? 'enabled' : 'disabled', api_version, events: events.slice(0, MAX_TYPES_SHOWN) }
+}
+
+/** @param vendor its name */
+export function presentFindings(findings: readonly EndpointFinding[], vendor: string): z.infer<typeof Finding>[] {
+  return findings.map((one) => ({
+    finding: one.finding,
+    consequence: consequenceOf(one, vendor),
+    events: one.events ?? [],
+  }))
+}
+
+/** @param now when it was checked (ms) */
+export function presentCheck(
+  { facts, findings, vendor }: { facts: EndpointFacts | null; findings: readonly EndpointFinding[]; vendor: string },
+  now: number,
+): z.infer<typeof EndpointShown> {
+  return { checked_at: iso(now), endpoint: presentEndpoint(facts), findings: presentFindings(findings, vendor) }
+}

@@ -1,0 +1,178 @@
+import { audited, type Change } from '../../audit/store'
+import { batch, run } from '../../db/client'
+import type { Runtime } from '../../env'
+import { invalidField } from '../../http/validate'
+import { Fault } from '../../lib/fault'
+import { newId } from '../../lib/ids'
+import { type EndpointFacts, isOldVersion, type VendorEndpoints, type WantedEndpoint } from '../../vendors/endpoints'
+import { sealedSecret } from '../connections/connect'
+import { type ConnectionRow, inboxConnectionEntry, readConnection } from '../connections/connection'
+import { MAX_SECRETS } from '../connections/limits'
+import { requireSealingKey } from '../connections/sealing'
+import { addSecret, secretLimitReached } from '../connections/secrets'
+import { takeEffect } from '../receive/known-connections'
+import { otherMode } from '../vendor-api/keys'
+import { turnOf } from '../vendor-api/turn'
+import { type EndpointAccount, requireListed } from './ask'
+import { createAtVendor, mendAtVendor, removeAtVendor } from './create'
+import { type Expected, isMarked, type OwnEndpoint, sortEndpoints } from './find-own'
+import { findingsOf } from './findings'
+import { MAX_SET_UPS } from './limits'
+import { expectedOf, isPublicUrl, requireEndpoints } from './open'
+import type { EndpointResult } from './schema'
+import { endpointChecked } from './store'
+
+/** What a set-up has done, the endpoint as it is now, and what is still wrong with it. */
+export type SetUp = EndpointResult & {
+  did: 'created' | 'updated' | 'unchanged'
+  facts: EndpointFacts | null
+  /** The vendor's name. */
+  vendor: string
+}
+
+/** `url`: the ingest URL. `events`: those that the billing state needs, or all that the vendor has. */
+type Asked = { api_key: string; events: 'needed' | 'all'; url: string }
+
+/**
+ * Makes the endpoint of a connection at its vendor, or mends it, with a key that is used for this alone and not stored. Repeating it changes
+ * nothing. If a call ends in between, the next one completes it: an endpoint is marked as ours when it is made, and one whose secret was not
+ * stored is removed.
+ *
+ * @throws {Fault} `not_found`, `validation_failed`, `vendor_endpoint_unsupported`, `ingest_url_not_public`, `api_key_invalid`, `api_key_too_powerful`,
+ *   `api_key_other_mode`, `api_key_lacks_permission`, `vendor_endpoint_limit`, `secret_limit_reached`, `connection_changed`, `vendor_failed`,
+ *   `encryption_key_unavailable`
+ */
+export async function setUpEndpoint(
+  rt: Runtime,
+  of: { project_id: string; connection_id: string },
+  { api_key, events, url }: Asked,
+  change: Change,
+): Promise<SetUp> {
+  const { vendor, livemode } = await readConnection(rt.db, of.project_id, of.connection_id)
+  const api = requireEndpoints(vendor)
+  const host = api.host(livemode)
+  requireKey(api, api_key, livemode)
+  if (events === 'all' && api.all === null)
+    throw invalidField('/events', 'not_one_of', `must be needed for ${host.vendor}, which has no word for all types`)
+  if (!isPublicUrl(url))
+    throw new Fault(
+      'ingest_url_not_public',
+      `${host.vendor} cannot reach the ingest URL: it must begin with https:// and a public host name. The operator sets it with PUBLIC_ORIGIN.`,
+    )
+  await requireSealingKey(rt)
+  const account = { api, host, key: api_key, turn: turnOf(rt, host, api_key, 'waited') }
+  for (let attempt = 0; attempt < MAX_SET_UPS; attempt++) {
+    // Another call may change the connection in between: then everything is decided again.
+    const connection = await readConnection(rt.db, of.project_id, of.connection_id)
+    const expected = await expectedOf(rt, connection, url)
+    const done = await setUp({ rt, account, connection, expected, all: events === 'all', change })
+    if (done) return done
+  }
+  throw new Fault('connection_changed', 'Other calls changed the connection at the same time. Try again.')
+}
+
+function requireKey(api: VendorEndpoints, key: string, livemode: boolean): void {
+  const wrong = api.checkKey(key)
+  if (wrong) throw new Fault(wrong.problem === 'too_powerful' ? 'api_key_too_powerful' : 'api_key_invalid', wrong.why)
+  if (api.livemodeOf(key) === !livemode) throw otherMode(!livemode)
+}
+
+type Work = {
+  rt: Runtime
+  account: EndpointAccount
+  connection: ConnectionRow
+  expected: Expected
+  all: boolean
+  change: Change
+}
+
+/** @returns null if the connection or the endpoint has changed meanwhile */
+async function setUp(work: Work): Promise<SetUp | null> {
+  const { account, expected } = work
+  const { endpoints } = await requireListed(account, expected.url)
+  const { own, left } = sortEndpoints(endpoints, expected)
+  const [kept] = own
+  // One that people made by hand stays: the finding says that there are two.
+  const spare = [...own.slice(1).filter((one) => isMarked(one, expected)), ...left]
+  if (kept && !isOldVersion(account.api, kept.api_version)) return mend(work, kept, { endpoints, spare })
+  return create(work, { endpoints, spare, replaced: kept && isMarked(kept, expected) ? [kept] : [] })
+}
+
+/** `spare`: endpoints of ours that are to be removed. `replaced`: one that works until the new one does. */
+type Found = { endpoints: readonly EndpointFacts[]; spare: readonly EndpointFacts[] }
+type Replacing = Found & { replaced: readonly EndpointFacts[] }
+
+async function mend(work: Work, kept: OwnEndpoint, { endpoints, spare }: Found): Promise<SetUp | null> {
+  const { account, expected } = work
+  const wanted = wantedOf(work, kept.secret_id, kept.events)
+  let now: EndpointFacts = kept
+  const differs = isDifferent(kept, wanted)
+  if (differs) {
+    const mended = await mendAtVendor(account, kept, { wanted, endpoints })
+    if (!mended) return null
+    now = mended
+  }
+  await removeAtVendor(account, spare)
+  const did = differs || spare.length > 0 ? 'updated' : 'unchanged'
+  return finish(work, did, { now, before: without(endpoints, [kept, ...spare]), expected })
+}
+
+async function create(work: Work, { endpoints, spare, replaced }: Replacing): Promise<SetUp | null> {
+  const { rt, account, connection, change } = work
+  const { project_id, id } = connection
+  if (connection.secrets.length >= MAX_SECRETS) throw secretLimitReached()
+  const secret_id = newId('sec', rt.now)
+  const made = await createAtVendor(account, wantedOf(work, secret_id, []), { spare, endpoints })
+  const details = { did: 'created', endpoint: made.endpoint.id, secret_id }
+  const entry = inboxConnectionEntry(project_id, id, 'connection.endpoint_set', details)
+  let stored: ConnectionRow | null = null
+  try {
+    const secret = await sealedSecret(rt, connection, { id: secret_id, text: made.secret }, change)
+    stored = await addSecret(rt.db, connection, { secret, entry }, change)
+  } finally {
+    // Nothing that it sends could be verified.
+    if (!stored) await removeAtVendor(account, [made.endpoint])
+  }
+  if (!stored) return null
+  await takeEffect(id)
+  const former = [...spare, ...replaced]
+  await removeAtVendor(account, former)
+  const expected = await expectedOf(rt, stored, work.expected.url)
+  return finish(work, 'created', { now: made.endpoint, before: without(endpoints, former), expected })
+}
+
+/** What is wrong now, kept with the entry of the audit log if something has changed. */
+async function finish(
+  { rt, account, connection, change }: Work,
+  did: SetUp['did'],
+  { now, before, expected }: { now: EndpointFacts; before: readonly EndpointFacts[]; expected: Expected },
+): Promise<SetUp> {
+  const { project_id, id } = connection
+  const found = findingsOf(account.api, [now, ...before], expected)
+  const kept = endpointChecked(rt.db, { project_id, connection_id: id }, found, rt.now)
+  const entry = inboxConnectionEntry(project_id, id, 'connection.endpoint_set', { did, endpoint: now.id })
+  // The entry of a new endpoint was written together with its secret.
+  if (did === 'updated') await batch(rt.db, audited(rt.db, change, entry, kept))
+  else await run(rt.db, kept)
+  return { ...found, did, vendor: account.host.vendor }
+}
+
+function wantedOf({ account: { api }, expected, all }: Work, secret: string, events: readonly string[]) {
+  const some = events.length === 0 ? [...api.needed, ...api.useful] : [...new Set([...events, ...api.needed])]
+  const every = api.all !== null && (all || events.includes(api.all)) ? [api.all] : some
+  return { url: expected.url, events: every, mark: { connection: expected.id, secret } }
+}
+
+function isDifferent(endpoint: EndpointFacts, { url, events, mark }: WantedEndpoint): boolean {
+  return (
+    endpoint.url !== url ||
+    !endpoint.enabled ||
+    endpoint.mark?.connection !== mark.connection ||
+    endpoint.mark.secret !== mark.secret ||
+    events.some((type) => !endpoint.events.includes(type))
+  )
+}
+
+function without(endpoints: readonly EndpointFacts[], some: readonly EndpointFacts[]): EndpointFacts[] {
+  return endpoints.filter(({ id }) => !some.some((one) => one.id === id))
+}

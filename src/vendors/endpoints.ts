@@ -1,0 +1,106 @@
+import type { KeyProblem, VendorHost } from './api'
+import type { ApiPattern } from './calls'
+import { type Json, text } from './lib/json'
+
+/** A request that changes something at a vendor. `body.text` may contain a signing secret. */
+export type VendorWrite = {
+  method: 'POST' | 'PATCH' | 'DELETE'
+  pattern: ApiPattern
+  ids?: Readonly<Record<string, string>>
+  body?: { type: string; text: string }
+}
+
+/** What tells our endpoints from those of others: the connection, and the signing secret of the connection that belongs to the endpoint. */
+export type EndpointMark = { connection: string; secret: string }
+
+/** A webhook endpoint in a vendor's account, in our terms. */
+export type EndpointFacts = {
+  id: string
+  url: string
+  enabled: boolean
+  /** The version of the API that its events have; null if the vendor does not say. */
+  api_version: string | null
+  /** The types of events that it sends; `*` stands for all. */
+  events: readonly string[]
+  /** Null for an endpoint that this service did not make. */
+  mark: EndpointMark | null
+  /** Its signing secret; null where the vendor does not show it. */
+  secret: string | null
+  /** When it was made (ms); null if the vendor does not say. */
+  created_at: number | null
+}
+
+/** An endpoint as it should be. */
+export type WantedEndpoint = { url: string; events: readonly string[]; mark: EndpointMark }
+
+/** The webhook endpoints of a vendor's account: facts and pure functions. The requests themselves are made by `fetchVendor` and `writeVendor`. */
+export type VendorEndpoints = {
+  /** The API of the account, by its mode. */
+  host: (livemode: boolean) => VendorHost
+  /** What is wrong with the form of a key; null if nothing is. */
+  checkKey: (key: string) => KeyProblem | null
+  /** Whether a key is of the live mode; null if it does not tell. */
+  livemodeOf: (key: string) => boolean | null
+  /** The permission to change endpoints, in the vendor's own words. */
+  permission: string
+  /** The permission to read them. */
+  reading: string
+  /** Endpoints of an account, as the vendor documents it. The vendor may allow an account more. */
+  limit: number
+  /** Whether endpoints that are disabled count for the limit. */
+  countsDisabled: boolean
+  /** Types of events without which the billing state becomes wrong. */
+  needed: readonly string[]
+  /** Further types that the service reads: they say more, or say it sooner. A new endpoint sends them too. */
+  useful: readonly string[]
+  /** What stands for all types; null if nothing does. */
+  all: string | null
+  list: {
+    pattern: ApiPattern
+    query: (after: string | null) => Readonly<Record<string, string>>
+    /** `next`: what the next page begins after; null for the last page. Null if the body is no page. */
+    page: (body: Json) => { endpoints: EndpointFacts[]; next: string | null } | null
+  }
+  /** Where the vendor lists endpoints that send thin events, and their addresses. */
+  thin?: { pattern: ApiPattern; query: Readonly<Record<string, string>>; urls: (body: Json) => string[] }
+  create: (wanted: WantedEndpoint) => VendorWrite
+  /** Makes an endpoint as it is wanted, and enables it. */
+  change: (id: string, wanted: WantedEndpoint) => VendorWrite
+  remove: (id: string) => VendorWrite
+  /** The endpoint in the answer to `create` or `change`; null if there is none. */
+  made: (body: Json) => EndpointFacts | null
+  /** The oldest version of the API whose events the service reads in full; null if there is only one. */
+  oldest: string | null
+}
+
+/** Whether events of this version lack something that the service reads. Versions begin with a date. */
+export function isOldVersion({ oldest }: VendorEndpoints, version: string | null): boolean {
+  return oldest !== null && version !== null && version < oldest
+}
+
+/** Types of events, as people choose them: `invoice.*`. */
+export function familiesOf({ needed, useful }: Pick<VendorEndpoints, 'needed' | 'useful'>): string[] {
+  return [...new Set([...needed, ...useful].map((type) => type.replace(/[^.]+$/, '*')))].sort()
+}
+
+/** A form as Stripe takes it. */
+export function formBody(fields: readonly (readonly [name: string, value: string])[]) {
+  const text = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString()
+  return { type: 'application/x-www-form-urlencoded', text }
+}
+
+/** A body in JSON. */
+export function jsonBody(value: Json) {
+  return { type: 'application/json', text: JSON.stringify(value) }
+}
+
+/** A mark as a text that people see, for vendors whose endpoints have a name or a description, but no metadata. */
+export function markText({ connection, secret }: EndpointMark): string {
+  return `Platform API (${connection} ${secret})`
+}
+
+/** The mark in such a text; null if there is none. */
+export function markIn(value: unknown): EndpointMark | null {
+  const [, connection, secret] = /\((con_\w+) (sec_\w+)\)/.exec(text(value) ?? '') ?? []
+  return connection === undefined || secret === undefined ? null : { connection, secret }
+}
