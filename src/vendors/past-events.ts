@@ -8,9 +8,7 @@ export type PastEvents = {
   kept_days: number
   /** Events of a page, at most. */
   most: number
-  /** The types that become billing state. */
-  types: readonly string[]
-  /** Asks for the newest events first. `from`, `until`: of which time (ms; `until` is exclusive), as far as the vendor can tell. */
+  /** Asks for the newest events of these types first. `from`, `until`: of which time (ms; `until` is exclusive), as far as the vendor can tell. */
   query: (page: {
     types: readonly string[]
     from: number

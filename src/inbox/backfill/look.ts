@@ -1,6 +1,7 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
+import { vendorOf } from '../../vendors'
 import { isObject, type Json } from '../../vendors/lib/json'
 import type { PastEvents } from '../../vendors/past-events'
 import { apart } from '../fetches/apart'
@@ -132,7 +133,7 @@ async function askFor(
   page: { from: number; until: number; after: string | null },
   limit = list.most,
 ): Promise<VendorAnswer | null> {
-  const query = list.query({ ...page, types: list.types, limit })
+  const query = list.query({ ...page, types: vendorOf(key.vendor)?.endpoints?.needed ?? [], limit })
   try {
     return await fetchVendor(key.api, key.secret, { pattern: list.pattern, query }, { turn: key.turn })
   } catch (error) {
