@@ -232,6 +232,69 @@ it('is read from Paddle too, whose list has no range of times', async () => {
   expect(data).toHaveLength(4)
 })
 
+describe('a look', () => {
+  it.each(['disabled', 'paused'])(
+    'does not go on while the connection is %s, and does once it is active',
+    async (status) => {
+      const of = await world()
+      setClock(NOON + 2 * HOUR)
+      await of.look()
+      const missed = happened(NOON + 2 * HOUR)
+      await of.holds([missed])
+      const change = (to: string) =>
+        of.api(`/connections/${of.connection.id}`, { method: 'PATCH', json: { status: to } })
+      await change(status)
+      for (let i = 0; i < 3; i++) {
+        advance(HOUR)
+        await of.look()
+      }
+      expect(await of.ids()).toEqual([])
+      await change('active')
+      advance(HOUR)
+      await of.look()
+      expect(await of.ids()).toEqual([missed.id])
+    },
+  )
+
+  it('that began before what the vendor has now names the rest as a gap', async () => {
+    const of = await world()
+    setClock(NOON + 2 * HOUR)
+    await changeAccount(of.apiKey, { refused: ['events'] })
+    await of.look()
+    setClock(NOON + 40 * DAY)
+    await changeAccount(of.apiKey, { refused: [] })
+    const missed = happened(NOON + 20 * DAY)
+    await of.holds([missed])
+    await of.look()
+    expect(await of.ids()).toEqual([missed.id])
+    expect(JSON.parse((await of.row()).gaps)).toMatchObject([{ from: NOON }])
+  })
+
+  it('does not bring back what was older than our own records', async () => {
+    const of = await world()
+    const [old, recent] = [happened(NOON + DAY), happened(NOON + 9 * DAY)]
+    await of.holds([old, recent])
+    setClock(NOON + 10 * DAY)
+    await keepHouse({ ...of.bindings, RECORD_RETENTION_DAYS: '5' } as never)
+    for (let i = 0; i < 5; i++) {
+      advance(SECOND)
+      await of.pump({ RECORD_RETENTION_DAYS: '5' })
+    }
+    expect(await of.ids()).toEqual([recent.id])
+    expect(JSON.parse((await of.row()).gaps)).toEqual([])
+  })
+
+  it('is forgotten with the key, and with the connection', async () => {
+    for (const path of ['/api-key', '']) {
+      const of = await world()
+      await of.look()
+      expect(await of.shown()).not.toBe(null)
+      await of.api(`/connections/${of.connection.id}${path}`, { method: 'DELETE' })
+      expect(await rows('SELECT * FROM backfills WHERE project_id = ?', of.project)).toEqual([])
+    }
+  })
+})
+
 describe('what the vendor no longer has', () => {
   it('is named as a gap if the key was set after 40 days', async () => {
     const of = await world()

@@ -140,6 +140,15 @@ describe('where renewals are missing', () => {
     expect((await overdueIn(of)).length).toBe(overdue)
   })
 
+  it('new subscriptions do not count as renewals', async () => {
+    const late = Array.from({ length: 3 }, () => said(endingAt(ENDED), ENDED - DAY))
+    const begun = NOON - 2 * DAY
+    const fresh = Array.from({ length: 40 }, () => said(endingAt(begun + MONTH, { start_date: seconds(begun) }), begun))
+    const of = await world(...late, ...fresh)
+    await keepHouse()
+    expect((await missingIn(of)).map(({ facts }) => facts)).toEqual([{ vendor: 'stripe', overdue: 3, due: 3 }])
+  })
+
   it('the notice is closed after the walk that finds them', async () => {
     const of = await mixed(3, 0)
     await keepHouse()

@@ -2,6 +2,7 @@ import { and, eq, lte, not, sql } from 'drizzle-orm'
 import { batch, type Db, run } from '../../db/client'
 import { newId } from '../../lib/ids'
 import { isDeleted } from '../../tenancy/project'
+import type { Connection } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { CLOCKS_DIFFER_MS } from '../fetches/limits'
 import { findSourceKeyOf, type SourceKeyRow } from '../refresh/keys'
@@ -12,7 +13,13 @@ import { backfills } from './schema'
 export type BackfillRow = typeof backfills.$inferSelect
 
 /** A look that this worker goes on with. `since`: when the connection was made (ms). */
-export type TakenLook = { row: BackfillRow; source: SourceKeyRow | null; since: number; token: string }
+export type TakenLook = {
+  row: BackfillRow
+  source: SourceKeyRow | null
+  status: Connection['status']
+  since: number
+  token: string
+}
 
 const at = ({ project_id, connection_id }: BackfillKey) =>
   and(eq(backfills.project_id, project_id), eq(backfills.connection_id, connection_id))
@@ -29,7 +36,7 @@ export async function takeLook(db: Db, key: BackfillKey): Promise<TakenLook | nu
       .set({ lease_token: token, lease_until: now + LOOK_LEASE_MS })
       .where(and(at(key), isFree)),
     rows: db
-      .select({ row: backfills, since })
+      .select({ row: backfills, since, status: connections.status })
       .from(backfills)
       .innerJoin(connections, eq(connections.id, backfills.connection_id))
       .where(and(at(key), eq(backfills.lease_token, token))),

@@ -4,6 +4,8 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time'
 export const SETTLED_MS = HOUR
 /** How far before the last look the next one begins (ms): lists of vendors may lag. */
 export const OVERLAP_MS = HOUR
+/** How long ago (ms) a connection may have been deleted whose events are known. */
+export const REPLACED_WITHIN_MS = 90 * DAY
 /** Days of which the number of missed events is kept. */
 export const MISSED_DAYS = 30
 /** Gaps that are named, the latest ones. */
@@ -14,14 +16,15 @@ export const MISSED_DEGRADED = 10
 /** How long after a look the next one is due (ms): a little less than the hour in which the cron looks. */
 export const LOOK_EVERY_MS = 50 * MINUTE
 
-/** Connections that one step of the cron asks for, and how long it leaves one to its worker (ms) before it asks again. */
+/** Connections that one step of the cron asks for, and for how long (ms) it leaves one to its worker: until the next hour. */
 export const LOOKED_AT_ONCE = 100
 export const ASKED_AGAIN_MS = 10 * MINUTE
-/** Pages that one message reads, and after how long (ms) it leaves the rest to the next one. */
-export const PAGES_A_MESSAGE = 10
+/** Pages that one message reads: the vendor's limit is for others too. After so long (ms), or so many statements, it leaves the rest to the next one. */
+export const PAGES_A_MESSAGE = 3
 export const LOOK_WITHIN_MS = 20 * SECOND
-/** How long a worker has a connection for one message (ms): longer than it takes. */
-export const LOOK_LEASE_MS = 2 * MINUTE
+export const LOOK_STATEMENTS = 400
+/** How long a worker has a connection for one message (ms): longer than it takes, and shorter than a failed message waits. */
+export const LOOK_LEASE_MS = MINUTE
 /** The wait (s) before the next message of a look that is not done. */
 export const NEXT_PAGE_WAIT_S = 1
 /** How long a look waits (ms) that the vendor did not let through, and one that lacks a permission. */

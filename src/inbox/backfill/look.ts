@@ -1,18 +1,21 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
 import { DAY, HOUR } from '../../lib/time'
+import { MAX_STORE_BYTES } from '../../stores/limits'
 import { vendorOf } from '../../vendors'
 import { isObject, type Json } from '../../vendors/lib/json'
 import type { PastEvents } from '../../vendors/past-events'
 import { apart } from '../fetches/apart'
 import { FAILED_WAIT_S } from '../fetches/limits'
-import { ifOpened, openSourceKey, type SourceKey } from '../refresh/keys'
+import { FILLING_SHARE, FILLING_WAIT_MS } from '../imports/limits'
+import { ifOpened, openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
 import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
 import { markRefused } from '../vendor-api/keys'
 import { type BackfillRow, forgetLook, keepLook, type TakenLook, takeLook } from './lease'
 import {
   FAILED_WAIT_MS,
   LOOK_EVERY_MS,
+  LOOK_STATEMENTS,
   LOOK_WITHIN_MS,
   MAX_GAPS,
   MISSED_DAYS,
@@ -35,7 +38,7 @@ export async function runBackfills(rt: Runtime, messages: readonly BackfillMessa
   const until = Date.now() + LOOK_WITHIN_MS
   const waits: (number | null)[] = []
   for (const message of messages) {
-    if (Date.now() >= until) {
+    if (Date.now() >= until || rt.db.meter.statements >= LOOK_STATEMENTS) {
       waits.push(NEXT_PAGE_WAIT_S)
       continue
     }
@@ -53,8 +56,18 @@ async function goOn(rt: Runtime, message: BackfillMessage, until: number): Promi
   const { source } = taken
   if (!source) return forgetLook(rt.db, taken)
   const free = { lease_token: null, lease_until: 0 }
+  // The cron makes it due again once it is active.
+  if (taken.status !== 'active') {
+    await keepLook(rt.db, taken, { ...free, due_at: null })
+    return
+  }
   if (source.key.state !== 'ok') {
     await keepLook(rt.db, taken, { ...free, error: 'api_key_refused', due_at: null })
+    return
+  }
+  const held = heldBack(rt, source)
+  if (held) {
+    await keepLook(rt.db, taken, { ...free, ...held })
     return
   }
   const key = await ifOpened(openSourceKey(rt, source, 'background'))
@@ -63,9 +76,10 @@ async function goOn(rt: Runtime, message: BackfillMessage, until: number): Promi
     await keepLook(rt.db, taken, { ...free, error: 'encryption_key_unavailable', due_at: Date.now() + FAILED_WAIT_MS })
     return
   }
-  let row = begun(taken, list)
+  let row = begun(rt, taken, list)
   let missed = 0
-  for (let page = 0; page < PAGES_A_MESSAGE && row.looks_until !== null && Date.now() < until; page++) {
+  const hasRoom = () => Date.now() < until && rt.db.meter.statements < LOOK_STATEMENTS
+  for (let page = 0; page < PAGES_A_MESSAGE && row.looks_until !== null && hasRoom(); page++) {
     const step = await nextPage(rt, { key, list, row })
     missed += step.missed
     row = { ...row, ...step.changes }
@@ -79,21 +93,36 @@ async function goOn(rt: Runtime, message: BackfillMessage, until: number): Promi
   if (isLeft) await sendBackfills(rt.fetches, [message], NEXT_PAGE_WAIT_S)
 }
 
-const whole = ({ looks_from, looks_until, gaps }: BackfillRow) => ({ looks_from, looks_until, gaps })
+const whole = ({ looks_from, looks_until, cursor, gaps }: BackfillRow) => ({ looks_from, looks_until, cursor, gaps })
 
-/** A look that goes on, or a new one: until an hour ago, from where the last one ended. What the vendor no longer has is a gap. */
-function begun({ row, since }: TakenLook, list: PastEvents): BackfillRow {
-  if (row.looks_until !== null) return row
+/** What a look waits for, as imports do: the vendor wants to be left alone, or deliveries need the room that is left. */
+function heldBack({ db }: Runtime, { key }: SourceKeyRow): Pick<BackfillRow, 'error' | 'due_at'> | null {
+  const now = Date.now()
+  if ((db.meter.size_bytes ?? 0) >= FILLING_SHARE * MAX_STORE_BYTES)
+    return { error: 'database_filling', due_at: now + FILLING_WAIT_MS }
+  if (key.not_before !== null && key.not_before > now) return { error: 'vendor_unavailable', due_at: key.not_before }
+  return null
+}
+
+/**
+ * A look that goes on, or a new one: until an hour ago, from where the last one ended. What the vendor no longer has is a gap, also if it has gone
+ * while a look waited. What is older than our own records was not missed.
+ */
+function begun({ settings }: Runtime, { row, since }: TakenLook, list: PastEvents): BackfillRow {
   const now = Date.now()
   const horizon = now - list.kept_days * DAY + HOUR
-  const from = row.checked_until ?? since
+  const { looks_from, looks_until, checked_until } = row
+  if (looks_until !== null && looks_from !== null && looks_from >= horizon) return row
+  const from = looks_from ?? checked_until ?? since
   const gap: Gap[] = from < horizon ? [{ from, to: horizon }] : []
+  const recorded = now - settings.recordRetentionDays * DAY + HOUR
   // Lists of vendors may lag. What came before the connection belongs to another one.
-  const again = Math.max(since, from - OVERLAP_MS)
+  const again = Math.max(since, from - OVERLAP_MS, horizon, recorded)
   return {
     ...row,
-    looks_from: Math.max(again, horizon),
-    looks_until: Math.max(from, now - SETTLED_MS),
+    looks_from: again,
+    looks_until: Math.max(again, now - SETTLED_MS),
+    cursor: null,
     gaps: [...row.gaps, ...gap].slice(-MAX_GAPS),
   }
 }
@@ -113,12 +142,12 @@ async function nextPage(rt: Runtime, { key, list, row }: Context): Promise<Step>
     (one): one is { event: Json; id: string; at: number } =>
       one.id !== null && one.at !== null && one.at >= from && one.at < until,
   )
-  const missed = await recordMissed(rt, key, own)
+  const { recorded: missed, areAll } = await recordMissed(rt, key, own)
   const now = Date.now()
-  // The connection was changed meanwhile: the page is read again.
-  if (missed === null)
-    return { changes: { due_at: now + FAILED_WAIT_MS, error: 'vendor_unavailable' }, missed: 0, ends: true }
   const counted = { missed: missed > 0 ? addedTo(row.missed, missed, now) : row.missed, error: null }
+  // The connection was changed meanwhile: the page is read again.
+  if (!areAll)
+    return { changes: { ...counted, due_at: now + FAILED_WAIT_MS, error: 'vendor_unavailable' }, missed, ends: true }
   const last = timed.at(-1)
   const isOver = !page.more || !last?.id || (last.at !== null && last.at < from)
   if (!isOver) return { changes: { ...counted, cursor: last.id, due_at: now + FAILED_WAIT_MS }, missed, ends: false }

@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { raw, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
@@ -13,23 +13,24 @@ import { asRecorded, type Recording } from '../receive/recording'
 import type { SourceKey } from '../refresh/keys'
 import { recordInBatches } from '../refresh/record'
 import { events } from '../schema'
+import { REPLACED_WITHIN_MS } from './limits'
 
 /**
  * Records those of these events that no connection of the project has received from the vendor, as if they had been delivered, and sends them to the
  * consumer. Known ones are asked for first: a duplicate would write rows.
  *
- * @returns how many were recorded; null if the connection has changed since it was read
+ * @returns how many were recorded, and whether these are all: the connection may have changed since it was read
  */
 export async function recordMissed(
   rt: Runtime,
   key: SourceKey,
   all: readonly { id: string; event: Json }[],
-): Promise<number | null> {
+): Promise<{ recorded: number; areAll: boolean }> {
   const ids = all.map(({ id }) => id)
   const known = ids.length === 0 ? [] : await run(rt.db, findKnown(rt, key, ids))
   const have = new Set(known.map(({ id }) => id))
   const missed = all.filter(({ id }) => !have.has(id))
-  if (missed.length === 0) return 0
+  if (missed.length === 0) return { recorded: 0, areAll: true }
   const { connection_id: id, connection } = key
   const recordings: Recording[] = []
   for (const { event } of missed) {
@@ -40,20 +41,22 @@ export async function recordMissed(
     })
   }
   const recorded = await recordInBatches(rt.db, recordings)
-  if (recorded.length === 0) return null
   await sendEvents(
     rt.events,
     recorded.map((event_id) => ({ project_id: key.project_id, event_id })),
   ).catch((error) => writeLog('warn', 'queue_send_failed', { events: recorded.length, error: String(error) }))
-  return missed.length
+  return { recorded: recorded.length, areAll: recorded.length === missed.length }
 }
 
-/** Reads which of these events any connection of the project to the vendor has: an account can have several. */
+/**
+ * Reads which of these events any connection of the project to the vendor has: an account can have several. One that was deleted lately may have been
+ * replaced by this one.
+ */
 function findKnown({ db }: Runtime, { project_id, vendor }: SourceKey, ids: readonly string[]) {
   const ofVendor = and(
     eq(connections.project_id, project_id),
     eq(connections.vendor, vendor),
-    isNull(connections.deleted_at),
+    or(isNull(connections.deleted_at), gt(connections.deleted_at, Date.now() - REPLACED_WITHIN_MS)),
   )
   return raw(
     db,

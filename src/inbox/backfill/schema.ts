@@ -8,6 +8,7 @@ export const BACKFILL_ERRORS = [
   'api_key_refused',
   'permission_missing',
   'encryption_key_unavailable',
+  'database_filling',
 ] as const
 export type BackfillError = (typeof BACKFILL_ERRORS)[number]
 

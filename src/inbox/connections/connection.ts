@@ -5,6 +5,7 @@ import { insertWhere } from '../../db/insert-where'
 import { keptWith } from '../../idempotency/claim'
 import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isDeleted } from '../../tenancy/project'
+import { backfills } from '../backfill/schema'
 import { removedForgotten } from '../diagnoses/removed'
 import { diagnosesForgotten } from '../diagnoses/store'
 import { formatsForgotten } from '../formats/store'
@@ -183,6 +184,7 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
       .where(and(eq(vendorEndpoints.project_id, projectId), eq(vendorEndpoints.connection_id, id))),
     diagnoses: diagnosesForgotten(db, { project_id: projectId, id }),
     removed: removedForgotten(db, { project_id: projectId, id }),
+    backfill: db.delete(backfills).where(and(eq(backfills.project_id, projectId), eq(backfills.connection_id, id))),
     hours: db
       .delete(connectionHours)
       .where(and(eq(connectionHours.project_id, projectId), eq(connectionHours.connection_id, id))),

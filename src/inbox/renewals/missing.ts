@@ -15,13 +15,15 @@ const isMissing = and(
 
 /** The counts of a walk that is done take the place of the former ones. A vendor without subscriptions has none. */
 export function countsKept(db: Db, done: number) {
-  return db.update(renewalCounts).set({
-    due: sql`iif(${walk} = ${done}, ${next_due}, 0)`,
-    overdue: sql`iif(${walk} = ${done}, ${next_overdue}, 0)`,
-  })
+  const counted = sql`iif(${walk} = ${done}, ${next_due}, 0)`
+  const ofThese = sql`iif(${walk} = ${done}, ${next_overdue}, 0)`
+  return db
+    .update(renewalCounts)
+    .set({ due: counted, overdue: ofThese })
+    .where(sql`(${due}, ${overdue}) IS NOT (${counted}, ${ofThese})`)
 }
 
-/** Opens a notice for each vendor of a project whose renewals are missing. */
+/** Opens a notice for each vendor whose renewals are missing, in each project of the store. */
 export function missingTold(db: Db, now: number) {
   const facts = sql`json_object('vendor', ${vendor}, 'overdue', ${overdue}, 'due', ${due})`
   const opening = { project_id, kind: sql`'renewals_missing'`, object_id: vendor, facts }

@@ -1,4 +1,5 @@
 import { and, type Column, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { MAX_MEASURED } from '../../billing/limits'
 import { isOverdue, saidBy } from '../../billing/overdue/overdue'
 import { overdueSubscriptions, renewalCounts } from '../../billing/overdue/schema'
 import { billingObjects } from '../../billing/schema'
@@ -30,7 +31,9 @@ export async function walkRenewals(db: Db, { store, after }: PassStart, now: num
   const { walked, nextProject } = await batch(db, readNext(db, store, place, now))
   const overdue = walked.filter((row) => row.is_overdue)
   if (walked.length > 0) {
-    const { found } = await batch(db, {
+    await batch(db, {
+      // First, because it asks which of them were overdue before.
+      asked: askForOverdue(db, overdue, now),
       found: noteOverdue(db, overdue),
       gone: forgetOthers(
         db,
@@ -38,7 +41,6 @@ export async function walkRenewals(db: Db, { store, after }: PassStart, now: num
       ),
       counts: addCounts(db, walked, place.walk, now),
     })
-    if (found.length > 0) await batch(db, { asked: askForOverdue(db, found, now) })
   }
   const next = placeAfter(walked, nextProject[0]?.id)
   if (next === null) await batch(db, { kept: countsKept(db, place.walk), told: missingTold(db, now) })
@@ -60,6 +62,7 @@ type Walked = {
   vendor_id: string
   period_start: string | null
   period_end: string | null
+  started_at: string | null
   is_overdue: boolean
   renews: boolean
 }
@@ -80,12 +83,17 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
   const others = sql`SELECT ${o}.* FROM (${open}) p CROSS JOIN ${o} ON ${o.project_id} = p.id AND ${kind} LIMIT ${WALKED_AT_ONCE}`
   const isConnected = sql`EXISTS (SELECT 1 FROM ${connections} INDEXED BY connections_project
     WHERE ${and(eq(connections.project_id, o.project_id), eq(connections.vendor, o.vendor), eq(connections.livemode, true), isNull(connections.deleted_at), ne(connections.status, 'disabled'))})`
+  // Of a row that is too large, nothing is read: see isOverdue.
+  const said = (field: string) =>
+    sql<string | null>`iif(octet_length(${o.candidates}) <= ${MAX_MEASURED}, ${saidBy(o, field)}, NULL)`
   const fields = {
     project_id: o.project_id,
     vendor: o.vendor,
     vendor_id: o.vendor_id,
-    period_start: sql<string | null>`${saidBy(o, 'current_period_start')}`,
-    period_end: sql<string | null>`${saidBy(o, 'current_period_end')}`,
+    period_start: said('current_period_start'),
+    period_end: said('current_period_end'),
+    /** A subscription that has just begun has not renewed. */
+    started_at: said('started_at'),
     /** Nothing can be heard of a vendor that is not connected. */
     is_overdue: sql<boolean>`${isOverdue(o, now)} AND ${isConnected}`.mapWith(Boolean),
     renews: sql<boolean>`${o.status} IN ('active', 'past_due') AND coalesce(${saidBy(o, 'livemode')}, 1) = 1`.mapWith(
@@ -114,20 +122,20 @@ const keysOf = (rows: readonly Walked[]) =>
     rows.map(({ project_id, vendor, vendor_id, period_end }) => [project_id, vendor, vendor_id, period_end]),
   )
 
-/** Notes which subscriptions are overdue. @returns those that were not overdue since that time before */
+/** Notes which subscriptions are overdue. */
 function noteOverdue(db: Db, rows: readonly Walked[]) {
-  const { project_id, vendor, vendor_id, period_end } = overdueSubscriptions
-  const columns = sql.join(
-    [project_id, vendor, vendor_id, period_end].map(({ name }) => sql.identifier(name)),
-    sql`, `,
-  )
-  return raw(
+  const { period_end } = overdueSubscriptions
+  return insertFrom(
     db,
-    { project_id, vendor, vendor_id },
-    (fields) => sql`INSERT INTO ${overdueSubscriptions} (${columns})
-      SELECT j.value->>0, j.value->>1, j.value->>2, j.value->>3 FROM json_each(${keysOf(rows)}) j WHERE true
-      ON CONFLICT DO UPDATE SET period_end = excluded.period_end WHERE ${period_end} <> excluded.period_end
-      RETURNING ${fields}`,
+    overdueSubscriptions,
+    {
+      project_id: sql`j.value->>0`,
+      vendor: sql`j.value->>1`,
+      vendor_id: sql`j.value->>2`,
+      period_end: sql`j.value->>3`,
+    },
+    sql`FROM json_each(${keysOf(rows)}) j WHERE true
+      ON CONFLICT DO UPDATE SET period_end = excluded.period_end WHERE ${period_end} <> excluded.period_end`,
   )
 }
 
@@ -148,7 +156,9 @@ function addCounts(db: Db, rows: readonly Walked[], walk: number, now: number) {
   const groups = Map.groupBy(rows, ({ project_id, vendor }) => JSON.stringify([project_id, vendor]))
   const counts = [...groups].map(([key, some]) => {
     const overdue = some.filter((row) => row.is_overdue && isRecent(row.period_end)).length
-    const renewed = some.filter((row) => row.renews && !row.is_overdue && isRecent(row.period_start)).length
+    const renewed = some.filter(
+      (row) => row.renews && !row.is_overdue && isRecent(row.period_start) && !isRecent(row.started_at),
+    ).length
     return [...JSON.parse(key), overdue + renewed, overdue]
   })
   const { walk: of, next_due, next_overdue } = renewalCounts

@@ -18,5 +18,7 @@ export const TIMES_LONGEST = 1.5
 
 /** Connections that one step of the cron looks at. */
 export const WATCHED_AT_ONCE = 100
+/** Events of an hour that are looked at, for one that was delivered. */
+export const LOOKED_AT_OF_AN_HOUR = 100
 /** Hours that the cron makes up for, if it could not look at them in time. Before that, a connection was not watched. */
 export const MADE_UP_HOURS = 24

@@ -10,7 +10,7 @@ import type { PassStep } from '../../tenancy/pass'
 import { isDeleted } from '../../tenancy/project'
 import { connections } from '../connections/schema'
 import { events } from '../schema'
-import { MADE_UP_HOURS, WATCHED_AT_ONCE } from './limits'
+import { LOOKED_AT_OF_AN_HOUR, MADE_UP_HOURS, WATCHED_AT_ONCE } from './limits'
 import { afterHour, isSilent, nothingKnown, type Quiet, resumedAt } from './quiet'
 import { connectionHours } from './schema'
 
@@ -23,7 +23,10 @@ import { connectionHours } from './schema'
 export async function watchConnections(db: Db, after: string, now: number): Promise<PassStep> {
   const next = await run(db, readNext(db, after, now))
   const thisHour = Math.floor(now / HOUR)
-  const seen = next.filter(({ is_watched }) => is_watched).map((row) => ({ ...row, ...lookAt(row, thisHour) }))
+  const seen = next.flatMap((row) => {
+    const known = row.is_watched ? lookAt(row, thisHour) : row.quiet && resumedAt(row.quiet, thisHour)
+    return known ? [{ ...row, ...known }] : []
+  })
   if (seen.length > 0) await batch(db, { kept: kept(db, seen), told: silentTold(db, seen, now) })
   const last = next.at(-1)
   const isDone = !last || next.length < WATCHED_AT_ONCE
@@ -59,8 +62,9 @@ function readNext(db: Db, after: string, now: number) {
   const unseen = sql`WITH RECURSIVE h(n) AS (
     SELECT max(CAST(${first} AS INTEGER), coalesce(${hour}, CAST(${thisHour - 1} AS INTEGER)))
     UNION ALL SELECT n + 1 FROM h WHERE n + 1 < ${thisHour})`
-  const isActive = sql`EXISTS (SELECT 1 FROM ${events} INDEXED BY events_connection
-    WHERE ${eq(events.connection_id, connections.id)} AND ${events.id} >= ${bound(sql`n`)} AND ${events.id} < ${bound(sql`n + 1`)})`
+  // What was read from the vendor's list was not delivered.
+  const isActive = sql`EXISTS (SELECT 1 FROM (SELECT ${events.deliveries} AS times FROM ${events} INDEXED BY events_connection
+    WHERE ${eq(events.connection_id, connections.id)} AND ${events.id} >= ${bound(sql`n`)} AND ${events.id} < ${bound(sql`n + 1`)} LIMIT ${LOOKED_AT_OF_AN_HOUR}) d WHERE d.times > 0)`
   const active = sql`(${unseen} SELECT json_group_array(n) FROM h WHERE n < ${thisHour} AND ${isActive})`
   const isOpen = and(isWatched, not(isDeleted(connections.project_id)))
   const shown = {

@@ -9,6 +9,7 @@ import { idFloor } from '../../lib/ids'
 import { sealContext, unseal } from '../../lib/seal'
 import { vendorOf } from '../../vendors'
 import type { VendorApi } from '../../vendors/api'
+import { backfills } from '../backfill/schema'
 import { findConnection, inboxConnectionEntry, liveConnections, nextVersion } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { keyUnavailable } from '../connections/sealing'
@@ -109,6 +110,9 @@ export async function removeVendorKey(db: Db, of: Place, change: Change): Promis
     version: endFetches(db, of, hasKey(db, of)),
     ...audited(db, change, entry, removed),
     endpoint: endpointNotDue(db, of),
+    backfill: db
+      .delete(backfills)
+      .where(and(eq(backfills.project_id, of.project_id), eq(backfills.connection_id, of.connection_id))),
     connection: findConnection(db, of.project_id, of.connection_id),
   })
   requireFound(connection, 'Connection')

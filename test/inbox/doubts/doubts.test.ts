@@ -154,7 +154,9 @@ describe('a vendor', () => {
   it('that asks us to wait is not asked until then, and no try is spent', async () => {
     const subscription = stripeSubscription()
     const world = await doubtWorld([subscription])
-    await changeAccount(world.apiKey, { fail: { status: 429, retry_after: '120', times: 2 } })
+    await changeAccount(world.apiKey, {
+      fail: { status: 429, retry_after: '120', times: 2, path: '/v1/subscriptions' },
+    })
     await world.tell(...tied(subscription), ...tied(stripeSubscription()))
     await world.pass(FIRST)
     const asked = (await world.asked()).length

@@ -82,6 +82,19 @@ describe('a connection that was busy, and receives nothing', () => {
     expect((await silentIn(world)).length).toBe(Number(isTold))
   })
 
+  it('is not silent because it was disabled for some hours', async () => {
+    const world = await newWorld()
+    await asIfBusy(world)
+    const change = (status: string) =>
+      world.api(`/connections/${world.connection.id}`, { method: 'PATCH', json: { status } })
+    await change('disabled')
+    await hours(9)
+    await change('active')
+    await hours(1)
+    expect(await silentIn(world)).toEqual([])
+    expect(await known(world.connection.id)).toMatchObject({ gap: 1 })
+  })
+
   it('is forgotten when it is deleted, and its notice is closed', async () => {
     const world = await newWorld()
     await asIfBusy(world)
