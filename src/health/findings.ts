@@ -19,11 +19,11 @@ export type HealthFacts = {
   thin_without_key: readonly string[]
   /** Names of active connections whose API key the vendor no longer accepts. */
   key_refused: readonly string[]
-  /** Active connections that have received nothing for longer than can be chance, and for how long. */
+  /** Active connections that have received nothing for unusually long, and for how long. */
   silent: readonly { name: string; ms: number }[]
-  /** Of active connections with an API key: how many events were missed today and yesterday. */
+  /** How many events active connections with an API key missed today and yesterday. */
   missed: readonly { name: string; n: number }[]
-  /** Vendors of which many subscriptions that were to renew in the last week are overdue. */
+  /** Vendors with many overdue subscriptions that should have renewed in the last week. */
   renewals_missing: readonly { vendor: string; overdue: number; due: number }[]
   /** Sentences about connections whose events lack fields that earlier ones had. */
   vanished: readonly string[]
@@ -163,22 +163,22 @@ function vendorApiChecks(facts: HealthFacts): Check[] {
   ]
 }
 
-/** What is wrong with what does not come. */
+/** Checks for missing deliveries, events and renewals. */
 function absenceChecks({ silent, renewals_missing, missed }: HealthFacts): Check[] {
   return [
     ...silent.map(({ name, ms }) => ({
       about: 'connection_silent' as const,
-      reason: `the connection ${name} has accepted nothing for ${span(ms)}, which is unusual for these hours of the week: check its webhook endpoint in the vendor’s dashboard`,
+      reason: `the connection ${name} has accepted no deliveries for ${span(ms)}, which is unusual for these hours of the week: check its webhook endpoint in the vendor’s dashboard`,
       degraded: true,
     })),
     ...missed.map(({ name, n }) => ({
       about: 'events_missed' as const,
-      reason: `since yesterday, ${n} events were not delivered to the connection ${name} and were read from the vendor’s list: check its webhook endpoint in the vendor’s dashboard`,
+      reason: `since yesterday, ${n} events were not delivered to the connection ${name}, so the service read them from the vendor’s list: check its webhook endpoint in the vendor’s dashboard`,
       degraded: n >= MISSED_DEGRADED,
     })),
     ...renewals_missing.map(({ vendor, overdue, due }) => ({
       about: 'renewals_missing' as const,
-      reason: `${overdue} of ${due} subscriptions of ${vendor} that were to renew in the last week are overdue, and nothing was received about them: list subscriptions with overdue=true`,
+      reason: `${overdue} of ${due} ${vendor} subscriptions that should have renewed in the last week are overdue, and nothing has been received about them: list subscriptions with overdue=true`,
       degraded: true,
     })),
   ]

@@ -66,7 +66,7 @@ export const Health = named(
         signing_secrets: count.describe('Without one, the connection refuses every delivery.'),
         last_received_at: timestamp.nullable(),
         backfill: Backfill.nullable().describe(
-          'How far the vendor’s events were compared with those that were delivered. Null without an API key, or if the vendor does not list its events.',
+          'How far the vendor’s list of events has been compared with the delivered events. Null without an API key, or if the vendor does not list its events.',
         ),
         last_5m: Traffic,
         last_60m: Traffic,

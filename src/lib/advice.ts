@@ -118,7 +118,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   import_running: 'Read the list of imports. Wait until the running one has ended, or cancel it.',
   api_key_unsupported: 'Do nothing. The service learns about this vendor only from its events.',
   vendor_endpoint_unsupported: 'Add the webhook endpoint at the vendor by hand, and enter its signing secret.',
-  vendor_endpoint_limit: 'Remove a webhook endpoint that nothing uses at the vendor, and try again.',
+  vendor_endpoint_limit: 'Remove an unused webhook endpoint at the vendor, and try again.',
   verification_unsupported:
     'Use a connection of the vendor `hmac`. For other vendors, the service knows how they sign.',
   endpoint_limit_reached: 'Delete endpoints that nothing uses, and try again.',

@@ -8,7 +8,7 @@ export const MAX_DEVICE_NOTICES = 20
 export const MAILED_AGAIN_AFTER = DAY
 /** Characters of a text that comes from outside, such as an address or the answer of a server. */
 export const MAX_FACT = 300
-/** Fields, and unknown words, that a notice about a format lists. It says how many more there are. */
+/** How many fields and unknown words a notice about a format lists. It says how many more there are. */
 export const MAX_LISTED = 5
 /**
  * Characters of the prefixes that a notice keeps of secrets that were exposed before the one that it shows: 16 of them. A secret that is

@@ -52,7 +52,7 @@ export const noticeRoutes = new Hono<HttpEnv>().get(
     id: 'listNotices',
     summary: 'List the notices of the project',
     description:
-      'What needs somebody: exposed and expiring API keys, connections and webhook endpoints that fail, events whose format has changed. Those that were opened last come first. Each needs the scope that reads its object; the others are left out.',
+      'Problems that need attention: exposed and expiring API keys, failing connections and webhook endpoints, and events whose format has changed. The most recently opened come first. You only see notices about objects that your scopes can read.',
     tag: 'Notices',
     policy: { actors: ['session', 'api_key'], scope: null, project: true },
     responses: { 200: { description: 'A page of notices.', schema: listOf(Notice) } },

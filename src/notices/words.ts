@@ -50,12 +50,12 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
   }),
   connection_silent: ({ object_id, facts }) => ({
     title: 'A connection has gone silent',
-    says: `The connection ${text(facts.name)} has accepted no delivery since ${text(facts.since)}. It has not been quiet for so long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.`,
+    says: `The connection ${text(facts.name)} has accepted no deliveries since ${text(facts.since)}. It has not been quiet for this long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.`,
     page: connectionPage(object_id),
   }),
   renewals_missing: ({ facts }) => ({
     title: 'Renewals are missing',
-    says: `${text(facts.overdue)} of the ${text(facts.due)} subscriptions of the vendor ${text(facts.vendor)} that were to renew in the last week are overdue: nothing has been received about them since their period ended. Their access ends soon. Check whether events of these subscriptions were sent, and resend or import what is missing.`,
+    says: `${text(facts.overdue)} of the ${text(facts.due)} subscriptions of the vendor ${text(facts.vendor)} that should have renewed in the last week are overdue: nothing has been received about them since their period ended. They will soon lose access. Check whether events of these subscriptions were sent, and resend or import what is missing.`,
     page: 'platform/billing/subscriptions?overdue=true',
   }),
   format_changed: ({ object_id, facts }) => ({

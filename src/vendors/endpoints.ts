@@ -10,7 +10,7 @@ export type VendorWrite = {
   body?: { type: string; text: string }
 }
 
-/** What tells our endpoints from those of others: the connection, and the signing secret of the connection that belongs to the endpoint. */
+/** The mark of our endpoints: the connection, and the connection's signing secret that belongs to the endpoint. */
 export type EndpointMark = { connection: string; secret: string }
 
 /** A webhook endpoint in a vendor's account, in our terms. */
@@ -18,7 +18,7 @@ export type EndpointFacts = {
   id: string
   url: string
   enabled: boolean
-  /** The version of the API that its events have; null if the vendor does not say. */
+  /** The version of the API that its events use; null if the vendor does not say. */
   api_version: string | null
   /** The types of events that it sends; `*` stands for all. */
   events: readonly string[]
@@ -37,7 +37,7 @@ export type WantedEndpoint = { url: string; events: readonly string[]; mark: End
 export type VendorEndpoints = {
   /** The API of the account, by its mode. */
   host: (livemode: boolean) => VendorHost
-  /** What is wrong with the form of a key; null if nothing is. */
+  /** What is wrong with the format of a key; null if nothing is. */
   checkKey: (key: string) => KeyProblem | null
   /** Whether a key is of the live mode; null if it does not tell. */
   livemodeOf: (key: string) => boolean | null
@@ -45,11 +45,11 @@ export type VendorEndpoints = {
   permission: string
   /** The permission to read them. */
   reading: string
-  /** Endpoints of an account, as the vendor documents it. The vendor may allow an account more. */
+  /** How many endpoints an account may have, according to the vendor's documentation. Some accounts may have more. */
   limit: number
   /** Whether endpoints that are disabled count for the limit. */
   countsDisabled: boolean
-  /** Types of events without which the billing state becomes wrong. */
+  /** Event types without which the billing state becomes wrong. */
   needed: readonly string[]
   /** Further types that the service reads: they say more, or say it sooner. A new endpoint sends them too. */
   useful: readonly string[]

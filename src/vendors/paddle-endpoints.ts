@@ -79,7 +79,7 @@ function factsOf(one: Json): EndpointFacts | null {
   return {
     id,
     url,
-    // One for simulations alone sends nothing that happens.
+    // A setting that is only for simulations sends no real events.
     enabled: flag(one.active) === true && one.traffic_source !== 'simulation',
     api_version: numericId(one.api_version),
     events: objects(one.subscribed_events).flatMap((type) => text(type.name) ?? []),

@@ -1,7 +1,7 @@
 import type { ApiPattern } from './calls'
 import type { Json } from './lib/json'
 
-/** How a vendor lists the events of an account, those among them that it could not deliver: facts and pure functions. */
+/** How a vendor lists the events of an account, including undelivered ones: facts and pure functions. */
 export type PastEvents = {
   pattern: ApiPattern
   /** How long the vendor keeps events (days). */

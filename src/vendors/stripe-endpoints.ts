@@ -7,7 +7,7 @@ const CONNECTION = 'platform_api_connection'
 const SECRET = 'platform_api_secret'
 
 /**
- * Stripe's webhook endpoints. A signing secret is shown once, to whoever makes the endpoint. The version of an endpoint cannot be changed.
+ * Stripe's webhook endpoints. A signing secret is shown once, when the endpoint is created. The version of an endpoint cannot be changed.
  * https://docs.stripe.com/api/webhook_endpoints
  */
 export const stripeEndpoints: VendorEndpoints = {
@@ -87,7 +87,7 @@ export const stripeEndpoints: VendorEndpoints = {
   }),
   remove: (id) => ({ method: 'DELETE', pattern: '/v1/webhook_endpoints/{id}', ids: { id } }),
   made: factsOf,
-  // Invoices of earlier versions call their times otherwise, and the oldest have no status.
+  // Invoices of earlier versions have other names for their times, and the oldest have no status.
   oldest: '2019-03-14',
 }
 

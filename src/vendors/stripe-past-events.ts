@@ -4,7 +4,7 @@ import { word } from './lib/bounded'
 import { STRIPE_PAGE } from './limits'
 import type { PastEvents } from './past-events'
 
-/** https://docs.stripe.com/api/events/list. It takes up to 20 types. `delivery_success` does not know of an endpoint that is missing. */
+/** https://docs.stripe.com/api/events/list. It takes up to 20 types. `delivery_success` does not cover missing endpoints. */
 export const stripePastEvents: PastEvents = {
   pattern: '/v1/events',
   kept_days: 30,

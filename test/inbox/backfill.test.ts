@@ -129,7 +129,7 @@ describe('what the vendor could not deliver', () => {
     const { status, reasons } = await of.health()
     expect(status).toBe('degraded')
     expect(reasons).toContain(
-      'since yesterday, 60 events were not delivered to the connection Stripe and were read from the vendor’s list: check its webhook endpoint in the vendor’s dashboard',
+      'since yesterday, 60 events were not delivered to the connection Stripe, so the service read them from the vendor’s list: check its webhook endpoint in the vendor’s dashboard',
     )
   })
 

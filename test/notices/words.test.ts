@@ -109,7 +109,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'con_3',
     { name: 'Stripe', since: '2026-11-27T05:00:00Z' },
     'A connection has gone silent',
-    'The connection Stripe has accepted no delivery since 2026-11-27T05:00:00Z. It has not been quiet for so long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.',
+    'The connection Stripe has accepted no deliveries since 2026-11-27T05:00:00Z. It has not been quiet for this long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.',
     'platform/billing/connections/con_3',
   ],
   [
@@ -117,7 +117,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'paddle',
     { vendor: 'paddle', overdue: 4, due: 20 },
     'Renewals are missing',
-    '4 of the 20 subscriptions of the vendor paddle that were to renew in the last week are overdue: nothing has been received about them since their period ended. Their access ends soon. Check whether events of these subscriptions were sent, and resend or import what is missing.',
+    '4 of the 20 subscriptions of the vendor paddle that should have renewed in the last week are overdue: nothing has been received about them since their period ended. They will soon lose access. Check whether events of these subscriptions were sent, and resend or import what is missing.',
     'platform/billing/subscriptions?overdue=true',
   ],
   [

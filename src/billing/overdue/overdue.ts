@@ -3,7 +3,7 @@ import { DAY } from '../../lib/time'
 import { MAX_MEASURED } from '../limits'
 import { overdueSubscriptions } from './schema'
 
-/** How long after its period a subscription is overdue (ms). By default it gives access for twice as long. */
+/** How long after its period a subscription becomes overdue (ms). By default, its access lasts twice as long. */
 export const OVERDUE_AFTER = DAY
 
 /** The columns of `billing_objects`, or of an alias of it. */
@@ -34,7 +34,7 @@ export function isOverdue(of: Columns, now: number): SQL {
     isNull(said('paused_at')),
     sql`(${said('cancel_at')} IS NULL OR rtrim(${said('cancel_at')}, 'Z') > ${before(now)})`,
   )
-  // The last change that the vendor told of was in the period that has ended.
+  // The vendor's last change was in the period that has ended.
   return and(can_renew, lte(period_end, before(now - OVERDUE_AFTER)), lte(of.updated, period_end)) as SQL
 }
 

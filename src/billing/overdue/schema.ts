@@ -2,14 +2,14 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { CHUNK_ROWS } from '../../db/limits'
 import { type Parts, partOf } from '../../db/parts'
 
-/** Subscriptions that were due to renew, and of which nothing was heard since, as the cron's last walk found them. */
+/** Subscriptions that should have renewed, and about which nothing has been received since, as the cron's last walk found them. */
 export const overdueSubscriptions = sqliteTable(
   'overdue_subscriptions',
   {
     project_id: text().notNull(),
     vendor: text().notNull(),
     vendor_id: text().notNull(),
-    /** The end of the period after which nothing was heard, as the subscription has it. */
+    /** The end of the subscription's period. Nothing has been received since. */
     period_end: text().notNull(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.vendor, t.vendor_id] })],

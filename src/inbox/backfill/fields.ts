@@ -12,18 +12,18 @@ export const Backfill = named(
   z.object({
     checked_until: timestamp
       .nullable()
-      .describe('All events before this time are known. Null before the first look is done.'),
+      .describe('All events before this time are known. Null until the first check has finished.'),
     missed: z
       .record(z.string(), count)
       .describe(
-        'Events that were not delivered and were read from the vendor’s list, by day (UTC), of the last 30 days.',
+        'How many events were not delivered and were read from the vendor’s list, by day (UTC), in the last 30 days.',
       ),
     gaps: z
       .array(z.object({ from: timestamp, to: timestamp }))
-      .describe(
-        'Times of which the vendor no longer has the events, so that nobody knows which were missed: the latest 20.',
-      ),
-    error: named('BackfillError', z.enum(BACKFILL_ERRORS)).nullable().describe('Why the present look is not done.'),
+      .describe('Periods that could not be checked, because the vendor no longer has their events: the latest 20.'),
+    error: named('BackfillError', z.enum(BACKFILL_ERRORS))
+      .nullable()
+      .describe('Why the current check has not finished.'),
   }),
   { checked_until: SAMPLE.time, missed: { '2026-11-21': 3 }, gaps: [], error: null },
 )

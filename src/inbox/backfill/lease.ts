@@ -55,7 +55,7 @@ export async function keepLook(db: Db, { row, token }: TakenLook, changes: Parti
   return (await run(db, kept)).length > 0
 }
 
-/** Forgets how far the events of a connection were compared: it no longer has a key. */
+/** Forgets how far the events of a connection were compared, because it no longer has a key. */
 export async function forgetLook(db: Db, { row, token }: TakenLook): Promise<void> {
   await run(db, db.delete(backfills).where(and(at(row), eq(backfills.lease_token, token))))
 }

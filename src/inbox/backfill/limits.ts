@@ -1,14 +1,14 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time'
 
-/** How old an event must be (ms) to count as missed: until then, its delivery may be on its way. */
+/** How old an event must be (ms) to count as missed. Until then, its delivery may still be on its way. */
 export const SETTLED_MS = HOUR
-/** How far before the last look the next one begins (ms): lists of vendors may lag. */
+/** How far before the end of the last look the next one begins (ms), because vendors' lists may lag. */
 export const OVERLAP_MS = HOUR
 /** How long ago (ms) a connection may have been deleted whose events are known. */
 export const REPLACED_WITHIN_MS = 90 * DAY
-/** Days of which the number of missed events is kept. */
+/** The number of days for which the counts of missed events are kept. */
 export const MISSED_DAYS = 30
-/** Gaps that are named, the latest ones. */
+/** How many gaps are kept: the latest ones. */
 export const MAX_GAPS = 20
 /** Missed events of a connection in the last day that make the health degraded. */
 export const MISSED_DEGRADED = 10
@@ -27,6 +27,6 @@ export const LOOK_STATEMENTS = 400
 export const LOOK_LEASE_MS = MINUTE
 /** The wait (s) before the next message of a look that is not done. */
 export const NEXT_PAGE_WAIT_S = 1
-/** How long a look waits (ms) that the vendor did not let through, and one that lacks a permission. */
+/** How long a look waits (ms) if the vendor refused the request, and if the key lacks a permission. */
 export const FAILED_WAIT_MS = 10 * MINUTE
 export const REFUSED_WAIT_MS = DAY

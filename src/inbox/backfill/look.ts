@@ -172,7 +172,7 @@ async function askFor(
   }
 }
 
-/** What becomes of a look whose page the vendor did not send. */
+/** What happens to a look when the vendor did not send the page. */
 async function refused(rt: Runtime, key: SourceKey, row: BackfillRow, answer: VendorAnswer | null): Promise<Step> {
   const now = Date.now()
   const step = (error: BackfillError, wait: number | null, more: Partial<BackfillRow> = {}): Step => ({
@@ -196,7 +196,7 @@ async function refused(rt: Runtime, key: SourceKey, row: BackfillRow, answer: Ve
   }
 }
 
-/** The numbers of missed events by day, with more of today. Days that are too old are left out. */
+/** The numbers of missed events by day, with today's number increased. Days that are too old are left out. */
 function addedTo(missed: Record<string, number>, n: number, now: number): Record<string, number> {
   const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
   const today = dayOf(now)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** A look at the events of a connection's vendor. Its row says how far it is. */
+/** A look at the events of a connection's vendor. Its row says how far it has come. */
 export const BackfillMessage = z.object({
   what: z.literal('backfill'),
   project_id: z.string(),
@@ -9,7 +9,7 @@ export const BackfillMessage = z.object({
 export type BackfillMessage = z.infer<typeof BackfillMessage>
 export type BackfillKey = Omit<BackfillMessage, 'what'>
 
-/** Asks for looks at connections. @throws where the Queue does not take it: the cron asks again then */
+/** Asks for looks at connections. @throws if the Queue does not accept it. Then the cron asks again */
 export async function sendBackfills(
   queue: Queue<unknown>,
   keys: readonly BackfillKey[],

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** Why a look at a vendor's events is not done. `permission_missing`: the key may not read events. */
+/** Why a look at a vendor's events has not finished. `permission_missing`: the key may not read events. */
 export const BACKFILL_ERRORS = [
   'vendor_unavailable',
   'vendor_refused',
@@ -12,7 +12,7 @@ export const BACKFILL_ERRORS = [
 ] as const
 export type BackfillError = (typeof BACKFILL_ERRORS)[number]
 
-/** A time (ms) of which the vendor no longer has the events, so that nobody knows which were missed. `to` is exclusive. */
+/** A period (ms) that could not be checked, because the vendor no longer has its events. `to` is exclusive. */
 export type Gap = { from: number; to: number }
 
 /** How far the events of a connection's vendor have been compared with those that were delivered. */

@@ -88,7 +88,7 @@ export const BillingEvent = named(
     occurred_at: nullable.describe('The vendor’s timestamp, in the vendor’s precision.'),
     livemode: z.boolean().describe("The connection's mode. The event's own is in `decoded_summary`."),
     deliveries: count.describe(
-      'How many times the vendor delivered it. 0: it was read from the vendor’s list of events, because no delivery arrived.',
+      'How many times the vendor delivered it. 0: no delivery arrived, so the service read it from the vendor’s list of events.',
     ),
     differing_deliveries: count.describe(
       'How many later deliveries had other content than the first one. The first one is stored and processed.',

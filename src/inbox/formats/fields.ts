@@ -21,13 +21,13 @@ const monday = z.iso.date().describe('The Monday (UTC) on which the week begins.
 
 const FormatOfKind = z.object({
   kind: ShownKindName,
-  states: count.describe('How many objects of this kind were counted: each as one event described it.'),
+  states: count.describe('How many objects of this kind were counted, each as an event described it.'),
   fields: z
     .record(z.string(), share)
     .describe(
       'The share of these states that had a value in the field. `items.price` is the price of an item. Fields that no version has are left out.',
     ),
-  last_event_id: z.string().describe('The last event that was counted: one to look at.'),
+  last_event_id: z.string().describe('The last event that was counted, as an example.'),
 })
 
 const FormatVersion = named(
@@ -47,14 +47,16 @@ const FormatFinding = named(
   'FormatFinding',
   z.object({
     code: named('FormatFindingCode', z.enum(['new_version', 'field_vanished', 'word_unknown'])).describe(
-      `\`new_version\`: events name another version than before. \`field_vanished\`: at least ${100 * VANISHED.share} % of at least ${VANISHED.before} earlier states had the field, and none of at least ${VANISHED.after} new ones has it. \`word_unknown\`: a status or an interval that this service does not know, in the last ${WORDS_TOLD_FOR} weeks.`,
+      `\`new_version\`: events name a different version than before. \`field_vanished\`: at least ${100 * VANISHED.share} % of at least ${VANISHED.before} earlier states had the field, and none of at least ${VANISHED.after} new ones do. \`word_unknown\`: a status or an interval that this service does not know, in the last ${WORDS_TOLD_FOR} weeks.`,
     ),
     message: z.string().describe('What was found, for people to read. The text may change.'),
     api_version: version.describe('The version in which it was found.'),
     kind: ShownKindName.nullable(),
     field: z.string().nullable().describe('The field of the object.'),
     word: z.string().nullable().describe(`The vendor's word, cut to ${MAX_FORMAT_WORD} characters.`),
-    states: count.describe('States of that version, or of its last week, that were counted; or states with the word.'),
+    states: count.describe(
+      'How many states of that version, or of its last week, were counted. For a word: how many states had it.',
+    ),
     before: z
       .object({
         api_version: version,
@@ -63,7 +65,7 @@ const FormatFinding = named(
         share: share.nullable().describe('The share of these states that had the field.'),
       })
       .nullable()
-      .describe('What it was compared with.'),
+      .describe('The earlier states that it was compared with.'),
   }),
 )
 
@@ -72,7 +74,7 @@ export const Format = named(
   z.object({
     versions: z
       .array(FormatVersion)
-      .describe(`The newest first: the last ${MAX_VERSIONS} that sent something, in the last ${WEEKS_KEPT} weeks.`),
+      .describe(`Newest first: the ${MAX_VERSIONS} most recently seen versions of the last ${WEEKS_KEPT} weeks.`),
     findings: z.array(FormatFinding).describe(`Among them are at most ${MAX_UNKNOWN_WORDS} unknown words.`),
   }),
   {
@@ -106,7 +108,7 @@ type Finding = Format['findings'][number]
 
 const versionName = (api_version: string) => api_version || null
 
-/** What was counted of a connection, and what follows from it. */
+/** The counts of a connection, and what follows from them. */
 export function presentFormat(rows: readonly FormatRow[], now: number): Format {
   return { versions: presentVersions(rows), findings: presentFindings(rows, now) }
 }

@@ -5,17 +5,17 @@ import { FIELDS, SHOWN_KINDS } from './parsed'
 import type { FormatRow } from './schema'
 import { weekOf } from './weeks'
 
-/** States that are counted together: those of one version, or of one week of it. `week`: null for all of them. */
+/** States that are counted together: all states of a version, or of one week of it. `week`: null for all weeks. */
 export type Counted = { api_version: string; week: number | null; events: number; fields: Record<string, number> }
 
-/** A field that earlier states had, and new ones do not. */
+/** A field that earlier states had, and new states do not have. */
 export type Vanished = { kind: ShownKind; field: string; before: Counted; after: Counted }
-/** A word that we do not know, and how many states had it in the last weeks. */
+/** A word that we do not know, and how many states had it in recent weeks. */
 export type UnknownWord = { kind: ShownKind; field: string; word: string; api_version: string; states: number }
 /** A version of the vendor's API that a connection sends. */
 export type Version = { api_version: string; first_event: string; last_event: string; events: number; weeks: number[] }
 
-/** The versions of a connection, the one that came last first. */
+/** The versions of a connection, the most recently seen first. */
 export function versionsOf(rows: readonly FormatRow[]): Version[] {
   const versions = [...Map.groupBy(rows, (row) => row.api_version)].map(([api_version, own]) => ({
     api_version,
@@ -52,12 +52,12 @@ export function vanishedIn(rows: readonly FormatRow[]): Vanished[] {
     const found = pairs.flatMap(({ before, after }) =>
       after.events < VANISHED.after ? [] : FIELDS[kind].flatMap((field) => vanished(kind, field, before, after)),
     )
-    // By version is said first.
+    // Findings between versions come first.
     return [...new Map(found.toReversed().map((one) => [one.field, one])).values()].reverse()
   })
 }
 
-/** For each version: its last week with enough states, and those before. */
+/** For each version: its last week with enough states, and the earlier weeks. */
 function weeksIn(rows: readonly FormatRow[]): { before: Counted[]; after: Counted }[] {
   return versionsOf(rows).flatMap(({ api_version, weeks }) => {
     const sums = weeks.map((week) => sumOf(rows, api_version, week))
@@ -75,7 +75,7 @@ function vanished(kind: ShownKind, field: string, earlier: readonly Counted[], a
   return before ? [{ kind, field, before, after }] : []
 }
 
-/** The words of the last weeks that we do not know: those of the most states first. */
+/** The unknown words of recent weeks, the most frequent first. */
 export function unknownWordsOf(rows: readonly FormatRow[], now: number): UnknownWord[] {
   const since = weekOf(now) - WORDS_TOLD_FOR + 1
   const words = new Map<string, UnknownWord>()
@@ -91,7 +91,7 @@ export function unknownWordsOf(rows: readonly FormatRow[], now: number): Unknown
   return [...words.values()].sort((a, b) => b.states - a.states).slice(0, MAX_UNKNOWN_WORDS)
 }
 
-/** The version that came last, if the connection sent another one before; else null. */
+/** The most recently seen version, if the connection sent another one before; else null. */
 export function newVersionOf(rows: readonly FormatRow[]): { version: Version; before: Version; since: number } | null {
   const [version, before] = versionsOf(rows)
   return version && before ? { version, before, since: idTime(version.first_event) } : null

@@ -12,7 +12,7 @@ import { LOOKED_AT_AGAIN } from './limits'
 import { type FindingsRow, type FormatRow, formatFindings, formats, type OfConnection } from './schema'
 import { listed } from './store'
 
-/** What needs somebody in the format of a connection; null if nothing does. */
+/** The findings about a connection's format that need attention; null if there are none. */
 export function troubleIn(of: OfConnection, rows: readonly FormatRow[], now: number): FindingsRow | null {
   const vanished = vanishedIn(rows)
   const words = unknownWordsOf(rows, now)
@@ -26,7 +26,7 @@ export function troubleIn(of: OfConnection, rows: readonly FormatRow[], now: num
   }
 }
 
-/** The statements that read what {@link noteFindings} needs of these connections. */
+/** The statements that read what {@link noteFindings} needs about these connections. */
 export function formatsOf(db: Db, some: readonly OfConnection[]) {
   const isOne = ({ project_id, connection_id }: typeof formats | typeof formatFindings) =>
     and(eq(project_id, sql`j.value->>0`), eq(connection_id, sql`j.value->>1`))
@@ -106,12 +106,12 @@ function changedTold(db: Db, rows: readonly FindingsRow[], now: number): Query<v
 
 const isWatched = and(isNull(connections.deleted_at), ne(connections.status, 'disabled'))
 
-/** Whether nothing is noted any more of the connection that a notice is about. */
+/** Whether the connection of a notice no longer has findings. */
 export const isFormatFine = sql`NOT EXISTS (SELECT 1 FROM ${formatFindings} CROSS JOIN ${connections}
   ON ${connections.id} = ${formatFindings.connection_id}
   WHERE ${formatFindings.project_id} = ${notices.project_id} AND ${formatFindings.connection_id} = ${notices.object_id} AND ${isWatched})`
 
-/** Reads the connections of a project of which fields have vanished. */
+/** Reads the connections of a project that have vanished fields. */
 export function findVanished(db: Db, projectId: string) {
   return db
     .select({ name: connections.name, vanished: formatFindings.vanished, api_version: formatFindings.api_version })

@@ -10,7 +10,7 @@ import { MAX_FORMAT_WORD, MAX_UNKNOWN_WORDS } from './limits'
  * new place, has not vanished.
  */
 
-/** The kinds of which fields are counted. */
+/** The kinds of objects whose fields are counted. */
 export const SHOWN_KINDS = KINDS.filter((kind): kind is ShownKind => kind !== 'payment_card')
 
 /** The names of the fields of each kind, with those of the parts of an object or a list: `items.price`. */
@@ -27,14 +27,14 @@ function namesIn(schema: unknown, name: string): string[] {
 
 const PATHS = new Map(Object.values(FIELDS).flatMap((names) => names.map((name) => [name, name.split('.')] as const)))
 
-/** The fields in which a state has a value. An unknown status is none. Of a list, one part with a value is enough. */
+/** The fields in which a state has a value. An unknown status is not a value. In a list, one part with a value is enough. */
 export function fieldsIn({ kind, body }: Shown): string[] {
   return FIELDS[kind].filter((name) =>
     name === 'status' ? body.status !== 'unknown' : hasValue(body, PATHS.get(name) ?? [], 0),
   )
 }
 
-/** @param at which part of the path is looked for in this value */
+/** @param at which part of the path to look for in this value */
 function hasValue(value: unknown, path: readonly string[], at: number): boolean {
   if (Array.isArray(value)) return value.some((one) => hasValue(one, path, at))
   const part = path[at]
@@ -44,7 +44,7 @@ function hasValue(value: unknown, path: readonly string[], at: number): boolean 
 
 const INTERVALS: ReadonlySet<string> = new Set(['day', 'week', 'month', 'year'])
 
-/** The words of a state that we do not know, as `field:word`. */
+/** The unknown words of a state, as `field:word`. */
 export function unknownWordsIn({ kind, body }: Shown): string[] {
   const words = body.status === 'unknown' && body.vendor_status !== null ? [`status:${cut(body.vendor_status)}`] : []
   if (kind === 'subscription') {
@@ -55,7 +55,7 @@ export function unknownWordsIn({ kind, body }: Shown): string[] {
   return [...new Set(words)].slice(0, MAX_UNKNOWN_WORDS)
 }
 
-/** A snapshot of a kind that callers see. */
+/** A snapshot of a kind that the API shows. */
 export type Shown = Extract<Snapshot, { kind: ShownKind }>
 
 export function isShown(snapshot: Snapshot): snapshot is Shown {

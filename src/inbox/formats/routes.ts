@@ -15,10 +15,10 @@ export const formatRoutes = new Hono<HttpEnv>().get(
     id: 'getConnectionFormat',
     summary: 'See which fields the events of a connection have',
     description:
-      'By version of the vendor’s API: the share of billing objects that had a value in each field, as this service reads them. Counts are written about once a minute, and a few may be lost. Each event counts when it is first processed; replays, fetches and imports do not.',
+      'For each version of the vendor’s API: the share of billing objects that had a value in each field, as this service reads them. Counts are written about once a minute, and a few may be lost. Each event counts when it is first processed. Replays, fetches and imports do not count.',
     tag: 'Billing connections',
     policy: { actors: ['session', 'api_key'], scope: 'connections:read', project: true, reads: true },
-    responses: { 200: { description: 'The format, and what has changed.', schema: Format } },
+    responses: { 200: { description: 'The format, and what has changed in it.', schema: Format } },
     faults: ['not_found'],
   }),
   async (c) => {

@@ -10,7 +10,7 @@ export const formats = sqliteTable(
   {
     project_id: text().notNull(),
     connection_id: text().notNull(),
-    /** The beginning of it, if it is long; empty if the vendor names none. */
+    /** Cut if it is long; empty if the vendor names none. */
     api_version: text().notNull(),
     kind: text().$type<ShownKind>().notNull(),
     /** See `weekOf` in weeks.ts. */
@@ -32,7 +32,7 @@ export const formats = sqliteTable(
   ],
 )
 
-/** A connection whose format needs somebody: what was found when it was last looked at. Others have no row. */
+/** A connection whose format needs attention, and the findings of the last check. Other connections have no row. */
 export const formatFindings = sqliteTable(
   'format_findings',
   {

@@ -12,7 +12,7 @@ import { type FormatRow, formatFindings, formats, type OfConnection } from './sc
 
 const f = alias(formats, 'f')
 
-/** Adds counts to those that are there, except those of connections and projects that are deleted. */
+/** Adds counts to the stored ones. Skips deleted connections and projects. */
 export function formatsAdded(db: Db, rows: readonly FormatRow[]): Query<void> {
   const of = (name: keyof FormatRow) => sql`j.value->>${sql.raw(`'${name}'`)}`
   // The first event of a version outlives its week: it tells which of two versions is the newer one.
@@ -38,7 +38,7 @@ export function formatsAdded(db: Db, rows: readonly FormatRow[]): Query<void> {
   return insertFrom(db, formats, row, from)
 }
 
-/** Whether a connection is there, and its project. */
+/** Whether a connection and its project still exist. */
 function isLive(projectId: SQL, id: SQL): SQL {
   const live = and(
     eq(connections.id, id),
@@ -49,7 +49,7 @@ function isLive(projectId: SQL, id: SQL): SQL {
   return sql`EXISTS (SELECT 1 FROM ${connections} WHERE ${live})`
 }
 
-/** Deletes the versions of these connections that are too many: those that have sent nothing for longest. */
+/** Deletes the versions of these connections beyond the limit: the least recently seen ones. */
 export function versionsTrimmed(db: Db, some: readonly OfConnection[]) {
   const own = sql`SELECT ${f.project_id}, ${f.connection_id}, ${f.api_version}, max(${f.last_event}) AS last
     FROM ${listed(some)} CROSS JOIN ${formats} ${f} WHERE ${isListed} GROUP BY 1, 2, 3`
@@ -63,14 +63,14 @@ export function versionsTrimmed(db: Db, some: readonly OfConnection[]) {
     )
 }
 
-/** Each connection once, as the table `j` of a statement. */
+/** The connections without duplicates, as the table `j` of a statement. */
 export function listed(some: readonly OfConnection[]): SQL {
   const once = new Map(some.map(({ project_id, connection_id }) => [connection_id, [project_id, connection_id]]))
   return sql`json_each(${JSON.stringify([...once.values()])}) j`
 }
 const isListed = sql`${f.project_id} = j.value->>0 AND ${f.connection_id} = j.value->>1`
 
-/** Reads what was counted of a connection. */
+/** Reads the counts of a connection. */
 export function listFormats(db: Db, { project_id, connection_id }: OfConnection) {
   return db
     .select()
@@ -78,7 +78,7 @@ export function listFormats(db: Db, { project_id, connection_id }: OfConnection)
     .where(and(eq(formats.project_id, project_id), eq(formats.connection_id, connection_id)))
 }
 
-/** Deletes what was counted of a connection, and what was found. */
+/** Deletes the counts and findings of a connection. */
 export function formatsForgotten(db: Db, { project_id, connection_id }: OfConnection) {
   const found = formatFindings
   return {

@@ -18,25 +18,25 @@ export const versionWords = (api_version: string) =>
 const whereWords = ({ api_version, week }: Counted) =>
   week === null ? versionWords(api_version) : `the week of ${mondayOf(week)}`
 
-/** What has vanished, as a sentence. */
+/** A sentence about a vanished field. */
 export function vanishedWords({ kind, field, before, after }: Vanished): string {
   const had = before.fields[field] ?? 0
   return `${field} of ${KIND_WORDS[kind]} has vanished: ${had.toLocaleString('en')} of ${before.events.toLocaleString('en')} had it in ${whereWords(before)}, and none of ${after.events.toLocaleString('en')} in ${whereWords(after)}.`
 }
 
-/** Which word we do not know, as a sentence. */
+/** A sentence about an unknown word. */
 export function wordWords({ kind, field, word, states }: UnknownWord): string {
-  return `The ${field} “${word}” of ${KIND_WORDS[kind]} is unknown. In the last weeks, ${states === 1 ? 'one object' : `${states.toLocaleString('en')} objects`} had it.`
+  return `The ${field} “${word}” of ${KIND_WORDS[kind]} is unknown. In recent weeks, ${states === 1 ? 'one object' : `${states.toLocaleString('en')} objects`} had it.`
 }
 
-/** Which version is new, as a sentence. */
+/** A sentence about a new version. */
 export function newVersionWords({ version, before }: NonNullable<ReturnType<typeof newVersionOf>>): string {
   return `The vendor now sends ${versionWords(version.api_version)}. Before, it sent ${versionWords(before.api_version)}.`
 }
 
-/** What health says of a connection of which fields have vanished, given as `kind.field`. */
+/** The health reason for a connection with vanished fields, given as `kind.field`. */
 export function vanishedReason(name: string, vanished: readonly string[]): string {
   const shown = vanished.slice(0, MAX_LISTED)
   const more = vanished.length > shown.length ? ` and ${vanished.length - shown.length} more` : ''
-  return `events of the connection ${name} no longer have values that they had before (${shown.join(', ')}${more}): see the format on the page of the connection`
+  return `events of the connection ${name} no longer set fields that they used to set (${shown.join(', ')}${more}): see Format on the page of the connection`
 }

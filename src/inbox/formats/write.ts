@@ -24,7 +24,7 @@ async function write({ db }: Runtime, { counts, looked: some }: { counts: Format
     })
     await noteFindings(db, some, read, { now: Date.now() })
   } catch (error) {
-    // Counts alone: the next events are counted again.
+    // Only counts are lost. The next events are counted again.
     writeLog('warn', 'formats_not_counted', { connections: some.length, error: String(error) })
   }
 }

@@ -99,7 +99,7 @@ export const subscriptionRoutes = listRoute(
     overdue: flagField
       .optional()
       .describe(
-        'Whether the subscription was to renew more than a day ago, and nothing was received about it since. The service looks for such subscriptions in live mode every six hours: see [health](docs/webhooks.md#what-does-not-come).',
+        'Whether the subscription should have renewed more than a day ago, and nothing has been received about it since. The service looks for such subscriptions in live mode every six hours: see [health](docs/webhooks.md#what-does-not-come).',
       ),
   }),
 )

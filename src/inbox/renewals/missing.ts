@@ -13,7 +13,7 @@ const isMissing = and(
   gte(sql`${overdue} * ${sql.raw(String(MISSING.one_in))}`, due),
 ) as SQL
 
-/** The counts of a walk that is done take the place of the former ones. A vendor without subscriptions has none. */
+/** The counts of a finished walk replace the earlier ones. A vendor without subscriptions has none. */
 export function countsKept(db: Db, done: number) {
   const counted = sql`iif(${walk} = ${done}, ${next_due}, 0)`
   const ofThese = sql`iif(${walk} = ${done}, ${next_overdue}, 0)`
@@ -30,7 +30,7 @@ export function missingTold(db: Db, now: number) {
   return noticesOpened(db, opening, sql`FROM ${renewalCounts} WHERE ${isMissing}`, now)
 }
 
-/** Reads of which vendors renewals of a project are missing, and how many of how many. */
+/** Reads the vendors of a project with missing renewals, and how many of how many are missing. */
 export function findMissing(db: Db, projectId: string) {
   return db
     .select({ vendor, overdue, due })

@@ -94,7 +94,7 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
     period_end: said('current_period_end'),
     /** A subscription that has just begun has not renewed. */
     started_at: said('started_at'),
-    /** Nothing can be heard of a vendor that is not connected. */
+    /** A vendor that is not connected cannot send anything. */
     is_overdue: sql<boolean>`${isOverdue(o, now)} AND ${isConnected}`.mapWith(Boolean),
     renews: sql<boolean>`${o.status} IN ('active', 'past_due') AND coalesce(${saidBy(o, 'livemode')}, 1) = 1`.mapWith(
       Boolean,
@@ -139,7 +139,7 @@ function noteOverdue(db: Db, rows: readonly Walked[]) {
   )
 }
 
-/** Forgets those of these subscriptions that were overdue: they are no longer. */
+/** Forgets the subscriptions in this list that were overdue, because they no longer are. */
 function forgetOthers(db: Db, rows: readonly Walked[]) {
   const { project_id, vendor, vendor_id } = overdueSubscriptions
   return db

@@ -7,18 +7,18 @@
 export const WEEK_HOURS = 168
 /** Weeks that are remembered. */
 export const WEEKS = 8
-/** Hours after which enough is known of a connection. */
+/** Hours after which enough is known about a connection. */
 export const LEARNED_HOURS = 2 * WEEK_HOURS
 /** The fewest quiet hours that are a silence. */
 export const LEAST_HOURS = 3
 /** How surprising the quiet hours must be together: `-ln` of their probability, in thousandths. 14,000 is one in a million. */
 export const SURPRISE = 14_000
-/** How many times the longest quiet spell that is remembered. */
+/** How many times as long as the longest remembered quiet spell a silence must be. */
 export const TIMES_LONGEST = 1.5
 
 /** Connections that one step of the cron looks at. */
 export const WATCHED_AT_ONCE = 100
 /** Events of an hour that are looked at, for one that was delivered. */
 export const LOOKED_AT_OF_AN_HOUR = 100
-/** Hours that the cron makes up for, if it could not look at them in time. Before that, a connection was not watched. */
+/** Hours that the cron catches up on if it ran late. Any earlier hours count as not watched. */
 export const MADE_UP_HOURS = 24

@@ -1,6 +1,6 @@
 import { LEARNED_HOURS, LEAST_HOURS, SURPRISE, TIMES_LONGEST, WEEK_HOURS, WEEKS } from './limits'
 
-/** What is known of when a connection receives deliveries. Hours are counted from the epoch (UTC). */
+/** What is known about when a connection receives deliveries. Hours are counted from the epoch (UTC). */
 export type Quiet = {
   /** The next hour to look at. */
   hour: number
@@ -45,7 +45,7 @@ export function resumedAt(known: Quiet, hour: number): Quiet {
   return { ...known, hour, gap: 0, surprise: 0 }
 }
 
-/** Whether a connection has been quiet for longer than can be chance. */
+/** Whether a connection has been quiet for too long to be chance. */
 export function isSilent({ seen, longest, gap, surprise }: Quiet): boolean {
   return (
     seen > LEARNED_HOURS && gap >= LEAST_HOURS && surprise >= SURPRISE && gap >= TIMES_LONGEST * Math.max(...longest)

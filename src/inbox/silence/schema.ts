@@ -12,7 +12,7 @@ export const connectionHours = sqliteTable(
     longest: text({ mode: 'json' }).$type<readonly number[]>().notNull(),
     gap: integer().notNull(),
     surprise: integer().notNull(),
-    /** From when on (ms) nothing came, in whole hours, if that is too long to be chance; null otherwise. */
+    /** Since when (ms, in whole hours) the connection has been silent; null if it is not. */
     silent_since: integer(),
   },
   (t) => [primaryKey({ columns: [t.project_id, t.connection_id] })],

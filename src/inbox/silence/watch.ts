@@ -33,7 +33,7 @@ export async function watchConnections(db: Db, after: string, now: number): Prom
   return { done: seen.length, after: isDone ? null : `${last.project_id} ${last.connection_id}` }
 }
 
-/** What is watched: connections in live mode that take deliveries. Test mode is quiet whenever nobody tests. */
+/** The watched connections: live mode, and able to accept deliveries. Test mode is quiet whenever nobody tests. */
 export const isWatched = and(
   isNull(connections.deleted_at),
   ne(connections.status, 'disabled'),
@@ -148,7 +148,7 @@ export function findSilent(db: Db, projectId: string) {
     .where(and(eq(connectionHours.project_id, projectId), isQuiet))
 }
 
-/** Whether a connection that a notice says is silent is no longer: something came, or nothing is expected of it. */
+/** Whether the connection of a notice is no longer silent: a delivery arrived, or none is expected. */
 export function isSilentNoMore({ project_id: of, object_id }: Pick<typeof notices, 'project_id' | 'object_id'>): SQL {
   const ofNotice = and(eq(connectionHours.project_id, of), eq(connectionHours.connection_id, object_id))
   return sql`NOT EXISTS (SELECT 1 FROM ${connectionHours} CROSS JOIN ${connections}

@@ -72,7 +72,7 @@ function requireAnswers(api: VendorApi, answers: readonly VendorAnswer[]): void 
     throw new Fault('api_key_invalid', `${api.vendor} does not know this key, or has revoked it.`)
   if (answers.some(({ code }) => code === SHARED_LIMIT))
     throw vendorFailed(
-      `All projects together ask ${api.vendor} too often. Wait a minute and try again. Nothing was stored.`,
+      `Together, all projects send ${api.vendor} too many requests. Wait a minute and try again. Nothing was stored.`,
     )
   const failed = answers.find(({ outcome }) => outcome === 'failed')
   if (failed) throw vendorFailed(`${api.vendor} answered with ${failed.status}. Nothing was stored.`)

@@ -8,7 +8,7 @@ import { ENDPOINT_CALL_WITHIN, MAX_ENDPOINT_PAGES } from './limits'
 /** An account whose endpoints are read or changed. Never log it: `key` is a key of the vendor's API. */
 export type EndpointAccount = { api: VendorEndpoints; host: VendorHost; key: string; turn: Turn }
 
-/** What the vendor's lists say, or the answer that is none. */
+/** What the vendor's lists say, or the vendor's answer if it is not a list. */
 export type Listed = { endpoints: EndpointFacts[]; thin: string[] } | { refusal: VendorAnswer }
 
 /**
@@ -85,7 +85,7 @@ export function refusedBy({ host, api }: EndpointAccount, { outcome, status, cod
     return new Fault('api_key_invalid', `${vendor} does not know this key, or has revoked it.`)
   if (outcome === 'permission_missing')
     return new Fault('api_key_lacks_permission', `The key needs this permission at ${vendor}: ${api.permission}.`)
-  if (code === SHARED_LIMIT) return failed(`All projects together ask ${vendor} too often. Wait a minute.`)
+  if (code === SHARED_LIMIT) return failed(`Together, all projects send ${vendor} too many requests. Wait a minute.`)
   const named = code === null ? '' : ` (${code})`
   return failed(
     outcome === 'ok' ? `${vendor} sent an unexpected answer.` : `${vendor} answered with ${status}${named}.`,
@@ -93,5 +93,5 @@ export function refusedBy({ host, api }: EndpointAccount, { outcome, status, cod
 }
 
 function failed(why: string): Fault {
-  return new Fault('vendor_failed', `${why} Repeat the call: it completes what was begun, and leaves one endpoint.`)
+  return new Fault('vendor_failed', `${why} Repeat the call: it finishes the work, and leaves one endpoint.`)
 }

@@ -18,12 +18,12 @@ import { endpointChecked, endpointNotDue, endpointUnchecked } from './store'
 
 type Place = { project_id: string; connection_id: string }
 
-/** What a check has found out, as it was kept. `answer`: of the vendor; null if there was none. */
+/** The stored result of a check. `answer`: the vendor's answer; null if there was none. */
 type Checked =
   | { is: 'checked'; found: EndpointResult & { facts: EndpointFacts | null } }
   | { is: 'refused'; answer: VendorAnswer | null }
 
-/** What a connection's endpoint is checked with. */
+/** What a check of a connection's endpoint needs. */
 type Checking = { connection: ConnectionRow; key: VendorKeyRow; api: VendorEndpoints; url: string; lane: Lane }
 
 /**
@@ -38,7 +38,7 @@ export async function checkWhenAsked(rt: Runtime, of: Place, url: string) {
   const api = requireEndpoints(connection.vendor)
   const { vendor } = api.host(connection.livemode)
   const [key] = keys
-  if (!key) throw apiKeyMissing(`The connection has no API key, so the service cannot ask ${vendor}.`)
+  if (!key) throw apiKeyMissing(`The connection has no API key, so the service cannot query ${vendor}.`)
   if (key.state !== 'ok') throw apiKeyMissing("The vendor has refused the connection's API key.")
   if (!isPublicUrl(url))
     throw new Fault('ingest_url_not_public', `${vendor} cannot reach the ingest URL, so there is nothing to compare.`)
@@ -51,7 +51,7 @@ export async function checkWhenAsked(rt: Runtime, of: Place, url: string) {
   throw new Fault('vendor_failed', status ? `${vendor} answered with ${status}.` : `${vendor} did not answer.`)
 }
 
-/** Checks the endpoint of a connection, because it is due. What cannot be checked is tried again later. */
+/** Checks the endpoint of a connection when its check is due. If it cannot be checked, the service tries again later. */
 export async function checkWhenDue(rt: Runtime, of: Place): Promise<void> {
   const { connections, keys } = await read(rt, of)
   const [connection] = connections
@@ -60,7 +60,7 @@ export async function checkWhenDue(rt: Runtime, of: Place): Promise<void> {
   if (!connection || !api || key?.state !== 'ok') return void (await run(rt.db, endpointNotDue(rt.db, of)))
   const { publicOrigin } = rt.settings
   const url = `${publicOrigin ?? ''}/ingest/${connection.id}`
-  // A disabled connection takes nothing, so nothing about its endpoint is wrong.
+  // A disabled connection accepts nothing, so its endpoint cannot be wrong.
   if (connection.status === 'disabled' || !isPublicUrl(url)) {
     await run(rt.db, endpointUnchecked(rt.db, of, null, rt.now + CHECKED_EVERY))
     return

@@ -70,7 +70,7 @@ function countOf({ countsDisabled }: VendorEndpoints, endpoints: readonly Endpoi
 function limitReached({ api, host }: EndpointAccount, endpoints: readonly EndpointFacts[]): Fault {
   return new Fault(
     'vendor_endpoint_limit',
-    `The account has ${countOf(api, endpoints)} webhook endpoints, and ${host.vendor} does not accept another one. Remove one there first.`,
+    `The account has ${countOf(api, endpoints)} webhook endpoints, and ${host.vendor} does not accept another. Remove one there first.`,
   )
 }
 

@@ -12,12 +12,12 @@ export const SetUpBody = named(
   'SetUpVendorEndpoint',
   z.strictObject({
     api_key: ApiKeyBody.shape.api_key.describe(
-      "A key of the vendor's API that may change webhook endpoints. It is used for this call and not stored.",
+      "A key for the vendor's API that may change webhook endpoints. It is used for this call only and not stored.",
     ),
     events: named('VendorEndpointEvents', z.enum(['needed', 'all']))
       .default('needed')
       .describe(
-        '`needed`: the types of events that become billing state or identify consumers. `all`: every type that the vendor has, if the vendor has a word for that. An endpoint keeps the types that it already sends.',
+        '`needed`: the event types that become billing state or identify consumers. `all`: every type that the vendor has, if the vendor has a name for that. An endpoint keeps the types that it already sends.',
       ),
   }),
   { api_key: 'rk_live_as_stripe_shows_it' },
@@ -32,10 +32,10 @@ const Endpoint = named(
     api_version: z
       .string()
       .nullable()
-      .describe("The version of the vendor's API that its events have. Null if the vendor does not say."),
+      .describe("The version of the vendor's API that its events use. Null if the vendor does not say."),
     events: z
       .array(z.string())
-      .describe(`The types of events that it sends, the first ${MAX_TYPES_SHOWN}. \`*\` stands for all.`),
+      .describe(`The event types that it sends: the first ${MAX_TYPES_SHOWN}. \`*\` stands for all.`),
   }),
 )
 
@@ -43,12 +43,12 @@ const Finding = named(
   'VendorEndpointFinding',
   z.object({
     finding: named('VendorEndpointProblem', z.enum(ENDPOINT_FINDINGS)),
-    consequence: z.string().describe('What follows from it, as a sentence.'),
-    events: z.array(z.string()).describe('The types of events that are missing, for `events_missing`.'),
+    consequence: z.string().describe('What the finding means, as a sentence.'),
+    events: z.array(z.string()).describe('For `events_missing`: the event types that are missing.'),
   }),
 )
 
-const findings = z.array(Finding).describe('What is wrong with it.')
+const findings = z.array(Finding).describe('What is wrong with the endpoint.')
 const SAMPLE_ENDPOINT = {
   id: 'we_1Abc',
   url: `https://api.example.com/ingest/${SAMPLE.connection}`,
@@ -61,10 +61,10 @@ export const SetUpShown = named(
   'VendorEndpointSetUp',
   z.object({
     did: named('VendorEndpointOutcome', z.enum(['created', 'updated', 'unchanged'])).describe(
-      '`updated`: the endpoint was mended, or others that this service had made before were removed.',
+      '`updated`: the endpoint was repaired, or other endpoints that this service had created were removed.',
     ),
     endpoint: Endpoint.nullable(),
-    findings: findings.describe('What is still wrong with it.'),
+    findings: findings.describe('What is still wrong with the endpoint.'),
   }),
   { did: 'created', endpoint: SAMPLE_ENDPOINT, findings: [] },
 )

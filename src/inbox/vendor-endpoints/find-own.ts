@@ -2,7 +2,7 @@ import { equalBytes, utf8 } from '../../lib/crypto'
 import type { EndpointFacts } from '../../vendors/endpoints'
 import type { Connection } from '../connections/connection'
 
-/** A live signing secret of a connection. `text` is null if no encryption key opens it. */
+/** A live signing secret of a connection. `text` is null if no encryption key decrypts it. */
 export type OpenedSecret = { id: string; text: string | null; used_at: number | null }
 
 /** What endpoints are compared with. */
@@ -17,7 +17,7 @@ export type OwnEndpoint = EndpointFacts & { secret_id: string }
  */
 export type Sorted = { own: OwnEndpoint[]; left: EndpointFacts[] }
 
-/** Sorts endpoints. Those that belong to others are in neither list. */
+/** Sorts endpoints. Endpoints of others are in neither list. */
 export function sortEndpoints(endpoints: readonly EndpointFacts[], expected: Expected): Sorted {
   const own: OwnEndpoint[] = []
   const left: EndpointFacts[] = []
@@ -30,7 +30,7 @@ export function sortEndpoints(endpoints: readonly EndpointFacts[], expected: Exp
   return { own: own.sort((a, b) => rank(a) - rank(b) || (a.created_at ?? 0) - (b.created_at ?? 0)), left }
 }
 
-/** Whether this service has made an endpoint for the connection. */
+/** Whether this service created an endpoint for the connection. */
 export function isMarked({ mark }: EndpointFacts, { id }: Pick<Expected, 'id'>): boolean {
   return mark?.connection === id
 }

@@ -47,7 +47,7 @@ function elsewhere(endpoints: readonly EndpointFacts[], expected: Expected): End
   )
 }
 
-/** What follows from a finding, as a sentence. @param vendor its name */
+/** What a finding means, as a sentence. @param vendor its name */
 export function consequenceOf({ finding, events = [], version, count = 2 }: EndpointFinding, vendor: string): string {
   switch (finding) {
     case 'endpoint_missing':
@@ -55,13 +55,13 @@ export function consequenceOf({ finding, events = [], version, count = 2 }: Endp
     case 'thin_only':
       return `${vendor} sends only thin events to this connection. They do not contain their objects, so the service has to fetch each object with the API key.`
     case 'url_differs':
-      return `The webhook endpoint at ${vendor} sends to another address than the ingest URL of this connection, so its events may not arrive.`
+      return `The webhook endpoint at ${vendor} does not send to the ingest URL of this connection, so its events may not arrive.`
     case 'endpoint_disabled':
       return `The webhook endpoint at ${vendor} is disabled, so no events arrive.`
     case 'endpoint_twice':
-      return `${count} webhook endpoints at ${vendor} send to this connection, so each event arrives more than once. The service processes it once, and refuses deliveries that are signed with a secret that the connection does not have.`
+      return `${count} webhook endpoints at ${vendor} send to this connection, so each event arrives more than once. The service processes each event only once. It refuses deliveries signed with a secret that the connection does not have.`
     case 'events_missing':
-      return `${vendor} does not send ${named(events)}, so the billing state misses what these events change.`
+      return `${vendor} does not send ${named(events)}, so the billing state lacks the changes in these events.`
     case 'api_version_old':
       return `The webhook endpoint at ${vendor} uses the API version ${version}. Events of this version lack fields that the service reads, so parts of the billing state stay empty.`
   }
@@ -70,14 +70,14 @@ export function consequenceOf({ finding, events = [], version, count = 2 }: Endp
 function named(types: readonly string[]): string {
   const shown = types.slice(0, MAX_TYPES_NAMED)
   const more = types.length - shown.length
-  if (more > 0) return `${shown.join(', ')} and ${more} more types of events`
+  if (more > 0) return `${shown.join(', ')} and ${more} more event types`
   const last = shown.at(-1) ?? ''
   return shown.length === 1 ? last : `${shown.slice(0, -1).join(', ')} and ${last}`
 }
 
 type CheckedConnection = { name: string; vendor: string; result: EndpointResult | null }
 
-/** What is wrong with the endpoints of connections, as reasons of the health: they continue a sentence. */
+/** What is wrong with the endpoints of connections, as health reasons. Each continues a sentence. */
 export function endpointReasons(checked: readonly CheckedConnection[]): string[] {
   return checked.flatMap(({ name, vendor, result }) => {
     const title = vendorOf(vendor)?.endpoints?.host(true).vendor ?? vendor

@@ -2,11 +2,11 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time'
 
 /** Pages of a vendor's list of endpoints that are read. */
 export const MAX_ENDPOINT_PAGES = 5
-/** How often a set-up begins again because another call has changed the connection. */
+/** How often a setup starts over because another call has changed the connection. */
 export const MAX_SET_UPS = 3
-/** How long one call of the vendor may take (ms), while somebody waits for a set-up or a check. */
+/** How long one call to the vendor may take (ms) while somebody waits for a setup or a check. */
 export const ENDPOINT_CALL_WITHIN = 5 * SECOND
-/** The time from one check of an endpoint to the next (ms), and after one that failed. */
+/** The time from one check of an endpoint to the next (ms), and the time after a failed check. */
 export const CHECKED_EVERY = DAY
 export const CHECKED_AGAIN = HOUR
 /** How many checks the cron begins in one run in a store, and how long one may take until another worker begins it again (ms). */
@@ -16,10 +16,10 @@ export const CHECK_LEASE = 10 * MINUTE
 export const CHECKS_AT_ONCE = 4
 export const CHECKS_WITHIN = 15 * SECOND
 export const CHECKS_HANDED_ON_S = 5
-/** Characters of an endpoint's address and of its version that are kept. */
+/** How many characters of an endpoint's address and version are kept. */
 export const MAX_KEPT_URL = 300
 export const MAX_KEPT_VERSION = 40
-/** Types of events that a sentence names. */
+/** How many event types a sentence names. */
 export const MAX_TYPES_NAMED = 5
-/** Types of events of an endpoint that are shown. */
+/** How many event types of an endpoint are shown. */
 export const MAX_TYPES_SHOWN = 500

@@ -11,7 +11,7 @@ import type { Expected, OpenedSecret } from './find-own'
 const VENDORS_OF_ENDPOINTS = Object.values(VENDORS as Record<string, Vendor>).flatMap(
   ({ endpoints }) => endpoints?.host(true).vendor ?? [],
 )
-/** The vendors whose endpoints the service makes and checks, in words. */
+/** The vendors where the service creates and checks endpoints, in words. */
 export const VENDORS_WITH_ENDPOINTS = new Intl.ListFormat('en').format(VENDORS_OF_ENDPOINTS)
 
 /** @throws {Fault} `vendor_endpoint_unsupported` */
@@ -20,7 +20,7 @@ export function requireEndpoints(vendor: string): VendorEndpoints {
   if (api) return api
   throw new Fault(
     'vendor_endpoint_unsupported',
-    `The service sets up webhook endpoints only at ${VENDORS_WITH_ENDPOINTS}. Add this one by hand.`,
+    `The service only sets up webhook endpoints at ${VENDORS_WITH_ENDPOINTS}. Add this one by hand.`,
   )
 }
 

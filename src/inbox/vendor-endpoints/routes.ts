@@ -18,8 +18,8 @@ export const vendorEndpointRoutes = new Hono<HttpEnv>()
     '/:id/endpoint',
     route({
       id: 'setUpVendorEndpoint',
-      summary: 'Make or mend the webhook endpoint at the vendor',
-      description: `Makes a webhook endpoint with the ingest URL in the vendor's account, and stores its signing secret. If there is one that this service has made, or whose secret the connection has, the call mends it: its address, its types of events, and that it is enabled. Other endpoints stay as they are. Repeating the call changes nothing. The service does this at ${VENDORS_WITH_ENDPOINTS}.`,
+      summary: 'Create or repair the webhook endpoint at the vendor',
+      description: `Creates a webhook endpoint with the ingest URL in the vendor's account, and stores its signing secret. If this service has already created one, or the connection has the secret of one, the call repairs it: it corrects the address and the event types, and enables it. Other endpoints stay as they are. Repeating the call changes nothing. This works at ${VENDORS_WITH_ENDPOINTS}.`,
       tag,
       policy: { actors, scope: 'connections:write', project: true, costly: true },
       responses: { 200: { description: 'What was done, and the endpoint as it is now.', schema: SetUpShown } },
@@ -52,7 +52,7 @@ export const vendorEndpointRoutes = new Hono<HttpEnv>()
       id: 'checkVendorEndpoint',
       summary: 'Check the webhook endpoint at the vendor',
       description:
-        'Asks the vendor, with the API key of the connection. The service also does this once a day, and health names what is wrong.',
+        'Queries the vendor with the API key of the connection. The service also does this once a day, and health shows what is wrong.',
       tag,
       policy: { actors, scope: 'connections:read', project: true, costly: true },
       responses: { 200: { description: 'The endpoint, and what is wrong with it.', schema: EndpointShown } },

@@ -20,13 +20,13 @@ export type EndpointFinding = {
   count?: number
 }
 
-/** What a check has found. `endpoint` is null if there is none. Everything in it has a bounded length. */
+/** The result of a check. `endpoint` is null if there is none. Everything in it has a bounded length. */
 export type EndpointResult = {
   endpoint: { id: string; url: string; enabled: boolean; api_version: string | null } | null
   findings: EndpointFinding[]
 }
 
-/** Why the last check has found nothing out. */
+/** Why the last check failed. */
 export const CHECK_ERRORS = ['permission_missing', 'vendor_failed'] as const
 
 /** The last check of the endpoint at a connection's vendor: at most one row for each connection. */
@@ -35,12 +35,12 @@ export const vendorEndpoints = sqliteTable(
   {
     project_id: text().notNull(),
     connection_id: text().notNull(),
-    /** When it is checked again (ms). Null while the connection has no API key to check it with. */
+    /** When the next check is due (ms). Null while the connection has no API key for it. */
     due_at: integer(),
     /** When `result` was found (ms). */
     checked_at: integer(),
     result: text({ mode: 'json' }).$type<EndpointResult>(),
-    /** Of a check after that one. */
+    /** The error of a later check. */
     error: text({ enum: CHECK_ERRORS }),
   },
   (t) => [

@@ -22,7 +22,7 @@ import { expectedOf, isPublicUrl, requireEndpoints } from './open'
 import type { EndpointResult } from './schema'
 import { endpointChecked } from './store'
 
-/** What a set-up has done, the endpoint as it is now, and what is still wrong with it. */
+/** What a setup did, the endpoint as it is now, and what is still wrong with it. */
 export type SetUp = EndpointResult & {
   did: 'created' | 'updated' | 'unchanged'
   facts: EndpointFacts | null
@@ -30,11 +30,11 @@ export type SetUp = EndpointResult & {
   vendor: string
 }
 
-/** `url`: the ingest URL. `events`: those that the billing state needs, or all that the vendor has. */
+/** `url`: the ingest URL. `events`: the types that the billing state needs, or all types of the vendor. */
 type Asked = { api_key: string; events: 'needed' | 'all'; url: string }
 
 /**
- * Makes the endpoint of a connection at its vendor, or mends it, with a key that is used for this alone and not stored. Repeating it changes
+ * Creates the endpoint of a connection at its vendor, or repairs it, with a key that is used only for this and not stored. Repeating it changes
  * nothing. If a call ends in between, the next one completes it: an endpoint is marked as ours when it is made, and one whose secret was not
  * stored is removed.
  *
@@ -53,16 +53,16 @@ export async function setUpEndpoint(
   const host = api.host(livemode)
   requireKey(api, api_key, livemode)
   if (events === 'all' && api.all === null)
-    throw invalidField('/events', 'not_one_of', `must be needed for ${host.vendor}, which has no word for all types`)
+    throw invalidField('/events', 'not_one_of', `must be needed for ${host.vendor}, which has no name for all types`)
   if (!isPublicUrl(url))
     throw new Fault(
       'ingest_url_not_public',
-      `${host.vendor} cannot reach the ingest URL: it must begin with https:// and a public host name. The operator sets it with PUBLIC_ORIGIN.`,
+      `${host.vendor} cannot reach the ingest URL: it must begin with https:// and a public host name. The operator sets this with PUBLIC_ORIGIN.`,
     )
   await requireSealingKey(rt)
   const account = { api, host, key: api_key, turn: turnOf(rt, host, api_key, 'waited') }
   for (let attempt = 0; attempt < MAX_SET_UPS; attempt++) {
-    // Another call may change the connection in between: then everything is decided again.
+    // Another call may change the connection in between. Then the setup starts over.
     const connection = await readConnection(rt.db, of.project_id, of.connection_id)
     const expected = await expectedOf(rt, connection, url)
     const done = await setUp({ rt, account, connection, expected, all: events === 'all', change })
@@ -98,7 +98,7 @@ async function setUp(work: Work): Promise<SetUp | null> {
   return create(work, { endpoints, spare, replaced: kept && isMarked(kept, expected) ? [kept] : [] })
 }
 
-/** `spare`: endpoints of ours that are to be removed. `replaced`: one that works until the new one does. */
+/** `spare`: endpoints of ours to remove. `replaced`: an endpoint that is removed once the new one works. */
 type Found = { endpoints: readonly EndpointFacts[]; spare: readonly EndpointFacts[] }
 type Replacing = Found & { replaced: readonly EndpointFacts[] }
 
@@ -141,7 +141,7 @@ async function create(work: Work, { endpoints, spare, replaced }: Replacing): Pr
   return finish(work, 'created', { now: made.endpoint, before: without(endpoints, former), expected })
 }
 
-/** What is wrong now, kept with the entry of the audit log if something has changed. */
+/** What is still wrong. If something has changed, it is stored with the entry of the audit log. */
 async function finish(
   { rt, account, connection, change }: Work,
   did: SetUp['did'],

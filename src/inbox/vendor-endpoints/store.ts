@@ -17,7 +17,7 @@ export function findEndpoint(db: Db, of: Place) {
   return db.select().from(vendorEndpoints).where(isAt(of))
 }
 
-/** Keeps what a check has found. It is repeated after a day, if the connection has a key to check with. */
+/** Stores the result of a check. The next check is due after a day, if the connection has a key for it. */
 export function endpointChecked(db: Db, of: Place, { endpoint, findings }: EndpointResult, now: number) {
   const row = {
     ...of,
@@ -29,13 +29,13 @@ export function endpointChecked(db: Db, of: Place, { endpoint, findings }: Endpo
   return upsert(db, row)
 }
 
-/** Keeps that a check has found nothing out. What was found before stays. @param due when it is repeated (ms); null: never */
+/** Records that a check failed. The earlier result stays. @param due when it is repeated (ms); null: never */
 export function endpointUnchecked(db: Db, of: Place, error: EndpointRow['error'], due: number | null) {
   const due_at = due === null ? null : ifKeyed(of, due)
   return db.update(vendorEndpoints).set({ due_at, error }).where(isAt(of))
 }
 
-/** Lets the cron check an endpoint soon, if its connection has a key: one has just been set. */
+/** Makes the cron check an endpoint soon, because a key has just been set for its connection. */
 export function endpointDue(db: Db, { project_id, connection_id }: Place, now: number) {
   const of = { project_id, connection_id }
   const row = { ...of, due_at: now, checked_at: null, result: null, error: null }
@@ -46,12 +46,12 @@ export function endpointDue(db: Db, { project_id, connection_id }: Place, now: n
   })
 }
 
-/** Ends the checks of an endpoint, because its connection has no key any more. */
+/** Ends the checks of an endpoint, because its connection no longer has a key. */
 export function endpointNotDue(db: Db, of: Place) {
   return db.update(vendorEndpoints).set({ due_at: null, error: null }).where(isAt(of))
 }
 
-/** Takes the endpoints whose check is due, the longest due first. If nobody checks one, it is due again after a while. */
+/** Takes the endpoints whose check is due, the longest due first. If a worker does not finish one, it is due again after a while. */
 export function takeDueChecks(db: Db, now: number) {
   const due = sql`SELECT ${vendorEndpoints.project_id}, ${vendorEndpoints.connection_id} FROM ${vendorEndpoints}
     INDEXED BY vendor_endpoints_due WHERE ${lte(vendorEndpoints.due_at, now)} ORDER BY ${vendorEndpoints.due_at} LIMIT ${MAX_CHECKS_BEGUN}`

@@ -102,7 +102,7 @@ describe('what is kept', () => {
     await world.counted(...times(20, () => subscription({ description: null }, 'new')))
     expect(await world.found('field_vanished')).toEqual(['subscription.description'])
     expect(await world.reasons()).toEqual([
-      'events of the connection Stripe no longer have values that they had before (subscription.description): see the format on the page of the connection',
+      'events of the connection Stripe no longer set fields that they used to set (subscription.description): see Format on the page of the connection',
     ])
     const first = weekOf(Date.now())
     advance(8 * WEEK - 36 * HOUR) // a Sunday, in the eighth week

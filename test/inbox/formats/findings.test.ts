@@ -160,7 +160,7 @@ describe('a word that nobody knows', () => {
     expect((await world.formats()).findings).toMatchObject([
       {
         code: 'word_unknown',
-        message: 'The status “hibernating” of subscriptions is unknown. In the last weeks, 2 objects had it.',
+        message: 'The status “hibernating” of subscriptions is unknown. In recent weeks, 2 objects had it.',
         ...{ kind: 'subscription', field: 'status', word: 'hibernating', states: 2, api_version: NEW, before: null },
       },
       { code: 'word_unknown', field: 'interval', word: 'fortnight', states: 1 },

@@ -58,7 +58,7 @@ describe('a connection that was busy, and receives nothing', () => {
     expect([status, reasons]).toEqual([
       'degraded',
       [
-        'the connection Stripe has accepted nothing for 7 h, which is unusual for these hours of the week: check its webhook endpoint in the vendor’s dashboard',
+        'the connection Stripe has accepted no deliveries for 7 h, which is unusual for these hours of the week: check its webhook endpoint in the vendor’s dashboard',
       ],
     ])
     await hours(2)

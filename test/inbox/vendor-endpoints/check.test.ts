@@ -25,7 +25,7 @@ const REASONS: [string, (url: string) => Item[], string[], RegExp][] = [
     'the same path at another host',
     (url) => [endpointAt(url.replace('platform.test', 'old.example.com'))],
     ['url_differs'],
-    /sends to another address/,
+    /does not send to the ingest URL/,
   ],
   ['an old version', (url) => [endpointAt(url, { api_version: '2018-11-08' })], ['api_version_old'], /2018-11-08/],
   ['the version of the account', (url) => [endpointAt(url, { api_version: null })], [], /^$/],
@@ -33,7 +33,7 @@ const REASONS: [string, (url: string) => Item[], string[], RegExp][] = [
     'a type that is missing',
     (url) => [endpointAt(url, { enabled_events: ALL_BUT(['customer.deleted']) })],
     ['events_missing'],
-    /^Stripe does not send customer\.deleted, so the billing state misses/,
+    /^Stripe does not send customer\.deleted, so the billing state lacks the changes/,
   ],
   [
     'two types that are missing',
@@ -45,7 +45,7 @@ const REASONS: [string, (url: string) => Item[], string[], RegExp][] = [
     'almost all missing',
     (url) => [endpointAt(url, { enabled_events: ['invoice.paid'] })],
     ['events_missing'],
-    /customer\.subscription\.updated and 14 more types of events, so/,
+    /customer\.subscription\.updated and 14 more event types, so/,
   ],
   [
     'types that two endpoints share',

@@ -42,8 +42,8 @@ export function objectDetail(
       <Doubt of={object} />
       {isOverdue && (
         <p class="warning">
-          The subscription was to renew, and nothing has been received about it since its period ended. Check in the
-          vendor’s dashboard whether it renewed, and whether its events were sent.
+          The subscription should have renewed, but nothing has been received about it since its period ended. Check in
+          the vendor’s dashboard whether it renewed, and whether its events were sent.
         </p>
       )}
       <dl class="facts">

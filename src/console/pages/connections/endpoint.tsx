@@ -18,7 +18,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { connectionPath } from './describe'
 import type { ShownConnection } from './read'
 
-/** Its name differs from that of the stored key, whose form is on the same page. */
+/** The field has another name than the stored key, because both forms are on the same page. */
 export const SET_UP = form(z.strictObject({ write_key: SetUpBody.shape.api_key }), {
   write_key: text('API key that may change webhook endpoints', {
     required: true,
@@ -31,7 +31,7 @@ export const SET_UP = form(z.strictObject({ write_key: SetUpBody.shape.api_key }
 
 type SetUpProps = { c: Visit; row: ConnectionRow; mistakes: Mistakes; label: string }
 
-/** The form that makes or mends the endpoint. Nothing where that is not possible. */
+/** The form that creates or repairs the endpoint. Renders nothing where that is not possible. */
 export function SetUpForm({ c, row, mistakes, label }: SetUpProps) {
   const api = vendorOf(row.vendor)?.endpoints
   if (!api || !can(c, 'connections:write') || !isPublicUrl(publicUrl(c, '/'))) return null
@@ -39,8 +39,8 @@ export function SetUpForm({ c, row, mistakes, label }: SetUpProps) {
     <details class="more-form" open={Boolean(mistakes.write_key ?? mistakes.form)}>
       <summary>{label}</summary>
       <p>
-        The service makes the webhook endpoint at {vendorTitle(row.vendor)}, chooses the events and stores the signing
-        secret. If it has made one before, it mends that one. Endpoints of others stay as they are. Create a key with
+        The service creates the webhook endpoint at {vendorTitle(row.vendor)}, selects the events and stores the signing
+        secret. If it has created one before, it repairs that one. Other endpoints stay as they are. Create a key with
         the permission {api.permission}, and delete it afterwards.
       </p>
       <Post c={c} to={`${connectionPath(c, row)}/endpoint`} class="form">
@@ -54,7 +54,7 @@ export function SetUpForm({ c, row, mistakes, label }: SetUpProps) {
 
 type Props = { c: Visit; of: ShownConnection; mistakes: Mistakes; mistakesOfCheck: Mistakes }
 
-/** What the last check of the endpoint at the vendor has found, with forms to check it again and to mend it. */
+/** What the last check of the endpoint at the vendor found, with forms to check it again and to repair it. */
 export function EndpointAtVendor({ c, of: { row, key, checked }, mistakes, mistakesOfCheck }: Props) {
   const api = vendorOf(row.vendor)?.endpoints
   if (!api) return null
@@ -74,7 +74,12 @@ export function EndpointAtVendor({ c, of: { row, key, checked }, mistakes, mista
       ) : (
         <p class="quiet">With a read-only API key, the service checks the endpoint once a day.</p>
       )}
-      <SetUpForm c={c} row={row} mistakes={mistakes} label={wrong ? 'Mend' : 'Make or mend the endpoint with a key'} />
+      <SetUpForm
+        c={c}
+        row={row}
+        mistakes={mistakes}
+        label={wrong ? 'Repair' : 'Create or repair the endpoint with a key'}
+      />
     </>
   )
 }
@@ -88,7 +93,7 @@ function Found({ c, api, checked }: { c: Visit; api: VendorEndpoints; checked: E
         <p class="warning" role="note">
           {error === 'permission_missing'
             ? `The API key cannot read webhook endpoints. It needs the permission ${api.reading}.`
-            : `The last check failed, because ${vendor} did not send a usable answer. It is repeated within an hour.`}
+            : `The last check failed, because ${vendor} did not send a usable response. The service tries again within an hour.`}
         </p>
       )}
       {result && checked_at !== null && (
@@ -108,7 +113,7 @@ function Found({ c, api, checked }: { c: Visit; api: VendorEndpoints; checked: E
               {consequenceOf(one, vendor)}
             </p>
           ))}
-          {result.findings.length === 0 && <p class="quiet">Nothing was wrong with it.</p>}
+          {result.findings.length === 0 && <p class="quiet">No problems were found.</p>}
         </>
       )}
     </>

@@ -18,7 +18,7 @@ import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import type { ShownConnection } from './read'
 
-/** Which fields the states that events described had: the two newest versions side by side. Renders nothing if none was counted. */
+/** Which fields events set: the two newest versions side by side. Renders nothing if nothing was counted. */
 export function Format({ c, of: { row, formats } }: { c: Visit; of: Pick<ShownConnection, 'row' | 'formats'> }) {
   const { now } = c.get('rt')
   const versions = versionsOf(formats)
@@ -29,8 +29,8 @@ export function Format({ c, of: { row, formats } }: { c: Visit; of: Pick<ShownCo
     <>
       <h2 id="format">Format</h2>
       <p class="quiet">
-        How many of the objects that events described had a value in each field, in the last eight weeks. Counts appear
-        within minutes.
+        The share of objects in events that had a value in each field, over the last eight weeks. Counts appear within
+        minutes.
       </p>
       <Found c={c} connection={row.id} vanished={vanished} words={words} />
       <Table label="Versions" rows={versions} columns={versionColumns(c, formats)} />
@@ -43,7 +43,7 @@ export function Format({ c, of: { row, formats } }: { c: Visit; of: Pick<ShownCo
 
 type FoundProps = { c: Visit; connection: string; vanished: readonly Vanished[]; words: readonly UnknownWord[] }
 
-/** What needs somebody. */
+/** The findings that need attention. */
 function Found({ c, connection, vanished, words }: FoundProps) {
   if (vanished.length + words.length === 0) return null
   return (
@@ -57,7 +57,7 @@ function Found({ c, connection, vanished, words }: FoundProps) {
         ))}
       </ul>
       <p>
-        A vendor may have moved or renamed a field, or you may no longer use it.{' '}
+        The vendor may have moved or renamed a field, or you may no longer use it.{' '}
         <a href={`${pathsOf(c).events}?connection_id=${connection}&status=processed`}>Look at the latest events</a>
       </p>
     </section>
@@ -71,13 +71,13 @@ function versionColumns(c: Visit, rows: readonly FormatRow[]): Column<Version>[]
     ['First', ({ first_event }) => <Time at={idTime(first_event)} now={now} />],
     ['Last', ({ last_event }) => <Time at={idTime(last_event)} now={now} />],
     ['Objects', ({ events }) => events.toLocaleString('en'), 'number'],
-    ['Events to look at', ({ api_version }) => <ToLookAt c={c} rows={rows} version={api_version} />],
+    ['Latest events', ({ api_version }) => <ToLookAt c={c} rows={rows} version={api_version} />],
   ]
 }
 
 const VersionName = ({ of }: { of: string }) => (of === '' ? <span class="quiet">not named</span> : <code>{of}</code>)
 
-/** The last event of each kind that was counted of a version. */
+/** The last counted event of each kind for a version. */
 function ToLookAt({ c, rows, version }: { c: Visit; rows: readonly FormatRow[]; version: string }) {
   const own = rows.filter(({ api_version }) => api_version === version)
   const last = SHOWN_KINDS.flatMap((kind) => {
@@ -115,7 +115,7 @@ function Kind({ kind, rows, versions, vanished }: KindProps) {
   const title = `${KIND_WORDS[kind].charAt(0).toUpperCase()}${KIND_WORDS[kind].slice(1)}`
   const columns: Column<string>[] = [
     ['Field', (field) => <code>{field}</code>],
-    // The older one first, as one reads.
+    // The older version first, in reading order.
     ...shown.toReversed().map(({ api_version }): Column<string> => {
       const { events, fields } = sumOf(own, api_version)
       return [

@@ -24,7 +24,7 @@ export const paddle: Guide = {
     </>,
     <>Choose the webhook as the notification type, and paste the ingest URL.</>,
     <>
-      Select the events. These become billing state here, or say which consumer a customer is:{' '}
+      Select these events. They become billing state here, or identify the consumer of a customer:{' '}
       <Families of={paddleEndpoints} />.
     </>,
     <>
@@ -49,7 +49,7 @@ export const stripe: Guide = {
       <strong>Create new destination</strong>.
     </>,
     <>
-      Select the events. These become billing state here, or say which consumer a customer is:{' '}
+      Select these events. They become billing state here, or identify the consumer of a customer:{' '}
       <Families of={stripeEndpoints} />. If Stripe asks for a payload style, choose <strong>Snapshot</strong>: thin
       events need an API key too.
     </>,

@@ -29,7 +29,7 @@ export type ShownConnection = {
   refusals: RefusedFor[]
   /** Why deliveries were refused, newest first. */
   diagnoses: DiagnosisRow[]
-  /** What was counted of its events' fields. */
+  /** The counts of fields in its events. */
   formats: FormatRow[]
   /** The key of the vendor's API; null if there is none. */
   key: VendorKeyRow | null

@@ -20,7 +20,7 @@ type SetupProps = {
   c: Visit
   of: ShownConnection
   mistakes: Mistakes
-  /** Of the form that makes the endpoint with a key. */
+  /** Mistakes in the form that creates the endpoint with a key. */
   mistakesOfKey: Mistakes
   suggested: string
 }

@@ -54,7 +54,7 @@ export function Summary({ c, row, links }: SummaryProps) {
         )}
         <Fact name="Deliveries">
           {row.deliveries === 0 ? (
-            'none: it was read from the vendor’s list of events'
+            'none: the service read it from the vendor’s list of events'
           ) : row.deliveries === 1 ? (
             'One'
           ) : (
