@@ -36,7 +36,7 @@ export async function formatWorld() {
       ),
     /** What health says of formats. */
     reasons: async (): Promise<string[]> =>
-      (await world.api('/webhooks/health')).body.reasons.filter((one: string) => one.includes('no longer have')),
+      (await world.api('/webhooks/health')).body.reasons.filter((one: string) => one.includes('no longer set')),
   } satisfies BillingWorld & Record<string, unknown>
 }
 
