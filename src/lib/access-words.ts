@@ -15,7 +15,7 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
   billing: { label: 'Events and billing', hint: 'Events, health, subscriptions, invoices. Write replays events.' },
   connections: {
     label: 'Connections',
-    hint: 'Write also adds and removes signing secrets and the API key of the vendor, makes the webhook endpoint at the vendor, sets how deliveries are verified, and runs imports.',
+    hint: 'Write also adds and removes signing secrets and the API key of the vendor, creates and repairs the webhook endpoint at the vendor, sets how deliveries are verified, and runs imports.',
   },
   audit_log: { label: 'Audit log', hint: 'Who changed what.' },
   consumers: {
