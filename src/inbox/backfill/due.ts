@@ -38,7 +38,7 @@ export async function startBackfills({ db, fetches, now }: Runtime, after: strin
   const from = sql`FROM (${some}) ${vendorKeys} CROSS JOIN ${connections} ON ${isOpen}
     WHERE ${vendorKeys.state} = 'ok' AND ${not(isDeleted(project_id))} ON CONFLICT DO UPDATE SET due_at = excluded.due_at
     WHERE ${backfills.due_at} IS NULL`
-  const isDue = and(lte(b.due_at, now), lte(b.lease_until, now))
+  const isDue = and(lte(b.due_at, now), lte(b.lease_until, now), not(isDeleted(b.project_id)))
   const due = sql`SELECT ${b.project_id}, ${b.connection_id} FROM ${backfills} ${b} INDEXED BY backfills_due
     WHERE ${isDue} ORDER BY ${b.due_at} LIMIT ${LOOKED_AT_ONCE}`
   const { next, asked } = await batch(db, {

@@ -1,7 +1,8 @@
-import { and, eq, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, lte, not, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { excluded } from '../../db/sql'
+import { isDeleted } from '../../tenancy/project'
 import { connections } from '../connections/schema'
 import { vendorKeys } from '../vendor-api/schema'
 import { CHECK_LEASE, CHECKED_EVERY, MAX_CHECKS_BEGUN } from './limits'
@@ -54,7 +55,7 @@ export function endpointNotDue(db: Db, of: Place) {
 /** Takes the endpoints whose check is due, the longest due first. If a worker does not finish one, it is due again after a while. */
 export function takeDueChecks(db: Db, now: number) {
   const due = sql`SELECT ${vendorEndpoints.project_id}, ${vendorEndpoints.connection_id} FROM ${vendorEndpoints}
-    INDEXED BY vendor_endpoints_due WHERE ${lte(vendorEndpoints.due_at, now)} ORDER BY ${vendorEndpoints.due_at} LIMIT ${MAX_CHECKS_BEGUN}`
+    INDEXED BY vendor_endpoints_due WHERE ${and(lte(vendorEndpoints.due_at, now), not(isDeleted(vendorEndpoints.project_id)))} ORDER BY ${vendorEndpoints.due_at} LIMIT ${MAX_CHECKS_BEGUN}`
   return db
     .update(vendorEndpoints)
     .set({ due_at: now + CHECK_LEASE })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/time'
 import { stripeSubscription } from '../../billing/payloads'
 import { changeAccount, countingD1, stripeEvent } from '../../harness'
-import { advance, cron, fail, MODES, newWorld, rows, stopClock, tamperedD1 } from '../pipeline'
+import { advance, cron, fail, isOf, MODES, newWorld, rows, stopClock, tamperedD1 } from '../pipeline'
 import { expectSound } from '../thin/sound'
 import { type DoubtWorld, doubtWorld, tied } from './world'
 
@@ -110,7 +110,7 @@ describe('however many objects one project has in doubt', () => {
     many.fetches.lose()
     advance(FIRST)
     await cron(many.bindings)
-    const doubts = many.fetches.waiting().filter(({ body }) => (body as { what?: string }).what === 'doubt')
+    const doubts = many.fetches.waiting().filter(isOf('doubt'))
     const sent = doubts.map(({ body }) => body.project_id)
     expect(sent.filter((project) => project === many.project)).toHaveLength(1)
     expect(sent.filter((project) => project === one.project)).toHaveLength(1)

@@ -3,7 +3,7 @@ import { DAY, MINUTE, SECOND } from '../../../src/lib/time'
 import { stripeEventOf } from '../../billing/payloads'
 import { stripeObjects } from '../../harness'
 import { end } from '../../projects/ending'
-import { advance, cron, rows, stopClock } from '../pipeline'
+import { advance, cron, isOf, rows, stopClock } from '../pipeline'
 import { brief, importWorld } from './world'
 
 beforeEach(() => {
@@ -98,7 +98,8 @@ describe('an import', () => {
     const world = await importWorld(OBJECTS)
     const id = await world.start(CUSTOMERS)
     world.fetches.lose()
-    const own = () => world.fetches.waiting().filter(({ body }) => body.project_id === world.project)
+    const own = () =>
+      world.fetches.waiting().filter((sent) => sent.body.project_id === world.project && isOf('import')(sent))
     const bindings = { FETCHES: world.fetches.EVENTS, EVENTS: world.queue.EVENTS }
     await cron(bindings)
     expect(own()).toEqual([]) // the Queue may still have it

@@ -105,3 +105,9 @@ export function memoryQueue(name = queueOf(STORE_NUMBER), most = 100) {
   }
 }
 export type MemoryQueue = ReturnType<typeof memoryQueue>
+
+/** Whether a message of the queue of fetches asks for this. */
+export const isOf =
+  (what: 'event' | 'import' | 'doubt') =>
+  ({ body }: { body: unknown }): boolean =>
+    (body as { what?: string }).what === what

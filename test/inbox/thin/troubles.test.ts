@@ -3,7 +3,7 @@ import { MAX_TRIES } from '../../../src/inbox/process/limits'
 import { HOUR, SECOND } from '../../../src/lib/time'
 import { stripeEventOf, stripeSubscription } from '../../billing/payloads'
 import { changeAccount } from '../../harness'
-import { advance, cron, rows, stopClock, tamperedD1 } from '../pipeline'
+import { advance, cron, isOf, rows, stopClock, tamperedD1 } from '../pipeline'
 import { setKey } from '../refresh/world'
 import { expectSound } from './sound'
 import { thinEvent, thinWorld } from './world'
@@ -188,7 +188,9 @@ describe('the sweep', () => {
     }
     expect(world.queue.sent).toHaveLength(sent)
     expect(
-      world.fetches.sent.slice(1).flatMap(({ body }) => (body.project_id === world.project ? [body] : [])),
+      world.fetches.sent
+        .slice(1)
+        .flatMap(({ body }) => (body.project_id === world.project && isOf('event')({ body }) ? [body] : [])),
     ).toMatchObject([
       { what: 'event', via: 'sweep' },
       { what: 'event', via: 'sweep' },
