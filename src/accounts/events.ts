@@ -2,7 +2,8 @@ import { and, type Column, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
 import type { Directory, Query } from '../db/client'
 import { deleteSome } from '../db/delete-some'
 import { insertFrom } from '../db/insert-from'
-import { bare, excluded } from '../db/sql'
+import { bare } from '../db/sql'
+import { replaced } from '../db/upsert'
 import { idFloor, newId } from '../lib/ids'
 import { HOUR } from '../lib/time'
 import type { ByClient, Client } from './by'
@@ -87,14 +88,13 @@ function failedEvent(
     type: sql`${type}`,
     at: sql`${now}`,
   }
-  const latest = [at, user_agent, country].map((column) => sql`${bare(column)} = ${excluded(column)}`)
   return insertFrom(
     db,
     accountEvents,
     row,
     sql`${from}
       ON CONFLICT (${bare(accountEvents.user_id, accountEvents.id)})
-      DO UPDATE SET ${bare(count)} = ${count} + 1, ${sql.join(latest, sql`, `)}`,
+      DO UPDATE SET ${bare(count)} = ${count} + 1, ${replaced(at, user_agent, country)}`,
   )
 }
 

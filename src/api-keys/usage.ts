@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { count, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
-import { DAY, HOUR, iso } from '../lib/time'
+import { DAY, HOUR, iso, isoDay } from '../lib/time'
 import { type DayOfKey, firstStep } from './counts'
 import { MAX_REFUSED_CALLS, SHOWN_NETWORKS, SHOWN_OPERATIONS } from './limits'
 import type { Seen } from './schema'
@@ -107,7 +107,7 @@ export function liveTraffic(days: readonly DayOfKey[], now: number): Usage['live
 function presentDay({ day, counts, seen }: DayOfKey, seesNetworks: boolean): Usage['days'][number] {
   const operations = countsOf(counts, 'op:').toSorted(([, a], [, b]) => b - a)
   return {
-    day: iso(day * DAY).slice(0, 10),
+    day: isoDay(day * DAY),
     requests: counts.requests ?? 0,
     refused: Object.fromEntries(countsOf(counts, 'refused:')),
     operations: operations.slice(0, SHOWN_OPERATIONS).map(([operation, requests]) => ({ operation, requests })),

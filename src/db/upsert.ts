@@ -9,6 +9,14 @@ export function addUp(...columns: Column[]): SQL {
   )
 }
 
+/** For `ON CONFLICT DO UPDATE SET`: what the INSERT had takes the place of what is there, for each of these columns. */
+export function replaced(...columns: Column[]): SQL {
+  return sql.join(
+    columns.map((column) => sql`${bare(column)} = ${excluded(column)}`),
+    sql`, `,
+  )
+}
+
 /**
  * As {@link addUp}, for a column of JSON counts (`{ name: n }`): each name's counts are added.
  *

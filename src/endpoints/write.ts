@@ -3,7 +3,8 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { audited } from '../audit/store'
 import { batch, type Db, type Queries, rawWrite } from '../db/client'
 import { insertWhere } from '../db/insert-where'
-import { bare, excluded, valuesOf } from '../db/sql'
+import { bare, valuesOf } from '../db/sql'
+import { replaced } from '../db/upsert'
 import { deliveries, deliveryRuns, type KeptAttempt, resends, webhookEndpoints } from '../followers/schema'
 import { newId } from '../lib/ids'
 import { endpointEntry } from './endpoint'
@@ -97,15 +98,11 @@ function upserted(db: Db, lease: Lease, parked: readonly Parked[]) {
     columns.map(({ name }) => sql`j.value ->> ${name}`),
     sql`, `,
   )
-  const sets = sql.join(
-    [state, tries, due_at, attempted_at, status, error].map((column) => sql`${bare(column)} = ${excluded(column)}`),
-    sql`, `,
-  )
   return rawWrite(
     db,
     sql`INSERT INTO ${deliveries} (${bare(project_id, endpoint_id, ...columns)})
       SELECT ${lease.project_id}, ${lease.endpoint_id}, ${values} FROM json_each(${rows}) j WHERE ${hasLease(lease)}
-      ON CONFLICT DO UPDATE SET ${sets}`,
+      ON CONFLICT DO UPDATE SET ${replaced(state, tries, due_at, attempted_at, status, error)}`,
   )
 }
 

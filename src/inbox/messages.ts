@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { writeLog } from '../http/log'
 import type { EventKey } from './process/claim'
 
 /** An event for the consumer: ids, never payloads or secrets. */
@@ -40,6 +41,19 @@ export type SpooledMessage = z.infer<typeof SpooledMessage>
 /** Sends a delivery to the consumer. @throws where the Queue does not take it */
 export async function sendSpooled(queue: Queue<unknown>, message: SpooledMessage, delaySeconds = 0): Promise<void> {
   await queue.send(message, { contentType: 'v8', delaySeconds })
+}
+
+/** As {@link sendEvents}. If the Queue does not take them, the sweep finds them. */
+export async function sendOrLeave(
+  queue: Queue<unknown>,
+  keys: readonly EventKey[],
+  options: { perSecond?: number } = {},
+): Promise<void> {
+  try {
+    await sendEvents(queue, keys, options)
+  } catch (error) {
+    writeLog('warn', 'queue_send_failed', { events: keys.length, error: String(error) })
+  }
 }
 
 /** Messages that one `sendBatch` takes. */

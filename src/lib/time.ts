@@ -8,6 +8,11 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
+/** Milliseconds since the epoch → the day in UTC: `YYYY-MM-DD`. */
+export function isoDay(ms: number): string {
+  return iso(ms).slice(0, 10)
+}
+
 /** As {@link iso}, keeping null. */
 export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : iso(ms)

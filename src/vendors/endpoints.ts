@@ -84,13 +84,13 @@ export function familiesOf({ needed, useful }: Pick<VendorEndpoints, 'needed' | 
 }
 
 /** A form as Stripe takes it. */
-export function formBody(fields: readonly (readonly [name: string, value: string])[]) {
+export function bodyOfForm(fields: readonly (readonly [name: string, value: string])[]) {
   const text = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString()
   return { type: 'application/x-www-form-urlencoded', text }
 }
 
 /** A body in JSON. */
-export function jsonBody(value: Json) {
+export function bodyOfJson(value: Json) {
   return { type: 'application/json', text: JSON.stringify(value) }
 }
 

@@ -1,4 +1,11 @@
-import { type EndpointFacts, jsonBody, markIn, markText, type VendorEndpoints, type WantedEndpoint } from './endpoints'
+import {
+  bodyOfJson,
+  type EndpointFacts,
+  markIn,
+  markText,
+  type VendorEndpoints,
+  type WantedEndpoint,
+} from './endpoints'
 import { at, flag, isObject, type Json, numericId, objects, text } from './lib/json'
 import { paddleApi } from './paddle-api'
 
@@ -56,13 +63,13 @@ export const paddleEndpoints: VendorEndpoints = {
   create: (wanted) => ({
     method: 'POST',
     pattern: '/notification-settings',
-    body: jsonBody({ type: 'url', ...fieldsOf(wanted) }),
+    body: bodyOfJson({ type: 'url', ...fieldsOf(wanted) }),
   }),
   change: (id, wanted) => ({
     method: 'PATCH',
     pattern: '/notification-settings/{id}',
     ids: { id },
-    body: jsonBody({ active: true, ...fieldsOf(wanted) }),
+    body: bodyOfJson({ active: true, ...fieldsOf(wanted) }),
   }),
   remove: (id) => ({ method: 'DELETE', pattern: '/notification-settings/{id}', ids: { id } }),
   made: ({ data }) => (isObject(data) ? factsOf(data) : null),

@@ -1,4 +1,4 @@
-import { type EndpointFacts, formBody, type VendorEndpoints, type WantedEndpoint } from './endpoints'
+import { bodyOfForm, type EndpointFacts, type VendorEndpoints, type WantedEndpoint } from './endpoints'
 import { at, flag, isObject, type Json, objects, text, texts } from './lib/json'
 import { STRIPE_VERSION, stripeApi } from './stripe-api'
 
@@ -77,13 +77,13 @@ export const stripeEndpoints: VendorEndpoints = {
   create: (wanted) => ({
     method: 'POST',
     pattern: '/v1/webhook_endpoints',
-    body: formBody([['api_version', STRIPE_VERSION], ['description', 'Platform API'], ...fieldsOf(wanted)]),
+    body: bodyOfForm([['api_version', STRIPE_VERSION], ['description', 'Platform API'], ...fieldsOf(wanted)]),
   }),
   change: (id, wanted) => ({
     method: 'POST',
     pattern: '/v1/webhook_endpoints/{id}',
     ids: { id },
-    body: formBody([['disabled', 'false'], ...fieldsOf(wanted)]),
+    body: bodyOfForm([['disabled', 'false'], ...fieldsOf(wanted)]),
   }),
   remove: (id) => ({ method: 'DELETE', pattern: '/v1/webhook_endpoints/{id}', ids: { id } }),
   made: factsOf,

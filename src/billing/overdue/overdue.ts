@@ -17,9 +17,9 @@ export const saidBy = ({ candidates }: Pick<Columns, 'candidates'>, field: strin
 const before = (now: number) => new Date(now).toISOString().slice(0, -1)
 
 /**
- * Whether a subscription in live mode was due to renew a day ago, and nothing was heard of it since: an expression over the columns of
- * its object. One that is to be canceled or paused does not renew. A row so large that reading it would hold up the
- * database is passed over.
+ * Whether a subscription in live mode should have renewed at least a day ago, and nothing has been received about it since, as an expression over
+ * the columns of its object. A subscription that will be canceled or paused does not renew. A very large row counts as not overdue, because reading
+ * it would hold up the database.
  */
 export function isOverdue(of: Columns, now: number): SQL {
   const said = (field: string) => saidBy(of, field)
@@ -38,7 +38,7 @@ export function isOverdue(of: Columns, now: number): SQL {
   return and(can_renew, lte(period_end, before(now - OVERDUE_AFTER)), lte(of.updated, period_end)) as SQL
 }
 
-/** Whether the cron's last walk found that a subscription is overdue, and it still is. Only a few rows are asked for more than that. */
+/** Whether a subscription was overdue in the cron's last walk and still is. The second question reads the row, so it is asked of few rows. */
 export function isKnownOverdue(of: Columns, now: number): SQL {
   const isOne = and(
     eq(overdueSubscriptions.project_id, of.project_id),

@@ -239,7 +239,7 @@ function fewOf(ofKind: SQL | undefined, { filters: { customer, overdue }, custom
     all: sql`SELECT ${o}.* ${from}`,
   }
 }
-/** The same for overdue subscriptions: those that the cron's last walk found. */
+/** The same for the overdue subscriptions that the cron found in its last walk. */
 function fewOverdue(ofKind: SQL | undefined) {
   const due = overdueSubscriptions
   const from = sql`FROM ${due} CROSS JOIN ${billingObjects} ${o} ON ${o.project_id} = ${due.project_id}

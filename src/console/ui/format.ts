@@ -1,4 +1,4 @@
-import { DAY, HOUR, iso, MINUTE, SECOND } from '../../lib/time'
+import { DAY, HOUR, iso, isoDay, MINUTE, SECOND } from '../../lib/time'
 
 /** A timestamp in milliseconds; null if it is missing or invalid. */
 export function timeOf(iso: string | null): number | null {
@@ -21,7 +21,7 @@ export function relative(at: number, now: number): string {
     number,
     number,
   ]
-  if (days > MOST_DAYS) return iso(at).slice(0, 10)
+  if (days > MOST_DAYS) return isoDay(at)
   if (minutes === 0) return at > now ? 'in a moment' : 'just now'
   const amount = minutes < 60 ? `${minutes} min` : hours < 24 ? `${hours} h` : `${days} d`
   return at > now ? `in ${amount}` : `${amount} ago`

@@ -9,7 +9,7 @@ import { isDeleted } from '../../tenancy/project'
 import { VENDOR_NAMES, vendorOf } from '../../vendors'
 import { connections } from '../connections/schema'
 import { vendorKeys } from '../vendor-api/schema'
-import { ASKED_AGAIN_MS, LOOKED_AT_ONCE } from './limits'
+import { LEFT_TO_QUEUE_MS, LOOKS_AT_ONCE } from './limits'
 import { sendBackfills } from './message'
 import { backfills } from './schema'
 
@@ -19,8 +19,8 @@ const b = alias(backfills, 'b')
 const LISTING = VENDOR_NAMES.filter((name) => vendorOf(name)?.api?.pastEvents !== undefined)
 
 /**
- * One step of an hour's look at which connections have a key with which their vendor's events can be listed. Asks the Queue for those that
- * are due.
+ * One step of an hourly pass over connections that have an API key, at vendors that list past events. Sends a message for each connection
+ * whose look is due.
  *
  * @param after the connection that the last step came to, as it says; empty: none
  */
@@ -28,7 +28,7 @@ export async function startBackfills({ db, fetches, now }: Runtime, after: strin
   const [project = '', id = ''] = after.split(' ')
   const { project_id, connection_id } = vendorKeys
   const some = sql`SELECT * FROM ${vendorKeys} WHERE (${project_id}, ${connection_id}) > (${project}, ${id})
-    ORDER BY ${project_id}, ${connection_id} LIMIT ${LOOKED_AT_ONCE}`
+    ORDER BY ${project_id}, ${connection_id} LIMIT ${LOOKS_AT_ONCE}`
   const isOpen = and(
     eq(connections.id, connection_id),
     isNull(connections.deleted_at),
@@ -40,7 +40,7 @@ export async function startBackfills({ db, fetches, now }: Runtime, after: strin
     WHERE ${backfills.due_at} IS NULL`
   const isDue = and(lte(b.due_at, now), lte(b.lease_until, now), not(isDeleted(b.project_id)))
   const due = sql`SELECT ${b.project_id}, ${b.connection_id} FROM ${backfills} ${b} INDEXED BY backfills_due
-    WHERE ${isDue} ORDER BY ${b.due_at} LIMIT ${LOOKED_AT_ONCE}`
+    WHERE ${isDue} ORDER BY ${b.due_at} LIMIT ${LOOKS_AT_ONCE}`
   const { next, asked } = await batch(db, {
     made: insertFrom(
       db,
@@ -59,12 +59,12 @@ export async function startBackfills({ db, fetches, now }: Runtime, after: strin
     // Until then, they are left to the Queue.
     asked: db
       .update(backfills)
-      .set({ due_at: now + ASKED_AGAIN_MS })
+      .set({ due_at: now + LEFT_TO_QUEUE_MS })
       .where(sql`(${backfills.project_id}, ${backfills.connection_id}) IN (${due})`)
       .returning({ project_id: backfills.project_id, connection_id: backfills.connection_id }),
   })
   await sendBackfills(fetches, asked)
   const last = next.at(-1)
-  const isDone = (!last || next.length < LOOKED_AT_ONCE) && asked.length < LOOKED_AT_ONCE
+  const isDone = (!last || next.length < LOOKS_AT_ONCE) && asked.length < LOOKS_AT_ONCE
   return { done: asked.length, after: isDone || !last ? null : `${last.project_id} ${last.connection_id}` }
 }

@@ -3,10 +3,10 @@ import * as z from 'zod'
 import type { Db } from '../../db/client'
 import { count, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
-import { DAY, iso, isoOrNull } from '../../lib/time'
+import { DAY, iso, isoDay, isoOrNull } from '../../lib/time'
 import { BACKFILL_ERRORS, backfills } from './schema'
 
-/** How far the events of a vendor have been compared with those that were delivered, as the API shows it. */
+/** The progress of a connection's backfill, as the API shows it. */
 export const Backfill = named(
   'Backfill',
   z.object({
@@ -45,6 +45,6 @@ export function presentBackfill({ checked_until, missed, gaps, error }: Row): z.
 
 /** How many events were missed on the day (UTC) of a time (ms) and on the day before. */
 export function missedLately({ missed }: Pick<Row, 'missed'>, now: number): number {
-  const days = [now, now - DAY].map((time) => new Date(time).toISOString().slice(0, 10))
+  const days = [now, now - DAY].map(isoDay)
   return days.reduce((sum, day) => sum + (missed[day] ?? 0), 0)
 }

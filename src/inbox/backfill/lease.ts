@@ -5,6 +5,7 @@ import { isDeleted } from '../../tenancy/project'
 import type { Connection } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { CLOCKS_DIFFER_MS } from '../fetches/limits'
+import { ofConnection } from '../of-connection'
 import { findSourceKeyOf, type SourceKeyRow } from '../refresh/keys'
 import { LOOK_LEASE_MS } from './limits'
 import type { BackfillKey } from './message'
@@ -21,9 +22,6 @@ export type TakenLook = {
   token: string
 }
 
-const at = ({ project_id, connection_id }: BackfillKey) =>
-  and(eq(backfills.project_id, project_id), eq(backfills.connection_id, connection_id))
-
 /** Takes a look, so that no other worker goes on with it. @returns null if another one has it, or its project is deleted */
 export async function takeLook(db: Db, key: BackfillKey): Promise<TakenLook | null> {
   const now = Date.now()
@@ -34,12 +32,12 @@ export async function takeLook(db: Db, key: BackfillKey): Promise<TakenLook | nu
     taken: db
       .update(backfills)
       .set({ lease_token: token, lease_until: now + LOOK_LEASE_MS })
-      .where(and(at(key), isFree)),
+      .where(and(ofConnection(backfills, key), isFree)),
     rows: db
       .select({ row: backfills, since, status: connections.status })
       .from(backfills)
       .innerJoin(connections, eq(connections.id, backfills.connection_id))
-      .where(and(at(key), eq(backfills.lease_token, token))),
+      .where(and(ofConnection(backfills, key), eq(backfills.lease_token, token))),
     sources: findSourceKeyOf(db, key.project_id, key.connection_id),
   })
   return rows[0] ? { ...rows[0], source: sources[0] ?? null, token } : null
@@ -50,12 +48,7 @@ export async function keepLook(db: Db, { row, token }: TakenLook, changes: Parti
   const kept = db
     .update(backfills)
     .set(changes)
-    .where(and(at(row), eq(backfills.lease_token, token)))
+    .where(and(ofConnection(backfills, row), eq(backfills.lease_token, token)))
     .returning({ id: backfills.connection_id })
   return (await run(db, kept)).length > 0
-}
-
-/** Forgets how far the events of a connection were compared, because it no longer has a key. */
-export async function forgetLook(db: Db, { row, token }: TakenLook): Promise<void> {
-  await run(db, db.delete(backfills).where(and(at(row), eq(backfills.lease_token, token))))
 }

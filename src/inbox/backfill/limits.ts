@@ -17,8 +17,8 @@ export const MISSED_DEGRADED = 10
 export const LOOK_EVERY_MS = 50 * MINUTE
 
 /** Connections that one step of the cron asks for, and for how long (ms) it leaves one to its worker: until the next hour. */
-export const LOOKED_AT_ONCE = 100
-export const ASKED_AGAIN_MS = 10 * MINUTE
+export const LOOKS_AT_ONCE = 100
+export const LEFT_TO_QUEUE_MS = 10 * MINUTE
 /** Pages that one message reads: the vendor's limit is for others too. After so long (ms), or so many statements, it leaves the rest to the next one. */
 export const PAGES_A_MESSAGE = 3
 export const LOOK_WITHIN_MS = 20 * SECOND

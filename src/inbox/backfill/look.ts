@@ -1,17 +1,17 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
-import { DAY, HOUR } from '../../lib/time'
-import { MAX_STORE_BYTES } from '../../stores/limits'
+import { DAY, HOUR, isoDay } from '../../lib/time'
 import { vendorOf } from '../../vendors'
 import { isObject, type Json } from '../../vendors/lib/json'
 import type { PastEvents } from '../../vendors/past-events'
 import { apart } from '../fetches/apart'
 import { FAILED_WAIT_S } from '../fetches/limits'
-import { FILLING_SHARE, FILLING_WAIT_MS } from '../imports/limits'
+import { isFilling } from '../imports/filling'
+import { FILLING_WAIT_MS } from '../imports/limits'
 import { ifOpened, openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
 import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
 import { markRefused } from '../vendor-api/keys'
-import { type BackfillRow, forgetLook, keepLook, type TakenLook, takeLook } from './lease'
+import { type BackfillRow, keepLook, type TakenLook, takeLook } from './lease'
 import {
   FAILED_WAIT_MS,
   LOOK_EVERY_MS,
@@ -30,7 +30,8 @@ import { recordMissed } from './record-missed'
 import type { BackfillError, Gap } from './schema'
 
 /**
- * Goes on with looks at what vendors have sent, one after the other. Those for which there is no time come again.
+ * Compares vendors' lists of events with what was received, one connection after the other. If there is no time for a connection, its message
+ * comes again.
  *
  * @returns for each message, after how many seconds it is to be delivered again; null if it is done
  */
@@ -53,27 +54,13 @@ export async function runBackfills(rt: Runtime, messages: readonly BackfillMessa
 async function goOn(rt: Runtime, message: BackfillMessage, until: number): Promise<void> {
   const taken = await takeLook(rt.db, message)
   if (!taken) return
-  const { source } = taken
-  if (!source) return forgetLook(rt.db, taken)
   const free = { lease_token: null, lease_until: 0 }
-  // The cron makes it due again once it is active.
-  if (taken.status !== 'active') {
-    await keepLook(rt.db, taken, { ...free, due_at: null })
-    return
-  }
-  if (source.key.state !== 'ok') {
-    await keepLook(rt.db, taken, { ...free, error: 'api_key_refused', due_at: null })
-    return
-  }
-  const held = heldBack(rt, source)
-  if (held) {
-    await keepLook(rt.db, taken, { ...free, ...held })
-    return
-  }
-  const key = await ifOpened(openSourceKey(rt, source, 'background'))
+  const held = heldBack(rt, taken)
+  const key = held ? null : await ifOpened(openSourceKey(rt, taken.source as SourceKeyRow, 'background'))
   const list = key?.api.pastEvents
   if (!key || !list) {
-    await keepLook(rt.db, taken, { ...free, error: 'encryption_key_unavailable', due_at: Date.now() + FAILED_WAIT_MS })
+    const unopened = { error: 'encryption_key_unavailable', due_at: Date.now() + FAILED_WAIT_MS } as const
+    await keepLook(rt.db, taken, { ...free, ...(held ?? unopened) })
     return
   }
   let row = begun(rt, taken, list)
@@ -95,12 +82,20 @@ async function goOn(rt: Runtime, message: BackfillMessage, until: number): Promi
 
 const whole = ({ looks_from, looks_until, cursor, gaps }: BackfillRow) => ({ looks_from, looks_until, cursor, gaps })
 
-/** What a look waits for, as imports do: the vendor wants to be left alone, or deliveries need the room that is left. */
-function heldBack({ db }: Runtime, { key }: SourceKeyRow): Pick<BackfillRow, 'error' | 'due_at'> | null {
+/**
+ * Why a look does not go on: null if nothing prevents it. Without `due_at`, the cron makes it due again once the connection is active and has a
+ * key that works. As for imports, the vendor may want to be left alone, and deliveries may need the room that is left.
+ */
+function heldBack(
+  { db }: Runtime,
+  { status, source }: TakenLook,
+): Pick<Partial<BackfillRow>, 'error' | 'due_at'> | null {
   const now = Date.now()
-  if ((db.meter.size_bytes ?? 0) >= FILLING_SHARE * MAX_STORE_BYTES)
-    return { error: 'database_filling', due_at: now + FILLING_WAIT_MS }
-  if (key.not_before !== null && key.not_before > now) return { error: 'vendor_unavailable', due_at: key.not_before }
+  if (status !== 'active' || !source) return { due_at: null }
+  const { state, not_before } = source.key
+  if (state !== 'ok') return { error: 'api_key_refused', due_at: null }
+  if (isFilling(db)) return { error: 'database_filling', due_at: now + FILLING_WAIT_MS }
+  if (not_before !== null && not_before > now) return { error: 'vendor_unavailable', due_at: not_before }
   return null
 }
 
@@ -198,9 +193,8 @@ async function refused(rt: Runtime, key: SourceKey, row: BackfillRow, answer: Ve
 
 /** The numbers of missed events by day, with today's number increased. Days that are too old are left out. */
 function addedTo(missed: Record<string, number>, n: number, now: number): Record<string, number> {
-  const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
-  const today = dayOf(now)
-  const first = dayOf(now - (MISSED_DAYS - 1) * DAY)
+  const today = isoDay(now)
+  const first = isoDay(now - (MISSED_DAYS - 1) * DAY)
   const kept = Object.entries(missed).filter(([day]) => day >= first)
   return { ...Object.fromEntries(kept), [today]: (missed[today] ?? 0) + n }
 }

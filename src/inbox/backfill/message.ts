@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { sendFetches } from '../fetches/send'
 
 /** A look at the events of a connection's vendor. Its row says how far it has come. */
 export const BackfillMessage = z.object({
@@ -15,12 +16,8 @@ export async function sendBackfills(
   keys: readonly BackfillKey[],
   delaySeconds = 0,
 ): Promise<void> {
-  if (keys.length === 0) return
-  await queue.sendBatch(
-    keys.map(({ project_id, connection_id }) => ({
-      body: { what: 'backfill', project_id, connection_id } satisfies BackfillMessage,
-      contentType: 'json' as const,
-      delaySeconds,
-    })),
+  const messages = keys.map(
+    ({ project_id, connection_id }): BackfillMessage => ({ what: 'backfill', project_id, connection_id }),
   )
+  await sendFetches(queue, messages, delaySeconds)
 }

@@ -1,13 +1,12 @@
 import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { raw, run } from '../../db/client'
 import type { Runtime } from '../../env'
-import { writeLog } from '../../http/log'
 import { utf8 } from '../../lib/crypto'
 import { vendorOf } from '../../vendors'
 import type { Json } from '../../vendors/lib/json'
 import type { Vendor } from '../../vendors/vendor'
 import { connections } from '../connections/schema'
-import { sendEvents } from '../messages'
+import { sendOrLeave } from '../messages'
 import { readDelivery } from '../receive/read-delivery'
 import { asRecorded, type Recording } from '../receive/recording'
 import type { SourceKey } from '../refresh/keys'
@@ -16,8 +15,8 @@ import { events } from '../schema'
 import { REPLACED_WITHIN_MS } from './limits'
 
 /**
- * Records those of these events that no connection of the project has received from the vendor, as if they had been delivered, and sends them to the
- * consumer. Known ones are asked for first: a duplicate would write rows.
+ * Records the events that no connection of the project has received, as if the vendor had delivered them, and sends them to the consumer. First it
+ * reads which events are known, because a duplicate would write rows.
  *
  * @returns how many were recorded, and whether these are all: the connection may have changed since it was read
  */
@@ -41,10 +40,10 @@ export async function recordMissed(
     })
   }
   const recorded = await recordInBatches(rt.db, recordings)
-  await sendEvents(
+  await sendOrLeave(
     rt.events,
     recorded.map((event_id) => ({ project_id: key.project_id, event_id })),
-  ).catch((error) => writeLog('warn', 'queue_send_failed', { events: recorded.length, error: String(error) }))
+  )
   return { recorded: recorded.length, areAll: recorded.length === missed.length }
 }
 

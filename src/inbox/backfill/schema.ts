@@ -15,7 +15,7 @@ export type BackfillError = (typeof BACKFILL_ERRORS)[number]
 /** A period (ms) that could not be checked, because the vendor no longer has its events. `to` is exclusive. */
 export type Gap = { from: number; to: number }
 
-/** How far the events of a connection's vendor have been compared with those that were delivered. */
+/** For each connection with an API key: how far the vendor's list of events has been compared with what was received. */
 export const backfills = sqliteTable(
   'backfills',
   {

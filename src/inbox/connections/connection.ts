@@ -10,6 +10,7 @@ import { removedForgotten } from '../diagnoses/removed'
 import { diagnosesForgotten } from '../diagnoses/store'
 import { formatsForgotten } from '../formats/store'
 import { heldAs } from '../held'
+import { ofConnection } from '../of-connection'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
 import { connectionHours } from '../silence/schema'
@@ -175,20 +176,16 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
     .set({ deleted_at: change.now, secrets: [], ...withStatus('disabled', change.now), version: nextVersion })
     .where(liveConnections(projectId, id))
     .returning({ id: connections.id })
-  const ofConnection = and(eq(vendorKeys.project_id, projectId), eq(vendorKeys.connection_id, id))
+  const of = { project_id: projectId, connection_id: id }
   const { changed } = await batch(db, {
     ...audited(db, change, inboxConnectionEntry(projectId, id, 'connection.deleted'), ended),
-    key: db.delete(vendorKeys).where(ofConnection),
-    endpoint: db
-      .delete(vendorEndpoints)
-      .where(and(eq(vendorEndpoints.project_id, projectId), eq(vendorEndpoints.connection_id, id))),
+    key: db.delete(vendorKeys).where(ofConnection(vendorKeys, of)),
+    endpoint: db.delete(vendorEndpoints).where(ofConnection(vendorEndpoints, of)),
     diagnoses: diagnosesForgotten(db, { project_id: projectId, id }),
     removed: removedForgotten(db, { project_id: projectId, id }),
-    backfill: db.delete(backfills).where(and(eq(backfills.project_id, projectId), eq(backfills.connection_id, id))),
-    hours: db
-      .delete(connectionHours)
-      .where(and(eq(connectionHours.project_id, projectId), eq(connectionHours.connection_id, id))),
-    ...formatsForgotten(db, { project_id: projectId, connection_id: id }),
+    backfill: db.delete(backfills).where(ofConnection(backfills, of)),
+    hours: db.delete(connectionHours).where(ofConnection(connectionHours, of)),
+    ...formatsForgotten(db, of),
   })
   if (changed.length === 0) throw notFound('Connection')
 }

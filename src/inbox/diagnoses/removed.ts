@@ -3,6 +3,7 @@ import type { Db, Query } from '../../db/client'
 import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { connections } from '../connections/schema'
+import { ofConnection } from '../of-connection'
 import { MAX_REMOVED, REMOVED_KEPT_FOR } from './limits'
 import { removedSecrets } from './schema'
 
@@ -67,5 +68,5 @@ export function purgeRemoved(db: Db, now: number, most: number) {
 }
 
 function isOf({ project_id, id }: OfConnection) {
-  return and(eq(removedSecrets.project_id, project_id), eq(removedSecrets.connection_id, id))
+  return ofConnection(removedSecrets, { project_id, connection_id: id })
 }

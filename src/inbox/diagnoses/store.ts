@@ -5,6 +5,7 @@ import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { isDeleted } from '../../tenancy/project'
 import { connections } from '../connections/schema'
+import { ofConnection } from '../of-connection'
 import { DIAGNOSE_EVERY, DIAGNOSES_KEPT_FOR, MAX_DIAGNOSES, MAX_TRIED_CONNECTIONS } from './limits'
 import { diagnoses } from './schema'
 import { PROVEN } from './verdicts'
@@ -72,7 +73,7 @@ export function diagnosesTrimmed(db: Db, rows: readonly DiagnosisRow[]) {
 
 /** Reads the diagnoses of a connection, newest first. @param before only those of an earlier time (ms) */
 export function listDiagnoses(db: Db, { project_id, id }: OfConnection, before: number | null, limit: number) {
-  const of = and(eq(diagnoses.project_id, project_id), eq(diagnoses.connection_id, id))
+  const of = ofConnection(diagnoses, { project_id, connection_id: id })
   return db
     .select()
     .from(diagnoses)
@@ -83,7 +84,7 @@ export function listDiagnoses(db: Db, { project_id, id }: OfConnection, before: 
 
 /** Deletes the diagnoses of a connection. */
 export function diagnosesForgotten(db: Db, { project_id, id }: OfConnection) {
-  return db.delete(diagnoses).where(and(eq(diagnoses.project_id, project_id), eq(diagnoses.connection_id, id)))
+  return db.delete(diagnoses).where(ofConnection(diagnoses, { project_id, connection_id: id }))
 }
 
 /** Reads the other connections of a project to the same vendor, newest first, whose secrets a diagnosis tries. */

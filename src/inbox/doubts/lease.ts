@@ -51,8 +51,8 @@ function existsOf(like: SQL) {
 export type Later = { doubt: Doubt; due_at: number }
 
 /**
- * Gives back what was taken. Objects that are no longer in doubt or overdue, and those that were asked for often enough, lose their rows. The
- * others are asked for again later.
+ * Gives back what was taken. Deletes the rows of objects that are no longer in doubt or overdue, or that the vendor was asked for often enough.
+ * For the other objects, the vendor is asked again later.
  */
 export async function endDoubts(db: Db, projectId: string, token: string, later: readonly Later[]): Promise<void> {
   const now = Date.now()

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { count, exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
-import { DAY, iso } from '../../lib/time'
+import { DAY, iso, isoDay } from '../../lib/time'
 import { eventAdvice } from '../../vendors/event-errors'
 import { EventErrorCode } from '../events/present'
 import { type CauseRow, isCut } from './failures'
@@ -78,6 +78,6 @@ export function lastDays({ days }: Pick<CauseRow, 'days'>, now: number): { date:
   const today = Math.floor(now / DAY)
   return Array.from({ length: FAILURE_DAYS }, (_, i) => {
     const day = today - FAILURE_DAYS + 1 + i
-    return { date: iso(day * DAY).slice(0, 10), count: days[day] ?? 0 }
+    return { date: isoDay(day * DAY), count: days[day] ?? 0 }
   })
 }

@@ -1,4 +1,5 @@
 import { idTime } from '../../lib/ids'
+import type { ConnectionPlace } from '../of-connection'
 import type { Verdict } from '../process/verdict'
 import { sourceOfId } from '../sources'
 import {
@@ -8,15 +9,15 @@ import {
   MAX_UNKNOWN_WORDS,
   MAX_UNSEEN,
 } from './limits'
-import { cut, fieldsIn, isShown, type Shown, unknownWordsIn } from './parsed'
-import type { FormatRow, OfConnection } from './schema'
+import { cut, fieldsIn, isShown, type ShownSnapshot, unknownWordsIn } from './parsed'
+import type { FormatRow } from './schema'
 import { oldestWeek, weekOf } from './weeks'
 
 /**
  * What this isolate has not written yet of a store: counts by their key, connections that are still to be looked at, and when it wrote
  * last (ms).
  */
-type Pending = { counts: Map<string, FormatRow>; unseen: Map<string, OfConnection>; written_at: number }
+type Pending = { counts: Map<string, FormatRow>; unseen: Map<string, ConnectionPlace>; written_at: number }
 const byStore = new Map<number, Pending>()
 
 /**
@@ -39,7 +40,11 @@ export function countFormat(store: number, { event, status, summary, snapshots }
 }
 
 /** The count with this key; undefined if it would be one too many. */
-function rowOf({ counts }: Pending, key: OfConnection & Pick<FormatRow, 'api_version' | 'kind' | 'week'>, id: string) {
+function rowOf(
+  { counts }: Pending,
+  key: ConnectionPlace & Pick<FormatRow, 'api_version' | 'kind' | 'week'>,
+  id: string,
+) {
   const name = JSON.stringify(Object.values(key))
   const known = counts.get(name)
   if (known || counts.size >= MAX_FORMAT_COUNTS) return known
@@ -50,7 +55,7 @@ function rowOf({ counts }: Pending, key: OfConnection & Pick<FormatRow, 'api_ver
   return row
 }
 
-function add(row: FormatRow, snapshot: Shown, id: string): void {
+function add(row: FormatRow, snapshot: ShownSnapshot, id: string): void {
   row.events += 1
   for (const field of fieldsIn(snapshot)) row.fields[field] = (row.fields[field] ?? 0) + 1
   for (const word of unknownWordsIn(snapshot)) {
@@ -66,7 +71,7 @@ function add(row: FormatRow, snapshot: Shown, id: string): void {
  *
  * @param most connections that are looked at. The others stay for the next time.
  */
-export function takeFormats(store: number, most: number): { counts: FormatRow[]; looked: OfConnection[] } | null {
+export function takeFormats(store: number, most: number): { counts: FormatRow[]; looked: ConnectionPlace[] } | null {
   const pending = byStore.get(store)
   const now = Date.now()
   if (!pending || pending.counts.size + pending.unseen.size === 0) return null

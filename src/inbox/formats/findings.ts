@@ -6,10 +6,10 @@ import type { FormatRow } from './schema'
 import { weekOf } from './weeks'
 
 /** States that are counted together: all states of a version, or of one week of it. `week`: null for all weeks. */
-export type Counted = { api_version: string; week: number | null; events: number; fields: Record<string, number> }
+export type CountedStates = { api_version: string; week: number | null; events: number; fields: Record<string, number> }
 
 /** A field that earlier states had, and new states do not have. */
-export type Vanished = { kind: ShownKind; field: string; before: Counted; after: Counted }
+export type Vanished = { kind: ShownKind; field: string; before: CountedStates; after: CountedStates }
 /** A word that we do not know, and how many states had it in recent weeks. */
 export type UnknownWord = { kind: ShownKind; field: string; word: string; api_version: string; states: number }
 /** A version of the vendor's API that a connection sends. */
@@ -28,8 +28,8 @@ export function versionsOf(rows: readonly FormatRow[]): Version[] {
 }
 
 /** Rows counted together. */
-export function sumOf(rows: readonly FormatRow[], api_version: string, week: number | null = null): Counted {
-  const sum: Counted = { api_version, week, events: 0, fields: {} }
+export function sumOf(rows: readonly FormatRow[], api_version: string, week: number | null = null): CountedStates {
+  const sum: CountedStates = { api_version, week, events: 0, fields: {} }
   for (const row of rows) {
     if (row.api_version !== api_version || (week !== null && row.week !== week)) continue
     sum.events += row.events
@@ -58,7 +58,7 @@ export function vanishedIn(rows: readonly FormatRow[]): Vanished[] {
 }
 
 /** For each version: its last week with enough states, and the earlier weeks. */
-function weeksIn(rows: readonly FormatRow[]): { before: Counted[]; after: Counted }[] {
+function weeksIn(rows: readonly FormatRow[]): { before: CountedStates[]; after: CountedStates }[] {
   return versionsOf(rows).flatMap(({ api_version, weeks }) => {
     const sums = weeks.map((week) => sumOf(rows, api_version, week))
     const at = sums.findLastIndex(({ events }) => events >= VANISHED.after)
@@ -67,7 +67,7 @@ function weeksIn(rows: readonly FormatRow[]): { before: Counted[]; after: Counte
   })
 }
 
-function vanished(kind: ShownKind, field: string, earlier: readonly Counted[], after: Counted): Vanished[] {
+function vanished(kind: ShownKind, field: string, earlier: readonly CountedStates[], after: CountedStates): Vanished[] {
   if ((after.fields[field] ?? 0) > 0) return []
   const before = earlier.find(
     ({ events, fields }) => events >= VANISHED.before && (fields[field] ?? 0) >= VANISHED.share * events,

@@ -7,7 +7,7 @@ export const MAX_FORMAT_COUNTS = 200
 /** How many of these counts may belong to one project. */
 export const MAX_FORMAT_COUNTS_OF_A_PROJECT = 50
 /** Connections that are checked for findings after one write. The others wait for the next one. */
-export const LOOKED_AT_ONCE = 10
+export const CHECKED_AT_ONCE = 10
 /** Connections that may wait for that. Beyond this number, a connection is checked when its events are counted again. */
 export const MAX_UNSEEN = 5_000
 /** Findings that one step of the cron checks again. */

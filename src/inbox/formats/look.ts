@@ -1,19 +1,21 @@
 import { and, type Column, eq, getTableColumns, isNull, ne, sql } from 'drizzle-orm'
 import { batch, type Db, type Query, run } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
-import { bare, excluded } from '../../db/sql'
+import { excluded } from '../../db/sql'
+import { replaced } from '../../db/upsert'
 import { MAX_LISTED } from '../../notices/limits'
 import { noticesOpened } from '../../notices/open'
 import { notices } from '../../notices/schema'
 import type { PassStep } from '../../tenancy/pass'
 import { connections } from '../connections/schema'
+import type { ConnectionPlace } from '../of-connection'
 import { unknownWordsOf, vanishedIn } from './findings'
 import { LOOKED_AT_AGAIN } from './limits'
-import { type FindingsRow, type FormatRow, formatFindings, formats, type OfConnection } from './schema'
+import { type FindingsRow, type FormatRow, formatFindings, formats } from './schema'
 import { listed } from './store'
 
 /** The findings about a connection's format that need attention; null if there are none. */
-export function troubleIn(of: OfConnection, rows: readonly FormatRow[], now: number): FindingsRow | null {
+export function troubleIn(of: ConnectionPlace, rows: readonly FormatRow[], now: number): FindingsRow | null {
   const vanished = vanishedIn(rows)
   const words = unknownWordsOf(rows, now)
   const first = vanished[0]?.after ?? words[0]
@@ -27,7 +29,7 @@ export function troubleIn(of: OfConnection, rows: readonly FormatRow[], now: num
 }
 
 /** The statements that read what {@link noteFindings} needs about these connections. */
-export function formatsOf(db: Db, some: readonly OfConnection[]) {
+export function formatsOf(db: Db, some: readonly ConnectionPlace[]) {
   const isOne = ({ project_id, connection_id }: typeof formats | typeof formatFindings) =>
     and(eq(project_id, sql`j.value->>0`), eq(connection_id, sql`j.value->>1`))
   return {
@@ -43,13 +45,13 @@ export function formatsOf(db: Db, some: readonly OfConnection[]) {
 type Read = { rows: FormatRow[]; known: FindingsRow[] }
 
 /**
- * Notes what is found of connections, if it differs from what is known, and opens the notices of those that need somebody.
+ * Stores the findings of connections if they have changed, and opens a notice for each connection with new findings.
  *
- * @param again opens them also for what is known: there may have been too many notices
+ * @param again also opens notices for findings that have not changed: there may have been too many notices before
  */
 export async function noteFindings(
   db: Db,
-  some: readonly OfConnection[],
+  some: readonly ConnectionPlace[],
   { rows, known }: Read,
   { now, again = false }: { now: number; again?: boolean },
 ): Promise<void> {
@@ -82,12 +84,11 @@ function findingsNoted(db: Db, rows: readonly FindingsRow[]): Query<void> {
     api_version: of('api_version'),
   }
   const { vanished, words, api_version } = formatFindings
-  const set = [vanished, words, api_version].map((column) => sql`${bare(column)} = ${excluded(column)}`)
   const differs = sql`(${vanished}, ${words}, ${api_version}) IS NOT (${excluded(vanished)}, ${excluded(words)}, ${excluded(api_version)})`
   // It may have been deleted since it was read.
   const live = and(eq(connections.id, row.connection_id), isNull(connections.deleted_at))
   const from = sql`FROM json_each(${JSON.stringify(rows)}) j WHERE EXISTS (SELECT 1 FROM ${connections} WHERE ${live})
-    ON CONFLICT DO UPDATE SET ${sql.join(set, sql`, `)} WHERE ${differs}`
+    ON CONFLICT DO UPDATE SET ${replaced(vanished, words, api_version)} WHERE ${differs}`
   return insertFrom(db, formatFindings, row, from)
 }
 
@@ -114,7 +115,7 @@ export const isFormatFine = sql`NOT EXISTS (SELECT 1 FROM ${formatFindings} CROS
 /** Reads the connections of a project that have vanished fields. */
 export function findVanished(db: Db, projectId: string) {
   return db
-    .select({ name: connections.name, vanished: formatFindings.vanished, api_version: formatFindings.api_version })
+    .select({ name: connections.name, vanished: formatFindings.vanished })
     .from(formatFindings)
     .innerJoin(connections, eq(connections.id, formatFindings.connection_id))
     .where(and(eq(formatFindings.project_id, projectId), isWatched, sql`${formatFindings.vanished} <> '[]'`))

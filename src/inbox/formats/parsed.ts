@@ -13,7 +13,7 @@ import { MAX_FORMAT_WORD, MAX_UNKNOWN_WORDS } from './limits'
 /** The kinds of objects whose fields are counted. */
 export const SHOWN_KINDS = KINDS.filter((kind): kind is ShownKind => kind !== 'payment_card')
 
-/** The names of the fields of each kind, with those of the parts of an object or a list: `items.price`. */
+/** The names of the fields of each kind. A field inside an object or a list has a name such as `items.price`. */
 export const FIELDS = Object.fromEntries(
   Object.entries(BODIES).map(([kind, body]) => [kind, namesIn(body, '')]),
 ) as Record<ShownKind, string[]>
@@ -28,7 +28,7 @@ function namesIn(schema: unknown, name: string): string[] {
 const PATHS = new Map(Object.values(FIELDS).flatMap((names) => names.map((name) => [name, name.split('.')] as const)))
 
 /** The fields in which a state has a value. An unknown status is not a value. In a list, one part with a value is enough. */
-export function fieldsIn({ kind, body }: Shown): string[] {
+export function fieldsIn({ kind, body }: ShownSnapshot): string[] {
   return FIELDS[kind].filter((name) =>
     name === 'status' ? body.status !== 'unknown' : hasValue(body, PATHS.get(name) ?? [], 0),
   )
@@ -45,7 +45,7 @@ function hasValue(value: unknown, path: readonly string[], at: number): boolean 
 const INTERVALS: ReadonlySet<string> = new Set(['day', 'week', 'month', 'year'])
 
 /** The unknown words of a state, as `field:word`. */
-export function unknownWordsIn({ kind, body }: Shown): string[] {
+export function unknownWordsIn({ kind, body }: ShownSnapshot): string[] {
   const words = body.status === 'unknown' && body.vendor_status !== null ? [`status:${cut(body.vendor_status)}`] : []
   if (kind === 'subscription') {
     for (const { interval } of body.items) {
@@ -56,9 +56,9 @@ export function unknownWordsIn({ kind, body }: Shown): string[] {
 }
 
 /** A snapshot of a kind that the API shows. */
-export type Shown = Extract<Snapshot, { kind: ShownKind }>
+export type ShownSnapshot = Extract<Snapshot, { kind: ShownKind }>
 
-export function isShown(snapshot: Snapshot): snapshot is Shown {
+export function isShown(snapshot: Snapshot): snapshot is ShownSnapshot {
   return snapshot.kind !== 'payment_card'
 }
 

@@ -21,7 +21,7 @@ export const formats = sqliteTable(
     fields: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
     /** Words that we do not know, as `field:word`, with the number of states that had them. */
     words: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
-    /** The id of the first event of this version and kind, also if its week is no longer kept. */
+    /** The id of the first event of this version and kind. It stays when the week of that event is deleted. */
     first_event: text().notNull(),
     /** The id of the last event of this week. */
     last_event: text().notNull(),
@@ -50,5 +50,3 @@ export const formatFindings = sqliteTable(
 
 export type FormatRow = typeof formats.$inferSelect
 export type FindingsRow = typeof formatFindings.$inferSelect
-/** The connection of a row. */
-export type OfConnection = Pick<FormatRow, 'project_id' | 'connection_id'>

@@ -7,8 +7,9 @@ import { bare, excluded } from '../../db/sql'
 import { addUp, addUpCounts } from '../../db/upsert'
 import { isDeleted } from '../../tenancy/project'
 import { connections } from '../connections/schema'
+import { type ConnectionPlace, ofConnection } from '../of-connection'
 import { MAX_UNKNOWN_WORDS, MAX_VERSIONS } from './limits'
-import { type FormatRow, formatFindings, formats, type OfConnection } from './schema'
+import { type FormatRow, formatFindings, formats } from './schema'
 
 const f = alias(formats, 'f')
 
@@ -50,7 +51,7 @@ function isLive(projectId: SQL, id: SQL): SQL {
 }
 
 /** Deletes the versions of these connections beyond the limit: the least recently seen ones. */
-export function versionsTrimmed(db: Db, some: readonly OfConnection[]) {
+export function versionsTrimmed(db: Db, some: readonly ConnectionPlace[]) {
   const own = sql`SELECT ${f.project_id}, ${f.connection_id}, ${f.api_version}, max(${f.last_event}) AS last
     FROM ${listed(some)} CROSS JOIN ${formats} ${f} WHERE ${isListed} GROUP BY 1, 2, 3`
   const placed = sql`SELECT project_id, connection_id, api_version,
@@ -64,30 +65,22 @@ export function versionsTrimmed(db: Db, some: readonly OfConnection[]) {
 }
 
 /** The connections without duplicates, as the table `j` of a statement. */
-export function listed(some: readonly OfConnection[]): SQL {
+export function listed(some: readonly ConnectionPlace[]): SQL {
   const once = new Map(some.map(({ project_id, connection_id }) => [connection_id, [project_id, connection_id]]))
   return sql`json_each(${JSON.stringify([...once.values()])}) j`
 }
 const isListed = sql`${f.project_id} = j.value->>0 AND ${f.connection_id} = j.value->>1`
 
 /** Reads the counts of a connection. */
-export function listFormats(db: Db, { project_id, connection_id }: OfConnection) {
-  return db
-    .select()
-    .from(formats)
-    .where(and(eq(formats.project_id, project_id), eq(formats.connection_id, connection_id)))
+export function listFormats(db: Db, of: ConnectionPlace) {
+  return db.select().from(formats).where(ofConnection(formats, of))
 }
 
 /** Deletes the counts and findings of a connection. */
-export function formatsForgotten(db: Db, { project_id, connection_id }: OfConnection) {
-  const found = formatFindings
+export function formatsForgotten(db: Db, of: ConnectionPlace) {
   return {
-    formats: db
-      .delete(formats)
-      .where(and(eq(formats.project_id, project_id), eq(formats.connection_id, connection_id))),
-    format_findings: db
-      .delete(found)
-      .where(and(eq(found.project_id, project_id), eq(found.connection_id, connection_id))),
+    formats: db.delete(formats).where(ofConnection(formats, of)),
+    format_findings: db.delete(formatFindings).where(ofConnection(formatFindings, of)),
   }
 }
 

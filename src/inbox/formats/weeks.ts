@@ -1,4 +1,4 @@
-import { DAY } from '../../lib/time'
+import { DAY, isoDay } from '../../lib/time'
 import { WEEK, WEEKS_KEPT } from './limits'
 
 /** The first Monday before 1970. */
@@ -11,7 +11,7 @@ export function weekOf(ms: number): number {
 
 /** The Monday on which a week begins (YYYY-MM-DD). */
 export function mondayOf(week: number): string {
-  return new Date(week * WEEK + FIRST).toISOString().slice(0, 10)
+  return isoDay(week * WEEK + FIRST)
 }
 
 /** The oldest week that is kept at a time (ms). */

@@ -1,6 +1,6 @@
 import type { ShownKind } from '../../lib/billing-kinds'
 import { MAX_LISTED } from '../../notices/limits'
-import type { Counted, newVersionOf, UnknownWord, Vanished } from './findings'
+import type { CountedStates, newVersionOf, UnknownWord, Vanished } from './findings'
 import { mondayOf } from './weeks'
 
 /** The kinds as sentences call them. */
@@ -15,7 +15,7 @@ export const KIND_WORDS: Record<ShownKind, string> = {
 export const versionWords = (api_version: string) =>
   api_version === '' ? 'events without a version' : `version ${api_version}`
 
-const whereWords = ({ api_version, week }: Counted) =>
+const whereWords = ({ api_version, week }: CountedStates) =>
   week === null ? versionWords(api_version) : `the week of ${mondayOf(week)}`
 
 /** A sentence about a vanished field. */

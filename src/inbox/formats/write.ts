@@ -1,10 +1,11 @@
 import { batch } from '../../db/client'
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
+import type { ConnectionPlace } from '../of-connection'
 import { takeFormats } from './count'
-import { LOOKED_AT_ONCE } from './limits'
+import { CHECKED_AT_ONCE } from './limits'
 import { formatsOf, noteFindings } from './look'
-import type { FormatRow, OfConnection } from './schema'
+import type { FormatRow } from './schema'
 import { formatsAdded, versionsTrimmed } from './store'
 
 /**
@@ -12,11 +13,11 @@ import { formatsAdded, versionsTrimmed } from './store'
  * Nothing waits for it. An isolate that is evicted loses the counts of up to a minute, or of up to the next batch that it processes.
  */
 export function writeFormats(rt: Runtime): void {
-  const taken = takeFormats(rt.store, LOOKED_AT_ONCE)
+  const taken = takeFormats(rt.store, CHECKED_AT_ONCE)
   if (taken) rt.waitUntil(write(rt, taken))
 }
 
-async function write({ db }: Runtime, { counts, looked: some }: { counts: FormatRow[]; looked: OfConnection[] }) {
+async function write({ db }: Runtime, { counts, looked: some }: { counts: FormatRow[]; looked: ConnectionPlace[] }) {
   try {
     const read = await batch(db, {
       ...(counts.length > 0 && { added: formatsAdded(db, counts), trimmed: versionsTrimmed(db, counts) }),

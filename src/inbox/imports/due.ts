@@ -2,9 +2,8 @@ import { and, isNull, lte, not, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../db/client'
 import { writeLog } from '../../http/log'
-import { within } from '../../lib/within'
 import { isDeleted } from '../../tenancy/project'
-import { SEND_WITHIN_MS } from '../process/limits'
+import { sendFetches } from '../fetches/send'
 import { MAX_RESENT, OVERDUE_MS } from './limits'
 import type { ImportKey, ImportMessage } from './message'
 import { vendorRuns } from './schema'
@@ -14,11 +13,10 @@ const r = alias(vendorRuns, 'r')
 /** Sends the messages of pages again that the Queue has lost. @param overdue what {@link takeOverdue} found */
 export async function resendImports(queue: Queue<unknown>, overdue: readonly ImportKey[]): Promise<void> {
   if (overdue.length === 0) return
-  const messages = overdue.map((key) => ({
-    body: { what: 'import', ...key } satisfies ImportMessage,
-    contentType: 'json' as const,
-  }))
-  await within(SEND_WITHIN_MS, queue.sendBatch(messages))
+  await sendFetches(
+    queue,
+    overdue.map((key): ImportMessage => ({ what: 'import', ...key })),
+  )
   writeLog('info', 'imports_resent', { imports: overdue.length })
 }
 

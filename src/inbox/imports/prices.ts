@@ -1,6 +1,7 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Db, rawWrite, run } from '../../db/client'
-import { bare, excluded, valuesOf } from '../../db/sql'
+import { bare, valuesOf } from '../../db/sql'
+import { replaced } from '../../db/upsert'
 import type { VendorPrice } from '../../vendors/calls'
 import { connections } from '../connections/schema'
 import type { SourceKey } from '../refresh/keys'
@@ -38,11 +39,10 @@ export function writePrices(db: Db, prices: readonly VendorPrice[], from: (list:
     prices.map((price) => ({ ...price, active: price.active === null ? null : Number(price.active) })),
   )
   const of = (field: keyof VendorPrice) => sql.raw(`j.value->>'${field}'`)
-  const set = [name, product, product_name, active].map((column) => sql`${bare(column)} = ${excluded(column)}`)
   return rawWrite(
     db,
     sql`INSERT INTO ${vendorPrices} (${bare(project_id, vendor, ref, name, product, product_name, active)})
       SELECT ${vendorRuns.project_id}, ${connections.vendor}, ${of('ref')}, ${of('name')}, ${of('product')}, ${of('product_name')}, ${of('active')}
-      ${from(list)} ON CONFLICT DO UPDATE SET ${sql.join(set, sql`, `)}`,
+      ${from(list)} ON CONFLICT DO UPDATE SET ${replaced(name, product, product_name, active)}`,
   )
 }

@@ -1,6 +1,5 @@
 import type { Runtime } from '../../env'
 import { writeLog } from '../../http/log'
-import { MAX_STORE_BYTES } from '../../stores/limits'
 import type { ListCall, ListedKind } from '../../vendors/calls'
 import { apart } from '../fetches/apart'
 import { FAILED_WAIT_S } from '../fetches/limits'
@@ -8,15 +7,9 @@ import { processEvents } from '../process/process-events'
 import { ifOpened, openSourceKey, type SourceKey, type SourceKeyRow } from '../refresh/keys'
 import { markRefused } from '../vendor-api/keys'
 import { askForPage, listOf } from './ask-page'
+import { isFilling } from './filling'
 import { giveBack, type Taken, takeRun } from './lease'
-import {
-  FILLING_SHARE,
-  FILLING_WAIT_MS,
-  HANDED_ON_WAIT_S,
-  IMPORTS_WITHIN_MS,
-  MAX_BACKOFF_MS,
-  MAX_PRICES,
-} from './limits'
+import { FILLING_WAIT_MS, HANDED_ON_WAIT_S, IMPORTS_WITHIN_MS, MAX_BACKOFF_MS, MAX_PRICES } from './limits'
 import { type ImportMessage, sendPage } from './message'
 import { newsOfPage } from './news'
 import { newsOfPrices } from './prices'
@@ -75,8 +68,7 @@ async function pageOf(rt: Runtime, { run, source }: Taken): Promise<ReadPage> {
   const only = (step: Step): ReadPage => ({ step, records: [], prices: [] })
   if (!source) return only(ended(run, 'canceled', 'api_key_removed', now))
   if (source.key.state !== 'ok') return only(ended(run, 'failed', 'api_key_refused', now))
-  if ((rt.db.meter.size_bytes ?? 0) >= FILLING_SHARE * MAX_STORE_BYTES)
-    return only(held(run, 'database_filling', now + FILLING_WAIT_MS, now))
+  if (isFilling(rt.db)) return only(held(run, 'database_filling', now + FILLING_WAIT_MS, now))
   // Until then, a version may run that does not read what is recorded here.
   if (source.connection.packed_from > now) return only(held(run, null, source.connection.packed_from, now))
   // The vendor has asked a refresh or an event to wait, or has just failed.

@@ -3,6 +3,7 @@ import { type Db, run } from '../../db/client'
 import { CHUNK_ROWS } from '../../db/limits'
 import { idFloor } from '../../lib/ids'
 import type { PassStep } from '../../tenancy/pass'
+import { ofConnection } from '../of-connection'
 import { vendorRuns } from './schema'
 
 export type RunRow = typeof vendorRuns.$inferSelect
@@ -25,8 +26,8 @@ export function listRuns(db: Db, of: Omit<RunKey, 'id'>, before: string | null, 
 }
 
 /** The condition on the rows of a connection. */
-export function isOf({ project_id, connection_id }: Omit<RunKey, 'id'>) {
-  return and(eq(vendorRuns.project_id, project_id), eq(vendorRuns.connection_id, connection_id))
+export function isOf(of: Omit<RunKey, 'id'>) {
+  return ofConnection(vendorRuns, of)
 }
 
 /** The condition on the row of an import. */

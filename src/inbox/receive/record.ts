@@ -5,7 +5,7 @@ import { Fault } from '../../lib/fault'
 import type { VendorDelivery } from '../../vendors/vendor'
 import { SECRET_USED_EVERY } from '../connections/limits'
 import { touchSecret } from '../connections/secrets'
-import { type SpooledMessage, sendEvents, sendSpooled } from '../messages'
+import { type SpooledMessage, sendOrLeave, sendSpooled } from '../messages'
 import { isKeyTaken } from '../packing'
 import { groupCommit } from './group-commit'
 import type { RecordedEvent } from './insert'
@@ -74,17 +74,13 @@ function receiptOf({ events }: NewDelivery, rows: readonly RecordedEvent[]): Rec
   return { event_ids, duplicate: events.every(({ id }) => !event_ids.includes(id)) }
 }
 
-/** Sends the events that have not been attempted yet. If the Queue does not take them, the sweep finds them. */
+/** Sends the events that have not been attempted yet. */
 async function enqueue(rt: Runtime, project_id: string, rows: readonly RecordedEvent[]): Promise<void> {
   const open = rows.filter(({ status }) => status === 'received')
-  try {
-    await sendEvents(
-      rt.events,
-      open.map(({ id }) => ({ project_id, event_id: id })),
-    )
-  } catch (error) {
-    writeLog('warn', 'queue_send_failed', { events: open.length, error: String(error) })
-  }
+  await sendOrLeave(
+    rt.events,
+    open.map(({ id }) => ({ project_id, event_id: id })),
+  )
 }
 
 /** Keeps the secret's `last_used_at` up to date: the vendor signs with it. The remembered time saves most deliveries the write. */

@@ -9,7 +9,7 @@ import type { Json } from '../../vendors/lib/json'
 import { SIGNED_LINKS } from '../../vendors/objects'
 import { contentsOf } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
-import { fetchVendor, type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
+import { fetchVendor, ifVendorAnswers, type VendorAnswer } from '../vendor-api/fetch-vendor'
 import type { SourceKey } from './keys'
 import { ASKED_BYTES, ASKED_WITHIN_MS, MAX_COMPLETED } from './limits'
 import { type FetchedRecord, recordOf } from './record'
@@ -73,12 +73,8 @@ export async function answerOf(
     ...(ids && { ids }),
     ...(query && { query }),
   }
-  try {
-    return await fetchVendor(key.api, key.secret, asked, { within, most: ASKED_BYTES, turn: key.turn })
-  } catch (error) {
-    if (error instanceof VendorCallError) return null // It is in the log. The caller answers from what is known.
-    throw error
-  }
+  const bounds = { within, most: ASKED_BYTES, turn: key.turn }
+  return ifVendorAnswers(() => fetchVendor(key.api, key.secret, asked, bounds))
 }
 
 /**

@@ -8,7 +8,7 @@ import { vendorDoubts } from '../doubts/schema'
 
 type Overdue = { project_id: string; vendor: string; vendor_id: string; period_end: string | null }
 
-/** Has the vendors asked for those of these subscriptions that were not overdue before, where the project has an API key that works. */
+/** Makes the service ask the vendor for subscriptions that have just become overdue, if the project has a working API key. */
 export function askForOverdue(db: Db, found: readonly Overdue[], now: number) {
   const asked = found.filter(({ vendor }) => vendorOf(vendor)?.api !== undefined)
   const of = (name: string) => sql.raw(`j.value->>'${name}'`)

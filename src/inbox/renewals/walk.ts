@@ -19,8 +19,8 @@ import { countsKept, missingTold } from './missing'
 type Place = { walk: number; project: string; after?: { id: string; vendor: string } }
 
 /**
- * One step of the walk over all subscriptions of a store, every six hours: which of them were due to renew, and which are overdue. Where the project
- * has a key for the vendor's API, the vendor is asked for those that were not overdue before.
+ * One step of a walk over all subscriptions of a store, every six hours. It finds the overdue ones, and counts how many were due to renew. If the
+ * project has a key for the vendor's API, the service asks the vendor for subscriptions that have just become overdue.
  *
  * @param start.after the place that the last step came to, as it says; empty: the beginning
  */
@@ -149,7 +149,7 @@ function forgetOthers(db: Db, rows: readonly Walked[]) {
     )
 }
 
-/** Adds what a step saw to the counts of its walk: subscriptions that renewed in the last week, and those that were to and are overdue. */
+/** Adds to the counts of a walk: the subscriptions that renewed in the last week, and those that should have and are overdue. */
 function addCounts(db: Db, rows: readonly Walked[], walk: number, now: number) {
   const since = new Date(now - DUE_WITHIN).toISOString()
   const isRecent = (time: string | null) => time !== null && time >= since && time <= new Date(now).toISOString()

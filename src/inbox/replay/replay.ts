@@ -2,10 +2,9 @@ import type * as z from 'zod'
 import type { Change } from '../../audit/store'
 import { run } from '../../db/client'
 import type { Runtime } from '../../env'
-import { writeLog } from '../../http/log'
 import { paging } from '../../http/page'
 import { newId } from '../../lib/ids'
-import { sendEvents } from '../messages'
+import { sendOrLeave } from '../messages'
 import { toFilters } from '../search/filters'
 import { search } from '../search/search'
 import { MAX_SEARCHES, REPLAYED_PER_SECOND } from './limits'
@@ -70,9 +69,5 @@ export async function requestBulkReplay(
 /** Sends events to the Queue at a steady rate. The sweep sends what the Queue refuses. */
 function enqueue(rt: Runtime, projectId: string, ids: readonly string[]): void {
   const keys = ids.map((event_id) => ({ project_id: projectId, event_id }))
-  rt.waitUntil(
-    sendEvents(rt.events, keys, { perSecond: REPLAYED_PER_SECOND }).catch((error) =>
-      writeLog('warn', 'queue_send_failed', { events: keys.length, error: String(error) }),
-    ),
-  )
+  rt.waitUntil(sendOrLeave(rt.events, keys, { perSecond: REPLAYED_PER_SECOND }))
 }

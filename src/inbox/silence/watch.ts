@@ -1,7 +1,8 @@
 import { and, eq, isNull, ne, not, type SQL, sql } from 'drizzle-orm'
 import { batch, type Db, raw, run } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
-import { bare, excluded, json } from '../../db/sql'
+import { excluded, json } from '../../db/sql'
+import { replaced } from '../../db/upsert'
 import { idFloor } from '../../lib/ids'
 import { HOUR } from '../../lib/time'
 import { noticesOpened } from '../../notices/open'
@@ -15,8 +16,8 @@ import { afterHour, isSilent, nothingKnown, type Quiet, resumedAt } from './quie
 import { connectionHours } from './schema'
 
 /**
- * One step of an hour's look at the connections of a store: which of them had a delivery in the hours that have ended since the last look,
- * and which are quiet for longer than can be chance. Each of these is told of. Rows: six read and one written for each connection.
+ * One step of an hourly pass over the connections of a store. It notes in which hours since the last pass each connection had a delivery, and opens a
+ * notice for each that has been quiet for too long to be chance. Rows: six read and one written for each connection.
  *
  * @param after the connection that the last step came to, as it says; empty: none
  */
@@ -34,7 +35,7 @@ export async function watchConnections(db: Db, after: string, now: number): Prom
 }
 
 /** The watched connections: live mode, and able to accept deliveries. Test mode is quiet whenever nobody tests. */
-export const isWatched = and(
+const isWatched = and(
   isNull(connections.deleted_at),
   ne(connections.status, 'disabled'),
   eq(connections.livemode, true),
@@ -42,13 +43,13 @@ export const isWatched = and(
 
 type Known = { quiet: Quiet | null; active: number[] }
 
-/** Reads the next connections, what is known of them, and in which hours since each of those that are watched had a delivery. */
+/** Reads the next connections with what is known of them. For watched ones also the hours since then that had a delivery. */
 function readNext(db: Db, after: string, now: number) {
   const [project = '', id = ''] = after.split(' ')
   const some = sql`(SELECT * FROM ${connections} INDEXED BY connections_project
     WHERE (${connections.project_id}, ${connections.id}) > (${project}, ${id})
     ORDER BY ${connections.project_id}, ${connections.id} LIMIT ${WATCHED_AT_ONCE}) ${connections}`
-  const ofConnection = and(
+  const isItsRow = and(
     eq(connectionHours.project_id, connections.project_id),
     eq(connectionHours.connection_id, connections.id),
   )
@@ -74,7 +75,7 @@ function readNext(db: Db, after: string, now: number) {
     quiet: json<Quiet | null>(sql`CASE WHEN ${hour} IS NOT NULL THEN ${quiet} ELSE 'null' END`),
     active: json<number[]>(sql`CASE WHEN ${isOpen} THEN ${active} ELSE '[]' END`),
   }
-  return raw(db, shown, (fields) => sql`SELECT ${fields} FROM ${some} LEFT JOIN ${connectionHours} ON ${ofConnection}`)
+  return raw(db, shown, (fields) => sql`SELECT ${fields} FROM ${some} LEFT JOIN ${connectionHours} ON ${isItsRow}`)
 }
 
 /** JSON of the least ids of the events received in each hour from this one on, and in the one after the last that has ended. */
@@ -101,11 +102,6 @@ function kept(db: Db, seen: readonly Seen[]) {
   }))
   const of = (name: string) => sql.raw(`j.value->>'${name}'`)
   const { hour, seen: n, hours, longest, gap, surprise, silent_since } = connectionHours
-  const changed = [hour, n, hours, longest, gap, surprise, silent_since]
-  const set = sql.join(
-    changed.map((column) => sql`${bare(column)} = ${excluded(column)}`),
-    sql`, `,
-  )
   const row = {
     project_id: of('project_id'),
     connection_id: of('connection_id'),
@@ -122,7 +118,7 @@ function kept(db: Db, seen: readonly Seen[]) {
     connectionHours,
     row,
     sql`FROM json_each(${JSON.stringify(rows)}) j WHERE true
-      ON CONFLICT DO UPDATE SET ${set} WHERE ${hour} < ${excluded(hour)}`,
+      ON CONFLICT DO UPDATE SET ${replaced(hour, n, hours, longest, gap, surprise, silent_since)} WHERE ${hour} < ${excluded(hour)}`,
   )
 }
 
@@ -142,7 +138,7 @@ const isQuiet = sql`${connectionHours.silent_since} IS NOT NULL`
 /** Reads the names of a project's connections that are silent, and since when (ms). */
 export function findSilent(db: Db, projectId: string) {
   return db
-    .select({ id: connections.id, name: connections.name, since: sql<number>`${connectionHours.silent_since}` })
+    .select({ name: connections.name, since: sql<number>`${connectionHours.silent_since}` })
     .from(connectionHours)
     .innerJoin(connections, and(eq(connections.id, connectionHours.connection_id), isWatched))
     .where(and(eq(connectionHours.project_id, projectId), isQuiet))

@@ -52,6 +52,16 @@ export class VendorCallError extends Error {
   }
 }
 
+/** Makes a call whose failure the caller has an answer to. It is in the log. @returns null if there is no answer */
+export async function ifVendorAnswers<T>(call: () => Promise<T>): Promise<T | null> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof VendorCallError) return null
+    throw error
+  }
+}
+
 /** Whether a text can be an id in a path of a vendor's API. */
 export function isVendorId(id: string): boolean {
   return /^[\w-]{1,200}$/.test(id)

@@ -13,6 +13,7 @@ import { backfills } from '../backfill/schema'
 import { findConnection, inboxConnectionEntry, liveConnections, nextVersion } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { keyUnavailable } from '../connections/sealing'
+import { ofConnection } from '../of-connection'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
 import { endpointDue, endpointNotDue } from '../vendor-endpoints/store'
@@ -32,8 +33,8 @@ export function vendorKeyContext({ project_id, connection_id }: Place): string {
 }
 
 /** Reads the key of a connection. */
-export function findVendorKey(db: Db, { project_id, connection_id }: Place) {
-  return db.select().from(vendorKeys).where(at({ project_id, connection_id }))
+export function findVendorKey(db: Db, of: Place) {
+  return db.select().from(vendorKeys).where(ofConnection(vendorKeys, of))
 }
 
 /**
@@ -103,16 +104,14 @@ export function otherMode(livemode: boolean): Fault {
 
 /** Removes the key of a connection, if it has one. @throws {Fault} `not_found` if there is no such connection */
 export async function removeVendorKey(db: Db, of: Place, change: Change): Promise<void> {
-  const removed = db.delete(vendorKeys).where(at(of)).returning({ id: vendorKeys.connection_id })
+  const removed = db.delete(vendorKeys).where(ofConnection(vendorKeys, of)).returning({ id: vendorKeys.connection_id })
   const entry = inboxConnectionEntry(of.project_id, of.connection_id, 'connection.api_key_removed')
   const { connection } = await batch(db, {
     // First, because it asks whether there is a key: removing none changes nothing.
     version: endFetches(db, of, hasKey(db, of)),
     ...audited(db, change, entry, removed),
     endpoint: endpointNotDue(db, of),
-    backfill: db
-      .delete(backfills)
-      .where(and(eq(backfills.project_id, of.project_id), eq(backfills.connection_id, of.connection_id))),
+    backfill: db.delete(backfills).where(ofConnection(backfills, of)),
     connection: findConnection(db, of.project_id, of.connection_id),
   })
   requireFound(connection, 'Connection')
@@ -123,7 +122,7 @@ export async function markRefused(
   db: Db,
   key: Pick<VendorKeyRow, 'project_id' | 'connection_id' | 'box'>,
 ): Promise<void> {
-  const same = and(at(key), eq(vendorKeys.box, key.box))
+  const same = and(ofConnection(vendorKeys, key), eq(vendorKeys.box, key.box))
   await run(db, db.update(vendorKeys).set({ state: 'refused' }).where(same))
 }
 
@@ -150,17 +149,16 @@ export async function pauseKey(
     db
       .update(vendorKeys)
       .set({ not_before })
-      .where(and(at(key), eq(vendorKeys.box, key.box))),
+      .where(and(ofConnection(vendorKeys, key), eq(vendorKeys.box, key.box))),
   )
 }
 
 /** Reads the newest deliveries of a connection since a time (ms), as far as they tell whose account it is. */
-export function findRecentEvents(db: Db, { project_id, connection_id }: Place, since: number) {
-  const ofConnection = and(eq(events.project_id, project_id), eq(events.connection_id, connection_id))
+export function findRecentEvents(db: Db, of: Place, since: number) {
   return db
     .select({ vendor_event_id: events.vendor_event_id, event_type: events.event_type, summary: events.summary })
     .from(events)
-    .where(and(ofConnection, gte(events.id, idFloor('evt', since)), isDelivered(events.id)))
+    .where(and(ofConnection(events, of), gte(events.id, idFloor('evt', since)), isDelivered(events.id)))
     .orderBy(desc(events.id))
     .limit(SIGHTS)
 }
@@ -172,9 +170,5 @@ function endFetches(db: Db, { project_id, connection_id }: Place, condition?: SQ
 }
 
 function hasKey(db: Db, of: Place): SQL {
-  return exists(db.select({ one: sql`1` }).from(vendorKeys).where(at(of)))
-}
-
-function at({ project_id, connection_id }: Place) {
-  return and(eq(vendorKeys.project_id, project_id), eq(vendorKeys.connection_id, connection_id))
+  return exists(db.select({ one: sql`1` }).from(vendorKeys).where(ofConnection(vendorKeys, of)))
 }

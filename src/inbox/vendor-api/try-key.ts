@@ -1,5 +1,5 @@
 import { Fault } from '../../lib/fault'
-import type { KeyFacts, KnownEvent, VendorApi } from '../../vendors/api'
+import type { KeyFacts, KnownEvent, VendorApi, VendorHost } from '../../vendors/api'
 import { fetchVendor, isVendorId, type VendorAnswer, type VendorCall, VendorCallError } from './fetch-vendor'
 import { otherMode } from './keys'
 import { MAX_WRITES_NAMED, TRY_WITHIN } from './limits'
@@ -41,7 +41,8 @@ export async function tryKey(api: VendorApi, key: string, { livemode, events, tu
   return { permissions: Object.fromEntries(permissions), account: accountOf(sights) }
 }
 
-function requireForm(api: VendorApi, key: string): void {
+/** @throws {Fault} `api_key_invalid`, `api_key_too_powerful` */
+export function requireForm(api: Pick<VendorApi, 'checkKey'>, key: string): void {
   const wrong = api.checkKey(key)
   if (!wrong) return
   throw new Fault(wrong.problem === 'too_powerful' ? 'api_key_too_powerful' : 'api_key_invalid', wrong.why)
@@ -61,6 +62,11 @@ function vendorFailed(detail: string): Fault {
   return new Fault('vendor_failed', detail)
 }
 
+/** The fault of a key that the vendor refuses. */
+export function keyUnknown({ vendor }: Pick<VendorHost, 'vendor'>): Fault {
+  return new Fault('api_key_invalid', `${vendor} does not know this key, or has revoked it.`)
+}
+
 /** An event whose object has an id that no path can have tells nothing. */
 function sightOf(api: VendorApi, event: KnownEvent): VendorCall | undefined {
   const sight = api.sightOf(event)
@@ -68,8 +74,7 @@ function sightOf(api: VendorApi, event: KnownEvent): VendorCall | undefined {
 }
 
 function requireAnswers(api: VendorApi, answers: readonly VendorAnswer[]): void {
-  if (answers.some(({ outcome }) => outcome === 'key_refused'))
-    throw new Fault('api_key_invalid', `${api.vendor} does not know this key, or has revoked it.`)
+  if (answers.some(({ outcome }) => outcome === 'key_refused')) throw keyUnknown(api)
   if (answers.some(({ code }) => code === SHARED_LIMIT))
     throw vendorFailed(
       `Together, all projects send ${api.vendor} too many requests. Wait a minute and try again. Nothing was stored.`,

@@ -2,6 +2,7 @@ import { Fault } from '../../lib/fault'
 import type { VendorHost } from '../../vendors/api'
 import type { EndpointFacts, VendorEndpoints, VendorWrite } from '../../vendors/endpoints'
 import { fetchVendor, type VendorAnswer, VendorCallError, writeVendor } from '../vendor-api/fetch-vendor'
+import { keyUnknown } from '../vendor-api/try-key'
 import { SHARED_LIMIT, type Turn } from '../vendor-api/turn'
 import { ENDPOINT_CALL_WITHIN, MAX_ENDPOINT_PAGES } from './limits'
 
@@ -9,14 +10,17 @@ import { ENDPOINT_CALL_WITHIN, MAX_ENDPOINT_PAGES } from './limits'
 export type EndpointAccount = { api: VendorEndpoints; host: VendorHost; key: string; turn: Turn }
 
 /** What the vendor's lists say, or the vendor's answer if it is not a list. */
-export type Listed = { endpoints: EndpointFacts[]; thin: string[] } | { refusal: VendorAnswer }
+export type ListedEndpoints = { endpoints: EndpointFacts[]; thin: string[] } | { refusal: VendorAnswer }
 
 /**
  * Reads the endpoints of an account. Those that send thin events are read only if no endpoint has the address.
  *
  * @throws {VendorCallError}
  */
-export async function listEndpoints({ api, host, key, turn }: EndpointAccount, url: string): Promise<Listed> {
+export async function listVendorEndpoints(
+  { api, host, key, turn }: EndpointAccount,
+  url: string,
+): Promise<ListedEndpoints> {
   const { list, thin } = api
   const limits = { within: ENDPOINT_CALL_WITHIN, turn }
   const endpoints: EndpointFacts[] = []
@@ -46,7 +50,7 @@ export async function listEndpoints({ api, host, key, turn }: EndpointAccount, u
  * @throws {Fault} as {@link refusedBy}
  */
 export async function requireListed(account: EndpointAccount, url: string) {
-  const listed = await calling(() => listEndpoints(account, url))
+  const listed = await calling(() => listVendorEndpoints(account, url))
   if ('refusal' in listed) throw refusedBy(account, listed.refusal)
   return listed
 }
@@ -81,8 +85,7 @@ async function calling<T>(call: () => Promise<T>): Promise<T> {
 /** `api_key_invalid`, `api_key_lacks_permission` or `vendor_failed`. It never repeats what the vendor says. */
 export function refusedBy({ host, api }: EndpointAccount, { outcome, status, code }: VendorAnswer): Fault {
   const { vendor } = host
-  if (outcome === 'key_refused')
-    return new Fault('api_key_invalid', `${vendor} does not know this key, or has revoked it.`)
+  if (outcome === 'key_refused') return keyUnknown(host)
   if (outcome === 'permission_missing')
     return new Fault('api_key_lacks_permission', `The key needs this permission at ${vendor}: ${api.permission}.`)
   if (code === SHARED_LIMIT) return failed(`Together, all projects send ${vendor} too many requests. Wait a minute.`)

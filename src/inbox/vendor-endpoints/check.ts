@@ -4,19 +4,18 @@ import { Fault, requireFound } from '../../lib/fault'
 import { vendorOf } from '../../vendors'
 import type { EndpointFacts, VendorEndpoints } from '../../vendors/endpoints'
 import { type ConnectionRow, findConnection } from '../connections/connection'
+import type { ConnectionPlace } from '../of-connection'
 import { ifOpened } from '../refresh/keys'
-import { type VendorAnswer, VendorCallError } from '../vendor-api/fetch-vendor'
+import { ifVendorAnswers, type VendorAnswer } from '../vendor-api/fetch-vendor'
 import { findVendorKey, markRefused, openVendorKey, type VendorKeyRow } from '../vendor-api/keys'
 import { apiKeyMissing } from '../vendor-api/missing'
 import type { Lane } from '../vendor-api/turn'
-import { listEndpoints } from './ask'
-import { findingsOf } from './findings'
+import { listVendorEndpoints } from './ask'
+import { endpointFindings } from './findings'
 import { CHECKED_AGAIN, CHECKED_EVERY } from './limits'
 import { expectedOf, isPublicUrl, requireEndpoints } from './open'
 import type { EndpointResult } from './schema'
 import { endpointChecked, endpointNotDue, endpointUnchecked } from './store'
-
-type Place = { project_id: string; connection_id: string }
 
 /** The stored result of a check. `answer`: the vendor's answer; null if there was none. */
 type Checked =
@@ -32,7 +31,7 @@ type Checking = { connection: ConnectionRow; key: VendorKeyRow; api: VendorEndpo
  * @throws {Fault} `not_found`, `vendor_endpoint_unsupported`, `ingest_url_not_public`, `api_key_missing`, `api_key_lacks_permission`,
  *   `vendor_failed`, `encryption_key_unavailable`
  */
-export async function checkWhenAsked(rt: Runtime, of: Place, url: string) {
+export async function checkWhenAsked(rt: Runtime, of: ConnectionPlace, url: string) {
   const { connections, keys } = await read(rt, of)
   const connection = requireFound(connections, 'Connection')
   const api = requireEndpoints(connection.vendor)
@@ -52,7 +51,7 @@ export async function checkWhenAsked(rt: Runtime, of: Place, url: string) {
 }
 
 /** Checks the endpoint of a connection when its check is due. If it cannot be checked, the service tries again later. */
-export async function checkWhenDue(rt: Runtime, of: Place): Promise<void> {
+export async function checkWhenDue(rt: Runtime, of: ConnectionPlace): Promise<void> {
   const { connections, keys } = await read(rt, of)
   const [connection] = connections
   const [key] = keys
@@ -68,7 +67,7 @@ export async function checkWhenDue(rt: Runtime, of: Place): Promise<void> {
   await check(rt, { connection, key, api, url, lane: 'background' })
 }
 
-function read({ db }: Runtime, of: Place) {
+function read({ db }: Runtime, of: ConnectionPlace) {
   return batch(db, {
     connections: findConnection(db, of.project_id, of.connection_id),
     keys: findVendorKey(db, of),
@@ -82,9 +81,11 @@ async function check(rt: Runtime, { connection, key, api, url, lane }: Checking)
   const opened = lane === 'waited' ? await opening : await ifOpened(opening)
   const listed =
     opened &&
-    (await ifAnswered(() => listEndpoints({ api, host: opened.api, key: opened.secret, turn: opened.turn }, url)))
+    (await ifVendorAnswers(() =>
+      listVendorEndpoints({ api, host: opened.api, key: opened.secret, turn: opened.turn }, url),
+    ))
   if (listed && 'endpoints' in listed) {
-    const found = findingsOf(api, listed.endpoints, await expectedOf(rt, connection, url), listed.thin)
+    const found = endpointFindings(api, listed.endpoints, await expectedOf(rt, connection, url), listed.thin)
     await run(rt.db, endpointChecked(rt.db, of, found, rt.now))
     return { is: 'checked', found }
   }
@@ -96,13 +97,4 @@ async function check(rt: Runtime, { connection, key, api, url, lane }: Checking)
     await run(rt.db, endpointUnchecked(rt.db, of, 'permission_missing', rt.now + CHECKED_EVERY))
   else await run(rt.db, endpointUnchecked(rt.db, of, 'vendor_failed', rt.now + CHECKED_AGAIN))
   return { is: 'refused', answer }
-}
-
-async function ifAnswered<T>(call: () => Promise<T>): Promise<T | null> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof VendorCallError)) throw error
-    return null
-  }
 }

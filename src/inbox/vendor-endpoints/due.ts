@@ -1,6 +1,5 @@
 import { writeLog } from '../../http/log'
-import { within } from '../../lib/within'
-import { SEND_WITHIN_MS } from '../process/limits'
+import { sendFetches } from '../fetches/send'
 import type { EndpointMessage } from './message'
 
 /** Sends the checks that are due. @param due what `takeDueChecks` found */
@@ -9,10 +8,9 @@ export async function sendDueChecks(
   due: readonly Omit<EndpointMessage, 'what'>[],
 ): Promise<void> {
   if (due.length === 0) return
-  const messages = due.map((of) => ({
-    body: { what: 'endpoint', ...of } satisfies EndpointMessage,
-    contentType: 'json' as const,
-  }))
-  await within(SEND_WITHIN_MS, queue.sendBatch(messages))
+  await sendFetches(
+    queue,
+    due.map((of): EndpointMessage => ({ what: 'endpoint', ...of })),
+  )
   writeLog('info', 'endpoint_checks_sent', { checks: due.length })
 }

@@ -69,7 +69,7 @@ export const SetUpShown = named(
   { did: 'created', endpoint: SAMPLE_ENDPOINT, findings: [] },
 )
 
-export const EndpointShown = named(
+export const VendorEndpointShown = named(
   'VendorEndpointCheck',
   z.object({
     checked_at: timestamp,
@@ -99,6 +99,6 @@ export function presentFindings(findings: readonly EndpointFinding[], vendor: st
 export function presentCheck(
   { facts, findings, vendor }: { facts: EndpointFacts | null; findings: readonly EndpointFinding[]; vendor: string },
   now: number,
-): z.infer<typeof EndpointShown> {
+): z.infer<typeof VendorEndpointShown> {
   return { checked_at: iso(now), endpoint: presentEndpoint(facts), findings: presentFindings(findings, vendor) }
 }

@@ -6,7 +6,7 @@ import type { Connection } from '../connections/connection'
 export type OpenedSecret = { id: string; text: string | null; used_at: number | null }
 
 /** What endpoints are compared with. */
-export type Expected = Pick<Connection, 'id'> & { url: string; secrets: readonly OpenedSecret[] }
+export type ExpectedEndpoint = Pick<Connection, 'id'> & { url: string; secrets: readonly OpenedSecret[] }
 
 /** An endpoint of ours, with the id of its signing secret. */
 export type OwnEndpoint = EndpointFacts & { secret_id: string }
@@ -18,7 +18,7 @@ export type OwnEndpoint = EndpointFacts & { secret_id: string }
 export type Sorted = { own: OwnEndpoint[]; left: EndpointFacts[] }
 
 /** Sorts endpoints. Endpoints of others are in neither list. */
-export function sortEndpoints(endpoints: readonly EndpointFacts[], expected: Expected): Sorted {
+export function sortEndpoints(endpoints: readonly EndpointFacts[], expected: ExpectedEndpoint): Sorted {
   const own: OwnEndpoint[] = []
   const left: EndpointFacts[] = []
   for (const endpoint of endpoints) {
@@ -31,12 +31,12 @@ export function sortEndpoints(endpoints: readonly EndpointFacts[], expected: Exp
 }
 
 /** Whether this service created an endpoint for the connection. */
-export function isMarked({ mark }: EndpointFacts, { id }: Pick<Expected, 'id'>): boolean {
+export function isMarked({ mark }: EndpointFacts, { id }: Pick<ExpectedEndpoint, 'id'>): boolean {
   return mark?.connection === id
 }
 
 /** The id of the live secret with which an endpoint of ours signs; null for one that is not ours, or has no such secret. */
-function secretOf(endpoint: EndpointFacts, all: readonly EndpointFacts[], expected: Expected): string | null {
+function secretOf(endpoint: EndpointFacts, all: readonly EndpointFacts[], expected: ExpectedEndpoint): string | null {
   const { secrets, url } = expected
   const { mark, secret } = endpoint
   if (isMarked(endpoint, expected)) return secrets.find(({ id }) => id === mark?.secret)?.id ?? null
@@ -52,7 +52,7 @@ function secretOf(endpoint: EndpointFacts, all: readonly EndpointFacts[], expect
 function provenBy(
   { created_at }: EndpointFacts,
   all: readonly EndpointFacts[],
-  { url, secrets }: Expected,
+  { url, secrets }: ExpectedEndpoint,
 ): string | null {
   if (all.filter((one) => one.url === url).length > 1) return null
   const since = secrets.filter(({ used_at }) => used_at !== null && used_at > (created_at ?? Number.POSITIVE_INFINITY))

@@ -1,6 +1,6 @@
 import { vendorOf } from '../../vendors'
 import { type EndpointFacts, isOldVersion, type VendorEndpoints } from '../../vendors/endpoints'
-import { type Expected, isMarked, sortEndpoints } from './find-own'
+import { type ExpectedEndpoint, isMarked, sortEndpoints } from './find-own'
 import { MAX_KEPT_URL, MAX_KEPT_VERSION, MAX_TYPES_NAMED } from './limits'
 import type { EndpointFinding, EndpointResult } from './schema'
 
@@ -9,10 +9,10 @@ import type { EndpointFinding, EndpointResult } from './schema'
  *
  * @param thin the addresses that thin events are sent to
  */
-export function findingsOf(
+export function endpointFindings(
   api: VendorEndpoints,
   endpoints: readonly EndpointFacts[],
-  expected: Expected,
+  expected: ExpectedEndpoint,
   thin: readonly string[] = [],
 ): EndpointResult & { facts: EndpointFacts | null } {
   const here = endpoints.filter(({ url }) => url === expected.url)
@@ -39,7 +39,7 @@ export function findingsOf(
 }
 
 /** An endpoint that sends to another address, though it is meant for the connection: it has our mark, or our path at another host. */
-function elsewhere(endpoints: readonly EndpointFacts[], expected: Expected): EndpointFacts | undefined {
+function elsewhere(endpoints: readonly EndpointFacts[], expected: ExpectedEndpoint): EndpointFacts | undefined {
   const { pathname } = new URL(expected.url)
   return (
     endpoints.find((one) => isMarked(one, expected)) ??

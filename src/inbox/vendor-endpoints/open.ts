@@ -6,7 +6,7 @@ import { VENDORS, vendorOf } from '../../vendors'
 import type { VendorEndpoints } from '../../vendors/endpoints'
 import type { Vendor } from '../../vendors/vendor'
 import type { Connection } from '../connections/connection'
-import type { Expected, OpenedSecret } from './find-own'
+import type { ExpectedEndpoint, OpenedSecret } from './find-own'
 
 const VENDORS_OF_ENDPOINTS = Object.values(VENDORS as Record<string, Vendor>).flatMap(
   ({ endpoints }) => endpoints?.host(true).vendor ?? [],
@@ -35,7 +35,7 @@ export async function expectedOf(
   { settings }: Runtime,
   connection: Pick<Connection, 'id' | 'project_id' | 'secrets' | 'secrets_used'>,
   url: string,
-): Promise<Expected> {
+): Promise<ExpectedEndpoint> {
   const { id, project_id, secrets, secrets_used } = connection
   const opened = secrets.map(async (secret): Promise<OpenedSecret> => {
     const context = sealContext(project_id, id, secret.id)

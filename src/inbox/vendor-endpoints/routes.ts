@@ -6,7 +6,7 @@ import { route } from '../../http/route'
 import { body } from '../../http/validate'
 import { ingestUrl } from '../connections/present'
 import { checkWhenAsked } from './check'
-import { EndpointShown, presentCheck, presentEndpoint, presentFindings, SetUpBody, SetUpShown } from './fields'
+import { presentCheck, presentEndpoint, presentFindings, SetUpBody, SetUpShown, VendorEndpointShown } from './fields'
 import { VENDORS_WITH_ENDPOINTS } from './open'
 import { setUpEndpoint } from './set-up'
 
@@ -55,7 +55,7 @@ export const vendorEndpointRoutes = new Hono<HttpEnv>()
         'Queries the vendor with the API key of the connection. The service also does this once a day, and health shows what is wrong.',
       tag,
       policy: { actors, scope: 'connections:read', project: true, costly: true },
-      responses: { 200: { description: 'The endpoint, and what is wrong with it.', schema: EndpointShown } },
+      responses: { 200: { description: 'The endpoint, and what is wrong with it.', schema: VendorEndpointShown } },
       faults: [
         'not_found',
         'vendor_endpoint_unsupported',

@@ -10,13 +10,15 @@ import { type ConnectionRow, inboxConnectionEntry, readConnection } from '../con
 import { MAX_SECRETS } from '../connections/limits'
 import { requireSealingKey } from '../connections/sealing'
 import { addSecret, secretLimitReached } from '../connections/secrets'
+import type { ConnectionPlace } from '../of-connection'
 import { takeEffect } from '../receive/known-connections'
 import { otherMode } from '../vendor-api/keys'
+import { requireForm } from '../vendor-api/try-key'
 import { turnOf } from '../vendor-api/turn'
 import { type EndpointAccount, requireListed } from './ask'
 import { createAtVendor, mendAtVendor, removeAtVendor } from './create'
-import { type Expected, isMarked, type OwnEndpoint, sortEndpoints } from './find-own'
-import { findingsOf } from './findings'
+import { type ExpectedEndpoint, isMarked, type OwnEndpoint, sortEndpoints } from './find-own'
+import { endpointFindings } from './findings'
 import { MAX_SET_UPS } from './limits'
 import { expectedOf, isPublicUrl, requireEndpoints } from './open'
 import type { EndpointResult } from './schema'
@@ -44,7 +46,7 @@ type Asked = { api_key: string; events: 'needed' | 'all'; url: string }
  */
 export async function setUpEndpoint(
   rt: Runtime,
-  of: { project_id: string; connection_id: string },
+  of: ConnectionPlace,
   { api_key, events, url }: Asked,
   change: Change,
 ): Promise<SetUp> {
@@ -72,8 +74,7 @@ export async function setUpEndpoint(
 }
 
 function requireKey(api: VendorEndpoints, key: string, livemode: boolean): void {
-  const wrong = api.checkKey(key)
-  if (wrong) throw new Fault(wrong.problem === 'too_powerful' ? 'api_key_too_powerful' : 'api_key_invalid', wrong.why)
+  requireForm(api, key)
   if (api.livemodeOf(key) === !livemode) throw otherMode(!livemode)
 }
 
@@ -81,7 +82,7 @@ type Work = {
   rt: Runtime
   account: EndpointAccount
   connection: ConnectionRow
-  expected: Expected
+  expected: ExpectedEndpoint
   all: boolean
   change: Change
 }
@@ -145,10 +146,10 @@ async function create(work: Work, { endpoints, spare, replaced }: Replacing): Pr
 async function finish(
   { rt, account, connection, change }: Work,
   did: SetUp['did'],
-  { now, before, expected }: { now: EndpointFacts; before: readonly EndpointFacts[]; expected: Expected },
+  { now, before, expected }: { now: EndpointFacts; before: readonly EndpointFacts[]; expected: ExpectedEndpoint },
 ): Promise<SetUp> {
   const { project_id, id } = connection
-  const found = findingsOf(account.api, [now, ...before], expected)
+  const found = endpointFindings(account.api, [now, ...before], expected)
   const kept = endpointChecked(rt.db, { project_id, connection_id: id }, found, rt.now)
   const entry = inboxConnectionEntry(project_id, id, 'connection.endpoint_set', { did, endpoint: now.id })
   // The entry of a new endpoint was written together with its secret.

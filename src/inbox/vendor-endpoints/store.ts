@@ -4,22 +4,22 @@ import { insertWhere } from '../../db/insert-where'
 import { excluded } from '../../db/sql'
 import { isDeleted } from '../../tenancy/project'
 import { connections } from '../connections/schema'
+import { type ConnectionPlace, ofConnection } from '../of-connection'
 import { vendorKeys } from '../vendor-api/schema'
 import { CHECK_LEASE, CHECKED_EVERY, MAX_CHECKS_BEGUN } from './limits'
 import { type EndpointResult, vendorEndpoints } from './schema'
 
-export type EndpointRow = typeof vendorEndpoints.$inferSelect
-type Place = Pick<EndpointRow, 'project_id' | 'connection_id'>
+export type VendorEndpointRow = typeof vendorEndpoints.$inferSelect
 
 const KEY = [vendorEndpoints.project_id, vendorEndpoints.connection_id]
 
 /** Reads the last check of a connection's endpoint. */
-export function findEndpoint(db: Db, of: Place) {
-  return db.select().from(vendorEndpoints).where(isAt(of))
+export function findEndpointCheck(db: Db, of: ConnectionPlace) {
+  return db.select().from(vendorEndpoints).where(ofConnection(vendorEndpoints, of))
 }
 
 /** Stores the result of a check. The next check is due after a day, if the connection has a key for it. */
-export function endpointChecked(db: Db, of: Place, { endpoint, findings }: EndpointResult, now: number) {
+export function endpointChecked(db: Db, of: ConnectionPlace, { endpoint, findings }: EndpointResult, now: number) {
   const row = {
     ...of,
     due_at: ifKeyed(of, now + CHECKED_EVERY),
@@ -31,13 +31,13 @@ export function endpointChecked(db: Db, of: Place, { endpoint, findings }: Endpo
 }
 
 /** Records that a check failed. The earlier result stays. @param due when it is repeated (ms); null: never */
-export function endpointUnchecked(db: Db, of: Place, error: EndpointRow['error'], due: number | null) {
+export function endpointUnchecked(db: Db, of: ConnectionPlace, error: VendorEndpointRow['error'], due: number | null) {
   const due_at = due === null ? null : ifKeyed(of, due)
-  return db.update(vendorEndpoints).set({ due_at, error }).where(isAt(of))
+  return db.update(vendorEndpoints).set({ due_at, error }).where(ofConnection(vendorEndpoints, of))
 }
 
 /** Makes the cron check an endpoint soon, because a key has just been set for its connection. */
-export function endpointDue(db: Db, { project_id, connection_id }: Place, now: number) {
+export function endpointDue(db: Db, { project_id, connection_id }: ConnectionPlace, now: number) {
   const of = { project_id, connection_id }
   const row = { ...of, due_at: now, checked_at: null, result: null, error: null }
   const isKeyed = sql`${ifKeyed(of, now)} IS NOT NULL`
@@ -48,8 +48,8 @@ export function endpointDue(db: Db, { project_id, connection_id }: Place, now: n
 }
 
 /** Ends the checks of an endpoint, because its connection no longer has a key. */
-export function endpointNotDue(db: Db, of: Place) {
-  return db.update(vendorEndpoints).set({ due_at: null, error: null }).where(isAt(of))
+export function endpointNotDue(db: Db, of: ConnectionPlace) {
+  return db.update(vendorEndpoints).set({ due_at: null, error: null }).where(ofConnection(vendorEndpoints, of))
 }
 
 /** Takes the endpoints whose check is due, the longest due first. If a worker does not finish one, it is due again after a while. */
@@ -74,7 +74,7 @@ export function findEndpointFindings(db: Db, projectId: string) {
     .orderBy(vendorEndpoints.connection_id)
 }
 
-function upsert(db: Db, row: Omit<EndpointRow, 'due_at'> & { due_at: SQL }) {
+function upsert(db: Db, row: Omit<VendorEndpointRow, 'due_at'> & { due_at: SQL }) {
   const { checked_at, result, error, due_at } = row
   return db
     .insert(vendorEndpoints)
@@ -83,15 +83,7 @@ function upsert(db: Db, row: Omit<EndpointRow, 'due_at'> & { due_at: SQL }) {
 }
 
 /** A time (ms), if the connection has a key that the vendor accepts; else null. */
-function ifKeyed({ project_id, connection_id }: Place, due: number): SQL<number | null> {
-  const key = and(
-    eq(vendorKeys.project_id, project_id),
-    eq(vendorKeys.connection_id, connection_id),
-    eq(vendorKeys.state, 'ok'),
-  )
+function ifKeyed(of: ConnectionPlace, due: number): SQL<number | null> {
+  const key = and(ofConnection(vendorKeys, of), eq(vendorKeys.state, 'ok'))
   return sql`iif(EXISTS (SELECT 1 FROM ${vendorKeys} WHERE ${key}), CAST(${due} AS INTEGER), NULL)`
-}
-
-function isAt({ project_id, connection_id }: Place) {
-  return and(eq(vendorEndpoints.project_id, project_id), eq(vendorEndpoints.connection_id, connection_id))
 }

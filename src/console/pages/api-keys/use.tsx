@@ -4,7 +4,7 @@ import { readDays } from '../../../api-keys/days'
 import { type KeyUsage, mergedDays, presentUsage } from '../../../api-keys/usage'
 import { run } from '../../../db/client'
 import { countryName } from '../../../lib/country'
-import { DAY, iso } from '../../../lib/time'
+import { DAY, isoDay } from '../../../lib/time'
 import { can, type Visit } from '../../page'
 import { exact, plural } from '../../ui/format'
 import { CopyableCode } from '../../ui/parts'
@@ -92,7 +92,7 @@ export function UseOfKey({ of }: { of: Usage }) {
 function Bars({ of }: { of: Usage }) {
   const last = Date.parse(of.days[0]?.day ?? '')
   const byDay = new Map(of.days.map((one) => [one.day, one]))
-  const days = Array.from({ length: DAYS }, (_, at) => iso(last - (DAYS - 1 - at) * DAY).slice(0, 10))
+  const days = Array.from({ length: DAYS }, (_, at) => isoDay(last - (DAYS - 1 - at) * DAY))
   const most = Math.max(...of.days.map(({ requests }) => requests))
   const total = of.days.reduce((sum, { requests }) => sum + requests, 0)
   const step = WIDTH / DAYS

@@ -14,7 +14,7 @@ import { connectionPath, heldWords } from './describe'
 import { Diagnoses } from './diagnoses'
 import { EndpointAtVendor } from './endpoint'
 import { ConnectionRefusals, ConnectionStanding, Facts } from './facts'
-import { Format } from './format'
+import { FormatSection } from './format'
 import { Imports } from './imports'
 import type { ShownConnection } from './read'
 import { Secrets } from './secrets'
@@ -79,7 +79,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       <Facts c={c} of={of} />
       {!isNew && <ConnectionRefusals c={c} of={of} />}
       <Diagnoses c={c} of={of} />
-      <Format c={c} of={of} />
+      <FormatSection c={c} of={of} />
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
       {row.secrets.length > 0 && (
         <EndpointAtVendor c={c} of={of} mistakes={mistakesOf('write_key')} mistakesOfCheck={mistakesOf('check')} />

@@ -22,7 +22,7 @@ const EXPLAINED_HERE: Explained = {
 }
 
 /** The forms of the endpoint at the vendor. @param shown shows the connection again, with what was wrong */
-export function endpointActions(shown: (c: Visit, sent: Sent) => Response | Promise<Response>): Hono<HttpEnv> {
+export function vendorEndpointActions(shown: (c: Visit, sent: Sent) => Response | Promise<Response>): Hono<HttpEnv> {
   const setUp = action({
     posts: '/:id/endpoint',
     needs: 'connections:write',

@@ -5,7 +5,7 @@ import { MAX_API_KEY_LENGTH } from '../../../inbox/vendor-api/limits'
 import { SetUpBody } from '../../../inbox/vendor-endpoints/fields'
 import { consequenceOf } from '../../../inbox/vendor-endpoints/findings'
 import { isPublicUrl } from '../../../inbox/vendor-endpoints/open'
-import type { EndpointRow } from '../../../inbox/vendor-endpoints/store'
+import type { VendorEndpointRow } from '../../../inbox/vendor-endpoints/store'
 import { vendorOf } from '../../../vendors'
 import type { VendorEndpoints } from '../../../vendors/endpoints'
 import { form, text } from '../../form'
@@ -84,7 +84,7 @@ export function EndpointAtVendor({ c, of: { row, key, checked }, mistakes, mista
   )
 }
 
-function Found({ c, api, checked }: { c: Visit; api: VendorEndpoints; checked: EndpointRow }) {
+function Found({ c, api, checked }: { c: Visit; api: VendorEndpoints; checked: VendorEndpointRow }) {
   const { vendor } = api.host(true)
   const { checked_at, result, error } = checked
   return (

@@ -19,7 +19,7 @@ import { type Column, Table } from '../../ui/table'
 import type { ShownConnection } from './read'
 
 /** Which fields events set: the two newest versions side by side. Renders nothing if nothing was counted. */
-export function Format({ c, of: { row, formats } }: { c: Visit; of: Pick<ShownConnection, 'row' | 'formats'> }) {
+export function FormatSection({ c, of: { row, formats } }: { c: Visit; of: Pick<ShownConnection, 'row' | 'formats'> }) {
   const { now } = c.get('rt')
   const versions = versionsOf(formats)
   if (versions.length === 0) return null

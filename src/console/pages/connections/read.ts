@@ -12,7 +12,7 @@ import type { FormatRow } from '../../../inbox/formats/schema'
 import { listFormats } from '../../../inbox/formats/store'
 import { listRuns, type RunRow } from '../../../inbox/imports/runs'
 import { findVendorKey, type VendorKeyRow } from '../../../inbox/vendor-api/keys'
-import { type EndpointRow, findEndpoint } from '../../../inbox/vendor-endpoints/store'
+import { findEndpointCheck, type VendorEndpointRow } from '../../../inbox/vendor-endpoints/store'
 import { requireFound } from '../../../lib/fault'
 import { DAY, HOUR, MINUTE } from '../../../lib/time'
 import type { Visit } from '../../page'
@@ -34,7 +34,7 @@ export type ShownConnection = {
   /** The key of the vendor's API; null if there is none. */
   key: VendorKeyRow | null
   /** The last check of the endpoint at the vendor; null if there was none. */
-  checked: EndpointRow | null
+  checked: VendorEndpointRow | null
   /** The newest import; null if there was none. */
   run: RunRow | null
   /** See {@link localSecret}. */
@@ -62,7 +62,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
     diagnoses: listDiagnoses(db, { project_id, id }, null, MAX_DIAGNOSES),
     formats: listFormats(db, { project_id, connection_id: id }),
     keys: findVendorKey(db, { project_id, connection_id: id }),
-    checks: findEndpoint(db, { project_id, connection_id: id }),
+    checks: findEndpointCheck(db, { project_id, connection_id: id }),
     runs: listRuns(db, { project_id, connection_id: id }, null, 1),
   })
   const row = requireFound(rows, 'Connection')

@@ -20,7 +20,7 @@ import { API_KEY } from './api-key'
 import { CHANGED_CONNECTION, chooseVendorPage, connectPage, NEW_CONNECTION } from './connect'
 import { inboxConnectionPage } from './connection'
 import { connectionPath, lastOf, secretName } from './describe'
-import { endpointActions } from './endpoint-actions'
+import { vendorEndpointActions } from './endpoint-actions'
 import { guideOf } from './guides'
 import { importActions } from './import-actions'
 import { listPage } from './list'
@@ -182,7 +182,7 @@ export const connectionPages = new Hono<HttpEnv>()
   .route('/', dropSecret)
   .route('/', setKey)
   .route('/', dropKey)
-  .route('/', endpointActions(shown))
+  .route('/', vendorEndpointActions(shown))
   .route('/', importActions(shown))
   .route('/', testEventAction(shown))
   .route('/', verificationPages)

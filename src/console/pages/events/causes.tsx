@@ -18,7 +18,7 @@ export function causeQuery({ connection_id, last_error_code }: CauseRow): string
 }
 
 /** What the cause means, and whether a replay may succeed. */
-export function adviceOn({ last_error_code, vendor }: CauseRow) {
+export function adviceOnCause({ last_error_code, vendor }: CauseRow) {
   return eventAdvice(last_error_code, vendorTitle(vendor))
 }
 
@@ -35,7 +35,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
         class="causes"
         rows={rows}
         columns={[
-          ['Cause', (row) => <a href={`${events}?${causeQuery(row)}`}>{adviceOn(row).what}</a>],
+          ['Cause', (row) => <a href={`${events}?${causeQuery(row)}`}>{adviceOnCause(row).what}</a>],
           ['Connection', ({ name }) => name],
           ['Events', ({ n }) => n.toLocaleString('en'), 'number'],
           ['First received', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
@@ -46,7 +46,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
             (row) =>
               mayReplay(c, row) && (
                 <a href={`${events}/replay?${causeQuery(row)}`}>
-                  Replay…<span class="unseen"> {adviceOn(row).what}</span>
+                  Replay…<span class="unseen"> {adviceOnCause(row).what}</span>
                 </a>
               ),
           ],
@@ -63,7 +63,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
 
 /** Whether to offer a replay. Without a code, no filter separates these events from the other failed events of the connection. */
 function mayReplay(c: Visit, row: CauseRow): boolean {
-  return can(c, 'billing:write') && row.last_error_code !== null && adviceOn(row).mayPass
+  return can(c, 'billing:write') && row.last_error_code !== null && adviceOnCause(row).mayPass
 }
 
 /** How many events of the cause were received on each day, as bars. */

@@ -9,7 +9,7 @@ import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
-import { adviceOn, causeQuery } from '../events/causes'
+import { adviceOnCause, causeQuery } from '../events/causes'
 import type { Connected, Overview, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. */
@@ -74,7 +74,7 @@ function failures(c: Visit, { causes, counts }: Overview): Item[] {
     const what = (
       <>
         {plural(row.n, 'event')} from {row.name} failed ({row.n === 1 ? 'received' : 'the latest received'} {last}).{' '}
-        {adviceOn(row).what}
+        {adviceOnCause(row).what}
       </>
     )
     // By the time of receipt: an event that fails after all its retries is not bad.
