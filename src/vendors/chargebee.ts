@@ -1,5 +1,6 @@
 import { fromBase64 } from '../lib/crypto'
 import { chargebeeClaims } from './chargebee-claims'
+import { chargebeeEndpoints } from './chargebee-endpoints'
 import { chargebeeObjects, chargebeeSnapshots } from './chargebee-objects'
 import { isObject, type Json, objects, text, without } from './lib/json'
 import { cents } from './lib/money'
@@ -88,6 +89,7 @@ export const chargebee: Vendor = {
   },
 
   claims: chargebeeClaims,
+  endpoints: chargebeeEndpoints,
 }
 
 /** They say how the deliveries of the event have gone so far. */

@@ -30,25 +30,45 @@ export type EndpointFacts = {
   created_at: number | null
 }
 
-/** An endpoint as it should be. */
-export type WantedEndpoint = { url: string; events: readonly string[]; mark: EndpointMark }
+/** The account that has the endpoints. `name`: what the key alone does not say, see `VendorEndpoints.account`; null at most vendors. */
+export type EndpointOwner = { livemode: boolean; name: string | null }
+
+/** An endpoint as it should be. `secret`: a new signing secret, where the vendor does not generate it; null leaves the secret as it is. */
+export type WantedEndpoint = EndpointOwner & {
+  url: string
+  events: readonly string[]
+  mark: EndpointMark
+  secret: string | null
+}
+
+/** A page of a vendor's list. `after`: the `next` of the page before; null for the first one. */
+export type EndpointPage = EndpointOwner & { after: string | null }
 
 /** The webhook endpoints of a vendor's account: facts and pure functions. The requests themselves are made by `fetchVendor` and `writeVendor`. */
 export type VendorEndpoints = {
-  /** The API of the account, by its mode. */
-  host: (livemode: boolean) => VendorHost
+  /** The name of the vendor as it writes it. */
+  vendor: string
+  /** The API of an account. */
+  host: (owner: EndpointOwner) => VendorHost
   /** What is wrong with the format of a key; null if nothing is. */
   checkKey: (key: string) => KeyProblem | null
   /** Whether a key is of the live mode; null if it does not tell. */
   livemodeOf: (key: string) => boolean | null
-  /** The permission to change endpoints, in the vendor's own words. */
-  permission: string
-  /** The permission to read them. */
-  reading: string
-  /** How many endpoints an account may have, according to the vendor's documentation. Some accounts may have more. */
-  limit: number
-  /** Whether endpoints that are disabled count for the limit. */
-  countsDisabled: boolean
+  /** Where the vendor says which mode a key is of, if neither the key nor the host does. `livemode` is null if the body does not say. */
+  mode?: { pattern: ApiPattern; livemode: (body: Json) => boolean | null }
+  /** What names the account beside the key; absent if the key is enough. */
+  account?: AccountName
+  /** The permission to change endpoints, in the vendor's own words; null if its keys have no permissions. */
+  permission: string | null
+  /** The permission to read them. Absent where the service stores no API key, so that it cannot check them by itself. */
+  reading?: string
+  /**
+   * How many endpoints an account may have, according to the vendor's documentation, and whether disabled ones count. Some accounts may have
+   * more. Null if nothing is documented.
+   */
+  limit: { most: number; countsDisabled: boolean } | null
+  /** A signing secret in the vendor's format, where we choose it. Absent where the vendor generates it. @param random 32 characters */
+  secretOf?: (random: string) => string
   /** Event types without which the billing state becomes wrong. */
   needed: readonly string[]
   /** Further types that the service reads: they say more, or say it sooner. A new endpoint sends them too. */
@@ -57,9 +77,9 @@ export type VendorEndpoints = {
   all: string | null
   list: {
     pattern: ApiPattern
-    query: (after: string | null) => Readonly<Record<string, string>>
+    query: (page: EndpointPage) => Readonly<Record<string, string>>
     /** `next`: what the next page begins after; null for the last page. Null if the body is no page. */
-    page: (body: Json) => { endpoints: EndpointFacts[]; next: string | null } | null
+    page: (body: Json, page: EndpointPage) => { endpoints: EndpointFacts[]; next: string | null } | null
   }
   /** Where the vendor lists endpoints that send thin events, and their addresses. */
   thin?: { pattern: ApiPattern; query: Readonly<Record<string, string>>; urls: (body: Json) => string[] }
@@ -71,6 +91,18 @@ export type VendorEndpoints = {
   made: (body: Json) => EndpointFacts | null
   /** The oldest version of the API whose events the service reads in full; null if there is only one. */
   oldest: string | null
+}
+
+/** What names an account of a vendor where the key does not. */
+export type AccountName = {
+  /** What people call it: `site`. */
+  noun: string
+  /** Where people find it, as a sentence. */
+  where: string
+  /** Whether a text can be one. It may become a part of a host name. */
+  isName: (text: string) => boolean
+  /** Where the vendor lists the names that a key can reach; null if the body is no list. Absent where they must be given. */
+  list?: { pattern: ApiPattern; query: Readonly<Record<string, string>>; names: (body: Json) => string[] | null }
 }
 
 /** Whether events of this version lack something that the service reads. Versions begin with a date. */
@@ -90,8 +122,8 @@ export function bodyOfForm(fields: readonly (readonly [name: string, value: stri
 }
 
 /** A body in JSON. */
-export function bodyOfJson(value: Json) {
-  return { type: 'application/json', text: JSON.stringify(value) }
+export function bodyOfJson(value: Json, type = 'application/json') {
+  return { type, text: JSON.stringify(value) }
 }
 
 /** A mark as a text that people see, for vendors whose endpoints have a name or a description, but no metadata. */
@@ -103,4 +135,19 @@ export function markText({ connection, secret }: EndpointMark): string {
 export function markIn(value: unknown): EndpointMark | null {
   const [, connection, secret] = /\((con_\w+) (sec_\w+)\)/.exec(text(value) ?? '') ?? []
   return connection === undefined || secret === undefined ? null : { connection, secret }
+}
+
+/**
+ * A mark in the query of the address, for vendors whose endpoints have nothing else to write it in. What receives deliveries ignores the query.
+ * The connection is in the path.
+ */
+export function withMark(url: string, { secret }: EndpointMark): string {
+  return `${url}?endpoint=${secret}`
+}
+
+/** An address without the mark, and the mark; null if there is none. */
+export function withoutMark(marked: string): { url: string; mark: EndpointMark | null } {
+  const [, url, connection, secret] = /^([^?#]+\/(con_\w+))\?endpoint=(sec_\w+)$/.exec(marked) ?? []
+  if (url === undefined || connection === undefined || secret === undefined) return { url: marked, mark: null }
+  return { url, mark: { connection, secret } }
 }

@@ -1,6 +1,7 @@
 import { fromHex } from '../lib/crypto'
 import type { StateKind } from './kinds'
 import { lemonsqueezyClaims } from './lemonsqueezy-claims'
+import { lemonsqueezyEndpoints } from './lemonsqueezy-endpoints'
 import { lemonsqueezySnapshot } from './lemonsqueezy-objects'
 import { at, isObject, type Json, numericId, text } from './lib/json'
 import { cents } from './lib/money'
@@ -78,6 +79,7 @@ export const lemonsqueezy: Vendor = {
   },
 
   claims: lemonsqueezyClaims,
+  endpoints: lemonsqueezyEndpoints,
 }
 
 function livemodeOf(payload: Json): boolean | null {

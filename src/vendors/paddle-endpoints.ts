@@ -15,13 +15,13 @@ import { paddleApi } from './paddle-api'
  * https://developer.paddle.com/api-reference/notification-settings
  */
 export const paddleEndpoints: VendorEndpoints = {
+  vendor: paddleApi.vendor,
   host: () => paddleApi,
   checkKey: paddleApi.checkKey,
   livemodeOf: paddleApi.livemodeOf,
   permission: 'notification_setting.write',
   reading: 'notification_setting.read',
-  limit: 10,
-  countsDisabled: false,
+  limit: { most: 10, countsDisabled: false },
   needed: [
     'customer.created',
     'customer.imported',
@@ -52,7 +52,7 @@ export const paddleEndpoints: VendorEndpoints = {
   all: null,
   list: {
     pattern: '/notification-settings',
-    query: (after) => ({ per_page: '200', ...(after !== null && { after }) }),
+    query: ({ after }) => ({ per_page: '200', ...(after !== null && { after }) }),
     page({ data, meta }) {
       const more = at(meta, 'pagination', 'has_more')
       if (!Array.isArray(data) || typeof more !== 'boolean') return null

@@ -6,6 +6,7 @@ import { distinctIds, eventOf, isId, parseObject, required, subjectOf } from './
 import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret } from './lib/verify'
 import { polarClaims } from './polar-claims'
+import { polarEndpoints } from './polar-endpoints'
 import { polarSnapshot } from './polar-objects'
 import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'
 import type { Vendor } from './vendor'
@@ -84,6 +85,7 @@ export const polar: Vendor = {
   },
 
   claims: polarClaims,
+  endpoints: polarEndpoints,
 }
 
 function stateOf(eventType: string, data: unknown): StateKind | null {

@@ -11,13 +11,13 @@ const SECRET = 'platform_api_secret'
  * https://docs.stripe.com/api/webhook_endpoints
  */
 export const stripeEndpoints: VendorEndpoints = {
+  vendor: stripeApi.vendor,
   host: () => stripeApi,
   checkKey: stripeApi.checkKey,
   livemodeOf: stripeApi.livemodeOf,
   permission: 'Webhook Endpoints: Write',
   reading: 'Webhook Endpoints: Read',
-  limit: 16,
-  countsDisabled: true,
+  limit: { most: 16, countsDisabled: true },
   needed: [
     'customer.created',
     'customer.updated',
@@ -58,7 +58,7 @@ export const stripeEndpoints: VendorEndpoints = {
   all: '*',
   list: {
     pattern: '/v1/webhook_endpoints',
-    query: (after) => ({ limit: '100', ...(after !== null && { starting_after: after }) }),
+    query: ({ after }) => ({ limit: '100', ...(after !== null && { starting_after: after }) }),
     page({ data, has_more }) {
       if (!Array.isArray(data) || typeof has_more !== 'boolean') return null
       const endpoints = objects(data).flatMap((one) => factsOf(one) ?? [])

@@ -1,5 +1,5 @@
 import type { Account, Item } from '../outside/account'
-import { newPaddleKey, newStripeKey } from '../outside/accounts'
+import { newChargebeeKey, newLemonKey, newPaddleKey, newPolarKey, newStripeKey } from '../outside/accounts'
 import { setHost } from './outside'
 
 /*
@@ -7,7 +7,15 @@ import { setHost } from './outside'
  * can be set.
  */
 
-export { newPaddleKey, newStripeKey, paddleObjects, stripeObjects } from '../outside/accounts'
+export {
+  newChargebeeKey,
+  newLemonKey,
+  newPaddleKey,
+  newPolarKey,
+  newStripeKey,
+  paddleObjects,
+  stripeObjects,
+} from '../outside/accounts'
 
 export type AccountSettings = Omit<Partial<Account>, 'objects'> & { objects?: readonly (Item & { id: string })[] }
 
@@ -18,6 +26,22 @@ export async function newStripeAccount(settings: AccountSettings = {}, key = new
 
 /** Opens an account at Paddle. @returns its key */
 export async function newPaddleAccount(settings: AccountSettings = {}, key = newPaddleKey()): Promise<string> {
+  return newAccount(key, settings)
+}
+
+/** Opens an account at Polar. @returns its key */
+export async function newPolarAccount(settings: AccountSettings = {}, key = newPolarKey()): Promise<string> {
+  return newAccount(key, settings)
+}
+
+/** Opens an account at Lemon Squeezy, with one store. @returns its key */
+export async function newLemonAccount(settings: AccountSettings = {}, key = newLemonKey()): Promise<string> {
+  const store = { type: 'stores', id: '7', attributes: { name: 'Acme' } }
+  return newAccount(key, { ...settings, objects: [store, ...(settings.objects ?? [])] })
+}
+
+/** Opens an account at Chargebee. @returns its key */
+export async function newChargebeeAccount(settings: AccountSettings = {}, key = newChargebeeKey()): Promise<string> {
   return newAccount(key, settings)
 }
 

@@ -31,6 +31,10 @@ export type Account = {
   endpoints_most?: number
   /** The key of another account: this is another key of that one, with permissions of its own. */
   same_as?: string
+  /** Lemon Squeezy: whether the key is of test mode. */
+  test_mode?: boolean
+  /** Chargebee: the site of the key; any if absent. */
+  site?: string
   /** Paddle: what its root says that the key may. By default, all that is read and not refused. */
   permissions?: string[]
 }

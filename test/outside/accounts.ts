@@ -12,6 +12,13 @@ export const newStripeKey = (mode: 'live' | 'test' = 'live') => `rk_${mode}_51${
 export const newPaddleKey = (mode: 'live' | 'sdbx' = 'live') =>
   `pdl_${mode}_apikey_01${letters(24)}_${letters(22)}_${letters(3)}`
 
+/** An organization access token of Polar's that no account has. */
+export const newPolarKey = () => `polar_oat_${letters(43)}`
+/** An API key of Lemon Squeezy's that no account has: a JSON Web Token. */
+export const newLemonKey = () => `eyJ0eXAi.${letters(90)}.${letters(90)}`
+/** An API key of Chargebee's that no account has. */
+export const newChargebeeKey = (mode: 'live' | 'test' = 'live') => `${mode}_${letters(32)}`
+
 /** Ids that grow with the number, as those of Paddle do. */
 const padded = (n: number) => String(n).padStart(6, '0')
 

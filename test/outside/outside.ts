@@ -1,8 +1,11 @@
+import { chargebee } from './chargebee.ts'
 import { dns } from './dns.ts'
 import { faulty } from './faulty.ts'
 import { type Handler, hostOf } from './hosts.ts'
+import { lemonsqueezy } from './lemonsqueezy.ts'
 import { paddle } from './paddle.ts'
 import { plain } from './plain.ts'
+import { polar } from './polar.ts'
 import { certified, mock } from './providers.ts'
 import { stripe } from './stripe.ts'
 
@@ -21,6 +24,9 @@ const HANDLERS: Record<string, Handler> = {
   'plain.dev': plain,
   'stripe.com': stripe,
   'paddle.com': paddle,
+  'polar.sh': polar,
+  'lemonsqueezy.com': lemonsqueezy,
+  'chargebee.com': chargebee,
 }
 
 /** The internet: what the Worker's fetches lead to in tests. */

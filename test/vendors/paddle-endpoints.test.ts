@@ -20,6 +20,9 @@ it('the types of events that are chosen are exactly those that the service reads
 
 it("asks as Paddle's own SDK does", async () => {
   const wanted = {
+    livemode: true,
+    name: null,
+    secret: null,
     url: 'https://api.example.com/ingest/con_1',
     events: ['customer.updated'],
     mark: { connection: 'con_1', secret: 'sec_1' },

@@ -45,6 +45,9 @@ const EVENTS = ['invoice.paid', 'customer.updated'] as const
 
 it("asks as Stripe's own SDK does", async () => {
   const wanted = {
+    livemode: true,
+    name: null,
+    secret: null,
     url: 'https://api.example.com/ingest/con_1',
     events: [...EVENTS],
     mark: { connection: 'con_1', secret: 'sec_1' },

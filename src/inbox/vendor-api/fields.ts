@@ -8,15 +8,20 @@ import type { VendorKeyRow } from './keys'
 import { MAX_API_KEY_LENGTH } from './limits'
 import { VENDOR_KEY_STATES } from './schema'
 
+/** A key of a vendor's API, as somebody enters it. @param most characters */
+export const enteredKey = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[\x21-\x7e]+$/, 'must have no space, line break or letter outside ASCII')
+
 export const ApiKeyBody = named(
   'SetVendorApiKey',
   z.strictObject({
-    api_key: z
-      .string()
-      .min(1)
-      .max(MAX_API_KEY_LENGTH)
-      .regex(/^[\x21-\x7e]+$/, 'must have no space, line break or letter outside ASCII')
-      .describe("A read-only key of the vendor's API, as the vendor shows it. It is never returned."),
+    api_key: enteredKey(MAX_API_KEY_LENGTH).describe(
+      "A read-only key of the vendor's API, as the vendor shows it. It is never returned.",
+    ),
   }),
   { api_key: 'rk_live_as_stripe_shows_it' },
 )

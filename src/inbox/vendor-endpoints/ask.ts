@@ -1,13 +1,27 @@
+import { invalidField } from '../../http/validate'
 import { Fault } from '../../lib/fault'
 import type { VendorHost } from '../../vendors/api'
-import type { EndpointFacts, VendorEndpoints, VendorWrite } from '../../vendors/endpoints'
-import { fetchVendor, type VendorAnswer, VendorCallError, writeVendor } from '../vendor-api/fetch-vendor'
+import type { EndpointFacts, EndpointOwner, EndpointPage, VendorEndpoints, VendorWrite } from '../../vendors/endpoints'
+import type { Json } from '../../vendors/lib/json'
+import {
+  fetchVendor,
+  type VendorAnswer,
+  type VendorCall,
+  VendorCallError,
+  writeVendor,
+} from '../vendor-api/fetch-vendor'
 import { keyUnknown } from '../vendor-api/try-key'
 import { SHARED_LIMIT, type Turn } from '../vendor-api/turn'
 import { ENDPOINT_CALL_WITHIN, MAX_ENDPOINT_PAGES } from './limits'
 
 /** An account whose endpoints are read or changed. Never log it: `key` is a key of the vendor's API. */
-export type EndpointAccount = { api: VendorEndpoints; host: VendorHost; key: string; turn: Turn }
+export type EndpointAccount = {
+  api: VendorEndpoints
+  owner: EndpointOwner
+  host: VendorHost
+  key: string
+  turn: Turn
+}
 
 /** What the vendor's lists say, or the vendor's answer if it is not a list. */
 export type ListedEndpoints = { endpoints: EndpointFacts[]; thin: string[] } | { refusal: VendorAnswer }
@@ -18,21 +32,19 @@ export type ListedEndpoints = { endpoints: EndpointFacts[]; thin: string[] } | {
  * @throws {VendorCallError}
  */
 export async function listVendorEndpoints(
-  { api, host, key, turn }: EndpointAccount,
+  { api, owner, host, key, turn }: EndpointAccount,
   url: string,
 ): Promise<ListedEndpoints> {
   const { list, thin } = api
   const limits = { within: ENDPOINT_CALL_WITHIN, turn }
   const endpoints: EndpointFacts[] = []
   let after: string | null = null
-  for (let page = 0; page < MAX_ENDPOINT_PAGES; page++) {
-    const answer: VendorAnswer = await fetchVendor(
-      host,
-      key,
-      { pattern: list.pattern, query: list.query(after) },
-      limits,
-    )
-    const read: ReturnType<typeof list.page> = answer.outcome === 'ok' && answer.body ? list.page(answer.body) : null
+  for (let count = 0; count < MAX_ENDPOINT_PAGES; count++) {
+    const page: EndpointPage = { ...owner, after }
+    const call = { pattern: list.pattern, query: list.query(page) }
+    const answer: VendorAnswer = await fetchVendor(host, key, call, limits)
+    const read: ReturnType<typeof list.page> =
+      answer.outcome === 'ok' && answer.body ? list.page(answer.body, page) : null
     if (!read) return { refusal: answer }
     endpoints.push(...read.endpoints)
     after = read.next
@@ -47,12 +59,15 @@ export async function listVendorEndpoints(
 /**
  * Reads the endpoints of an account with a key that somebody has just entered.
  *
- * @throws {Fault} as {@link refusedBy}
+ * @throws {Fault} `validation_failed` if the vendor has no such account, and as {@link refusedBy}
  */
 export async function requireListed(account: EndpointAccount, url: string) {
   const listed = await calling(() => listVendorEndpoints(account, url))
-  if ('refusal' in listed) throw refusedBy(account, listed.refusal)
-  return listed
+  if (!('refusal' in listed)) return listed
+  const { api, owner } = account
+  if (listed.refusal.outcome === 'gone' && api.account && owner.name !== null)
+    throw invalidField('/account', 'not_one_of', `is not a ${api.account.noun} that ${api.vendor} has`)
+  throw refusedBy(account, listed.refusal)
 }
 
 /**
@@ -66,6 +81,24 @@ export async function changeAtVendor(account: EndpointAccount, write: VendorWrit
   if (answer.outcome === 'gone') return null
   if (answer.outcome !== 'ok') throw refusedBy(account, answer)
   return answer
+}
+
+/**
+ * Reads something else about an account with a key that somebody has just entered.
+ *
+ * @param read what the body says; null if it does not
+ * @throws {Fault} as {@link refusedBy}
+ */
+export async function requireRead<T>(
+  account: EndpointAccount,
+  { pattern, query = {} }: Pick<VendorCall, 'pattern' | 'query'>,
+  read: (body: Json) => T | null,
+): Promise<T> {
+  const { host, key, turn } = account
+  const answer = await calling(() => fetchVendor(host, key, { pattern, query }, { within: ENDPOINT_CALL_WITHIN, turn }))
+  const said = answer.outcome === 'ok' && answer.body ? read(answer.body) : null
+  if (said === null) throw refusedBy(account, answer)
+  return said
 }
 
 /** As {@link changeAtVendor}, and returns any answer. @throws {Fault} `vendor_failed` if there is none */
@@ -86,13 +119,21 @@ async function calling<T>(call: () => Promise<T>): Promise<T> {
 export function refusedBy({ host, api }: EndpointAccount, { outcome, status, code }: VendorAnswer): Fault {
   const { vendor } = host
   if (outcome === 'key_refused') return keyUnknown(host)
-  if (outcome === 'permission_missing')
-    return new Fault('api_key_lacks_permission', `The key needs this permission at ${vendor}: ${api.permission}.`)
+  if (outcome === 'permission_missing') return lacksPermission(vendor, api.permission)
   if (code === SHARED_LIMIT) return failed(`Together, all projects send ${vendor} too many requests. Wait a minute.`)
   const named = code === null ? '' : ` (${code})`
   return failed(
     outcome === 'ok' ? `${vendor} sent an unexpected answer.` : `${vendor} answered with ${status}${named}.`,
   )
+}
+
+/** The fault of a key that a vendor lets do less. @param permission null if the vendor's keys have none */
+export function lacksPermission(vendor: string, permission: string | null): Fault {
+  const why =
+    permission === null
+      ? `${vendor} does not let the key do this.`
+      : `The key needs this permission at ${vendor}: ${permission}.`
+  return new Fault('api_key_lacks_permission', why)
 }
 
 function failed(why: string): Fault {

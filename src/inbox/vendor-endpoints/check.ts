@@ -10,7 +10,7 @@ import { ifVendorAnswers, type VendorAnswer } from '../vendor-api/fetch-vendor'
 import { findVendorKey, markRefused, openVendorKey, type VendorKeyRow } from '../vendor-api/keys'
 import { apiKeyMissing } from '../vendor-api/missing'
 import type { Lane } from '../vendor-api/turn'
-import { listVendorEndpoints } from './ask'
+import { lacksPermission, listVendorEndpoints } from './ask'
 import { endpointFindings } from './findings'
 import { CHECKED_AGAIN, CHECKED_EVERY } from './limits'
 import { expectedOf, isPublicUrl, requireEndpoints } from './open'
@@ -35,8 +35,13 @@ export async function checkWhenAsked(rt: Runtime, of: ConnectionPlace, url: stri
   const { connections, keys } = await read(rt, of)
   const connection = requireFound(connections, 'Connection')
   const api = requireEndpoints(connection.vendor)
-  const { vendor } = api.host(connection.livemode)
+  const { vendor } = api
   const [key] = keys
+  if (api.reading === undefined)
+    throw new Fault(
+      'vendor_endpoint_unsupported',
+      `The service stores no API key of ${vendor}. To check the endpoint, POST a key to this path with \`dry_run\`: it is not stored.`,
+    )
   if (!key) throw apiKeyMissing(`The connection has no API key, so the service cannot query ${vendor}.`)
   if (key.state !== 'ok') throw apiKeyMissing("The vendor has refused the connection's API key.")
   if (!isPublicUrl(url))
@@ -45,8 +50,7 @@ export async function checkWhenAsked(rt: Runtime, of: ConnectionPlace, url: stri
   if (checked.is === 'checked') return { ...checked.found, vendor }
   const { outcome, status } = checked.answer ?? {}
   if (outcome === 'key_refused') throw apiKeyMissing("The vendor has refused the connection's API key.")
-  if (outcome === 'permission_missing')
-    throw new Fault('api_key_lacks_permission', `The key needs this permission at ${vendor}: ${api.reading}.`)
+  if (outcome === 'permission_missing') throw lacksPermission(vendor, api.reading ?? null)
   throw new Fault('vendor_failed', status ? `${vendor} answered with ${status}.` : `${vendor} did not answer.`)
 }
 
@@ -78,11 +82,12 @@ async function check(rt: Runtime, { connection, key, api, url, lane }: Checking)
   const { project_id, id: connection_id, vendor } = connection
   const of = { project_id, connection_id }
   const opening = openVendorKey(rt, { key, vendor }, lane)
+  const owner = { livemode: connection.livemode, name: null }
   const opened = lane === 'waited' ? await opening : await ifOpened(opening)
   const listed =
     opened &&
     (await ifVendorAnswers(() =>
-      listVendorEndpoints({ api, host: opened.api, key: opened.secret, turn: opened.turn }, url),
+      listVendorEndpoints({ api, owner, host: opened.api, key: opened.secret, turn: opened.turn }, url),
     ))
   if (listed && 'endpoints' in listed) {
     const found = endpointFindings(api, listed.endpoints, await expectedOf(rt, connection, url), listed.thin)

@@ -29,7 +29,7 @@ export async function createAtVendor(
   if (isFull(api, answer, endpoints)) throw limitReached(account, endpoints)
   const endpoint = answer.outcome === 'ok' && answer.body ? api.made(answer.body) : null
   if (!endpoint) throw refusedBy(account, answer)
-  const { secret } = endpoint
+  const secret = endpoint.secret ?? wanted.secret
   if (secret !== null && secret.length <= MAX_SECRET_LENGTH) return { endpoint, secret }
   await removeAtVendor(account, [endpoint])
   throw refusedBy(account, answer)
@@ -49,7 +49,8 @@ export async function mendAtVendor(
   const { api } = account
   const answer = await tryChange(account, api.change(kept.id, wanted))
   if (answer.outcome === 'gone') return null
-  if (!kept.enabled && !api.countsDisabled && isFull(api, answer, endpoints)) throw limitReached(account, endpoints)
+  if (!kept.enabled && api.limit?.countsDisabled === false && isFull(api, answer, endpoints))
+    throw limitReached(account, endpoints)
   if (answer.outcome !== 'ok') throw refusedBy(account, answer)
   return (answer.body && api.made(answer.body)) ?? { ...kept, ...wanted, enabled: true }
 }
@@ -60,11 +61,11 @@ export async function mendAtVendor(
  */
 function isFull(api: VendorEndpoints, { outcome, status }: VendorAnswer, endpoints: readonly EndpointFacts[]): boolean {
   const isRejected = outcome === 'other' || status === 409
-  return isRejected && countOf(api, endpoints) >= api.limit
+  return isRejected && api.limit !== null && countOf(api, endpoints) >= api.limit.most
 }
 
-function countOf({ countsDisabled }: VendorEndpoints, endpoints: readonly EndpointFacts[]): number {
-  return countsDisabled ? endpoints.length : endpoints.filter(({ enabled }) => enabled).length
+function countOf({ limit }: VendorEndpoints, endpoints: readonly EndpointFacts[]): number {
+  return limit?.countsDisabled !== false ? endpoints.length : endpoints.filter(({ enabled }) => enabled).length
 }
 
 function limitReached({ api, host }: EndpointAccount, endpoints: readonly EndpointFacts[]): Fault {

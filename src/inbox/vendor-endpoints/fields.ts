@@ -3,21 +3,34 @@ import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { iso } from '../../lib/time'
 import type { EndpointFacts } from '../../vendors/endpoints'
-import { ApiKeyBody } from '../vendor-api/fields'
+import { enteredKey } from '../vendor-api/fields'
 import { consequenceOf } from './findings'
-import { MAX_TYPES_SHOWN } from './limits'
+import { MAX_ACCOUNT_LENGTH, MAX_TYPES_SHOWN, MAX_WRITE_KEY_LENGTH } from './limits'
 import { ENDPOINT_FINDINGS, type EndpointFinding } from './schema'
 
 export const SetUpBody = named(
   'SetUpVendorEndpoint',
   z.strictObject({
-    api_key: ApiKeyBody.shape.api_key.describe(
+    api_key: enteredKey(MAX_WRITE_KEY_LENGTH).describe(
       "A key for the vendor's API that may change webhook endpoints. It is used for this call only and not stored.",
     ),
     events: named('VendorEndpointEvents', z.enum(['needed', 'all']))
       .default('needed')
       .describe(
         '`needed`: the event types that become billing state or identify consumers. `all`: every type that the vendor has, if the vendor has a name for that. An endpoint keeps the types that it already sends.',
+      ),
+    account: z
+      .string()
+      .max(MAX_ACCOUNT_LENGTH)
+      .optional()
+      .describe(
+        "Which account of the vendor, if the key does not say so. Chargebee: the site, `acme` for acme.chargebee.com. Lemon Squeezy: the store's ID, if the key can reach several stores. Must be absent for other vendors.",
+      ),
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Changes nothing at the vendor. The response has what the call would do, the endpoint as it is now, and what is wrong with it.',
       ),
   }),
   { api_key: 'rk_live_as_stripe_shows_it' },
@@ -61,7 +74,7 @@ export const SetUpShown = named(
   'VendorEndpointSetUp',
   z.object({
     did: named('VendorEndpointOutcome', z.enum(['created', 'updated', 'unchanged'])).describe(
-      '`updated`: the endpoint was repaired, or other endpoints that this service had created were removed.',
+      'With `dry_run`: what the call would do. `updated`: the endpoint was repaired, or other endpoints that this service had created were removed.',
     ),
     endpoint: Endpoint.nullable(),
     findings: findings.describe('What is still wrong with the endpoint.'),

@@ -80,7 +80,7 @@ type CheckedConnection = { name: string; vendor: string; result: EndpointResult 
 /** What is wrong with the endpoints of connections, as health reasons. Each continues a sentence. */
 export function endpointReasons(checked: readonly CheckedConnection[]): string[] {
   return checked.flatMap(({ name, vendor, result }) => {
-    const title = vendorOf(vendor)?.endpoints?.host(true).vendor ?? vendor
+    const title = vendorOf(vendor)?.endpoints?.vendor ?? vendor
     return (result?.findings ?? []).map(
       (one) => `the connection ${name}: ${reasonOf(consequenceOf(one, title), title)}`,
     )

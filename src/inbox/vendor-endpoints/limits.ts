@@ -4,6 +4,14 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time'
 export const MAX_ENDPOINT_PAGES = 5
 /** How often a setup starts over because another call has changed the connection. */
 export const MAX_SET_UPS = 3
+/** Random bytes of a signing secret that the service chooses: 32 characters, because some vendors take 40 at most. */
+export const OWN_SECRET_BYTES = 16
+/** Characters of a key that may change endpoints. Those of Lemon Squeezy have more than a thousand. */
+export const MAX_WRITE_KEY_LENGTH = 4000
+/** Characters of the name of a vendor's account. */
+export const MAX_ACCOUNT_LENGTH = 60
+/** How many accounts of a key an error names. */
+export const MAX_ACCOUNTS_NAMED = 10
 /** How long one call to the vendor may take (ms) while somebody waits for a setup or a check. */
 export const ENDPOINT_CALL_WITHIN = 5 * SECOND
 /** The time from one check of an endpoint to the next (ms), and the time after a failed check. */

@@ -9,7 +9,7 @@ import type { Connection } from '../connections/connection'
 import type { ExpectedEndpoint, OpenedSecret } from './find-own'
 
 const VENDORS_OF_ENDPOINTS = Object.values(VENDORS as Record<string, Vendor>).flatMap(
-  ({ endpoints }) => endpoints?.host(true).vendor ?? [],
+  ({ endpoints }) => endpoints?.vendor ?? [],
 )
 /** The vendors where the service creates and checks endpoints, in words. */
 export const VENDORS_WITH_ENDPOINTS = new Intl.ListFormat('en').format(VENDORS_OF_ENDPOINTS)

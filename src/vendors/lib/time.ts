@@ -26,6 +26,12 @@ export function isoSeconds(value: unknown): string | null {
   return iso && `${iso.slice(0, -5)}Z`
 }
 
+/** A time with a date, as milliseconds since the epoch; null if the value is none. */
+export function millisOf(value: unknown): number | null {
+  const iso = isoTime(value)
+  return iso === null ? null : Date.parse(iso)
+}
+
 /** Converts milliseconds since the epoch to ISO 8601 in milliseconds. */
 export function isoMillis(value: unknown): string | null {
   return typeof value === 'number' ? isoOf(Math.floor(value)) : null

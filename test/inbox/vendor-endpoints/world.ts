@@ -1,13 +1,29 @@
+import { Webhook } from 'standardwebhooks'
 import { hex, hmac, utf8 } from '../../../src/lib/crypto'
 import { paddle } from '../../../src/vendors/paddle'
 import { paddleEventOf, paddleSubscription } from '../../billing/payloads'
+import {
+  chargebeeEvent,
+  chargebeeSubscription,
+  LEMON_SUBSCRIPTION,
+  lemonEvent,
+  lemonSubscription,
+  polarEvent,
+  polarSubscription,
+} from '../../billing/payloads-more'
 import {
   type AccountSettings,
   call,
   heldBy,
   type Json,
+  newChargebeeAccount,
+  newChargebeeKey,
+  newLemonAccount,
+  newLemonKey,
   newPaddleAccount,
   newPaddleKey,
+  newPolarAccount,
+  newPolarKey,
   newStripeAccount,
   newStripeKey,
   type RequestOptions,
@@ -16,6 +32,7 @@ import {
   stripeEvent,
 } from '../../harness'
 import type { Item } from '../../outside/account'
+import { isPolarEndpoint } from '../../outside/polar'
 import { newWorld, rows } from '../pipeline'
 import { setKey } from '../refresh/world'
 
@@ -45,7 +62,39 @@ const VENDORS = {
     },
     event: () => paddleEventOf('subscription.updated', paddleSubscription()),
   },
+  polar: {
+    newKey: newPolarKey,
+    open: newPolarAccount,
+    is: isPolarEndpoint,
+    signed: async ({ secret }: Item, body: string) => {
+      const now = new Date()
+      const signature = new Webhook(String(secret)).sign('msg_1', now, body)
+      const at = String(Math.floor(now.getTime() / 1000))
+      return { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': signature }
+    },
+    event: () => polarEvent('subscription.updated', polarSubscription()),
+  },
+  lemonsqueezy: {
+    newKey: newLemonKey,
+    open: newLemonAccount,
+    is: ({ type }: Item) => type === 'webhooks',
+    signed: async ({ hidden }: Item, body: string) => ({
+      'X-Signature': hex(await hmac('SHA-256', utf8(String((hidden as Item).secret)), body)),
+    }),
+    event: () => lemonEvent('subscription_updated', LEMON_SUBSCRIPTION, lemonSubscription()),
+  },
+  chargebee: {
+    newKey: newChargebeeKey,
+    open: newChargebeeAccount,
+    is: () => true,
+    signed: async ({ basic_auth_username: user, basic_auth_password: password }: Item) => ({
+      Authorization: `Basic ${btoa(`${user}:${password}`)}`,
+    }),
+    event: () => chargebeeEvent('subscription_changed', { subscription: chargebeeSubscription() }),
+  },
 }
+/** What a call says beside the key. */
+const BESIDE: Partial<Record<keyof typeof VENDORS, object>> = { chargebee: { account: 'acme' } }
 
 /** @param settings of the account. Its key may change endpoints, unless they say otherwise */
 export async function endpointWorld(settings: AccountSettings = {}, vendor: keyof typeof VENDORS = 'stripe') {
@@ -56,7 +105,7 @@ export async function endpointWorld(settings: AccountSettings = {}, vendor: keyo
   const key = await standIn.open({ writes: true, ...settings })
   const path = `/connections/${connection.id}/endpoint`
   const post = (api_key: string, more: object = {}, options: RequestOptions = {}) =>
-    world.api(path, { method: 'POST', json: { api_key, ...more }, ...options })
+    world.api(path, { method: 'POST', json: { api_key, ...BESIDE[vendor], ...more }, ...options })
   const endpoints = async () =>
     Object.values(await heldBy(key)).filter((one): one is Item => one !== null && standIn.is(one))
   return {
@@ -64,6 +113,9 @@ export async function endpointWorld(settings: AccountSettings = {}, vendor: keyo
     shop: connection as { id: string; ingest_url: string },
     /** The key that may write. */
     writeKey: key,
+    newKey: () => standIn.newKey(),
+    /** The requests to the account. */
+    requests: () => seenBy(key),
     path,
     post,
     setUp: (more: object = {}, options: RequestOptions = {}) => post(key, more, options),
@@ -81,7 +133,10 @@ export async function endpointWorld(settings: AccountSettings = {}, vendor: keyo
     changes: async () =>
       (await seenBy(key))
         .filter(({ method }) => method !== 'GET')
-        .map(({ method, url }) => `${method} ${new URL(url).pathname.replace(/(we|ntfset)_\w+/, '{id}')}`),
+        .map(
+          ({ method, url }) =>
+            `${method} ${new URL(url).pathname.replace(/(we|ntfset|whv2)_\w+|\/(\d+|[\da-f-]{36})$/, (_, prefix) => (prefix ? '{id}' : '/{id}'))}`,
+        ),
     /** Sends an event as an endpoint of the account would. @returns the status */
     deliverFrom: async (endpoint: Item) => {
       const body = JSON.stringify(standIn.event())

@@ -31,6 +31,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
   const { status, entered } = sent
   // Each form on the page shows only its own mistakes.
   const mistakesOf = (field: string) => (entered?.has(field) ? sent.mistakes : {})
+  const settingEndpoint: Sent = { ...sent, mistakes: mistakesOf('write_key') }
   const { row, names, suggested } = of
   const { connections, events } = pathsOf(c)
   const isNew = row.last_event_id === null
@@ -59,13 +60,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       )}
       <Held c={c} of={of} />
       {settingUp ? (
-        <Setup
-          c={c}
-          of={of}
-          mistakes={mistakesOf('signing_secret')}
-          mistakesOfKey={mistakesOf('write_key')}
-          suggested={suggested}
-        />
+        <Setup c={c} of={of} mistakes={mistakesOf('signing_secret')} sentKey={settingEndpoint} suggested={suggested} />
       ) : (
         <>
           <h2>Ingest URL</h2>
@@ -82,7 +77,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       <FormatSection c={c} of={of} />
       {row.secrets.length > 0 && <Secrets c={c} row={row} names={names} mistakes={mistakesOf('signing_secret')} />}
       {row.secrets.length > 0 && (
-        <EndpointAtVendor c={c} of={of} mistakes={mistakesOf('write_key')} mistakesOfCheck={mistakesOf('check')} />
+        <EndpointAtVendor c={c} of={of} sent={settingEndpoint} mistakesOfCheck={mistakesOf('check')} />
       )}
       <ApiKey c={c} of={of} mistakes={mistakesOf('api_key')} />
       <Imports c={c} of={of} mistakes={mistakesOf('invoice_months')} />

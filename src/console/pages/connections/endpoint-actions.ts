@@ -29,10 +29,13 @@ export function vendorEndpointActions(shown: (c: Visit, sent: Sent) => Response 
     counted: { costly: true },
     run: (c) => {
       const { of, url } = placeOf(c)
-      const { write_key } = SET_UP.body(c.get('form'))
-      return setUpEndpoint(c.get('rt'), of, { api_key: write_key, events: 'needed', url }, changeOf(c))
+      const { write_key, ...more } = SET_UP.body(c.get('form'))
+      return setUpEndpoint(c.get('rt'), of, { api_key: write_key, events: 'needed', url, ...more }, changeOf(c))
     },
-    done: (c, { did }) => [connectionPath(c, addressedConnection(c)), `vendor_endpoint_${did}`],
+    done: (c, { did, dry_run }) => [
+      connectionPath(c, addressedConnection(c)),
+      dry_run ? 'vendor_endpoint_checked' : `vendor_endpoint_${did}`,
+    ],
     again: shown,
     explains: EXPLAINED_HERE,
   })

@@ -1,50 +1,58 @@
 import * as z from 'zod'
 import { publicUrl } from '../../../http/origin'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
-import { MAX_API_KEY_LENGTH } from '../../../inbox/vendor-api/limits'
 import { SetUpBody } from '../../../inbox/vendor-endpoints/fields'
 import { consequenceOf } from '../../../inbox/vendor-endpoints/findings'
+import { MAX_ACCOUNT_LENGTH, MAX_WRITE_KEY_LENGTH } from '../../../inbox/vendor-endpoints/limits'
 import { isPublicUrl } from '../../../inbox/vendor-endpoints/open'
 import type { VendorEndpointRow } from '../../../inbox/vendor-endpoints/store'
 import { vendorOf } from '../../../vendors'
-import type { VendorEndpoints } from '../../../vendors/endpoints'
-import { form, text } from '../../form'
+import type { AccountName, VendorEndpoints } from '../../../vendors/endpoints'
+import { form, text, tick } from '../../form'
 import { can, type Visit } from '../../page'
-import type { Mistakes } from '../../refusal'
+import type { Mistakes, Sent } from '../../refusal'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
+import { capital } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { connectionPath } from './describe'
 import type { ShownConnection } from './read'
 
+const { account, dry_run } = SetUpBody.shape
+
 /** The field has another name than the stored key, because both forms are on the same page. */
-export const SET_UP = form(z.strictObject({ write_key: SetUpBody.shape.api_key }), {
+export const SET_UP = form(z.strictObject({ write_key: SetUpBody.shape.api_key, account, dry_run }), {
+  account: text('Account', { maxlength: MAX_ACCOUNT_LENGTH }),
+  dry_run: tick('Only check: change nothing at the vendor'),
   write_key: text('API key that may change webhook endpoints', {
     required: true,
     type: 'password',
     autocomplete: 'off',
-    maxlength: MAX_API_KEY_LENGTH,
+    maxlength: MAX_WRITE_KEY_LENGTH,
     hint: 'The service uses the key once and does not store it.',
   }),
 })
 
-type SetUpProps = { c: Visit; row: ConnectionRow; mistakes: Mistakes; label: string }
+type SetUpProps = { c: Visit; row: ConnectionRow; sent: Sent; label: string }
 
 /** The form that creates or repairs the endpoint. Renders nothing where that is not possible. */
-export function SetUpForm({ c, row, mistakes, label }: SetUpProps) {
+export function SetUpForm({ c, row, sent, label }: SetUpProps) {
+  const { mistakes } = sent
   const api = vendorOf(row.vendor)?.endpoints
   if (!api || !can(c, 'connections:write') || !isPublicUrl(publicUrl(c, '/'))) return null
   return (
-    <details class="more-form" open={Boolean(mistakes.write_key ?? mistakes.form)}>
+    <details class="more-form" open={Object.keys(mistakes).length > 0}>
       <summary>{label}</summary>
       <p>
         The service creates the webhook endpoint at {vendorTitle(row.vendor)}, selects the events and stores the signing
-        secret. If it has created one before, it repairs that one. Other endpoints stay as they are. Create a key with
-        the permission {api.permission}, and delete it afterwards.
+        secret. If it has created one before, it repairs that one. Other endpoints stay as they are. Create a key
+        {api.permission && ` with the permission ${api.permission}`}, and delete it afterwards.
       </p>
       <Post c={c} to={`${connectionPath(c, row)}/endpoint`} class="form">
-        {SET_UP.field('write_key', { mistakes })}
+        {SET_UP.field('write_key', sent)}
+        {api.account && SET_UP.field('account', sent, lookOf(api.account))}
+        {SET_UP.field('dry_run', sent)}
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">{label}</button>
       </Post>
@@ -52,13 +60,19 @@ export function SetUpForm({ c, row, mistakes, label }: SetUpProps) {
   )
 }
 
-type Props = { c: Visit; of: ShownConnection; mistakes: Mistakes; mistakesOfCheck: Mistakes }
+/** The name of the account, as a field. */
+function lookOf({ noun, where, list }: AccountName) {
+  const hint = list ? `Only if the key can reach several. ${where}` : where
+  return { label: capital(noun), hint, required: !list }
+}
+
+type Props = { c: Visit; of: ShownConnection; sent: Sent; mistakesOfCheck: Mistakes }
 
 /** What the last check of the endpoint at the vendor found, with forms to check it again and to repair it. */
-export function EndpointAtVendor({ c, of: { row, key, checked }, mistakes, mistakesOfCheck }: Props) {
+export function EndpointAtVendor({ c, of: { row, key, checked }, sent, mistakesOfCheck }: Props) {
   const api = vendorOf(row.vendor)?.endpoints
   if (!api) return null
-  const { vendor } = api.host(row.livemode)
+  const { vendor, reading } = api
   const at = `${connectionPath(c, row)}/endpoint`
   const wrong = (checked?.result?.findings.length ?? 0) > 0
   return (
@@ -72,20 +86,19 @@ export function EndpointAtVendor({ c, of: { row, key, checked }, mistakes, mista
           <button type="submit">Check now</button>
         </Post>
       ) : (
-        <p class="quiet">With a read-only API key, the service checks the endpoint once a day.</p>
+        <p class="quiet">
+          {reading === undefined
+            ? `The service stores no API key of ${vendor}, so it checks the endpoint only when you enter one.`
+            : 'With a read-only API key, the service checks the endpoint once a day.'}
+        </p>
       )}
-      <SetUpForm
-        c={c}
-        row={row}
-        mistakes={mistakes}
-        label={wrong ? 'Repair' : 'Create or repair the endpoint with a key'}
-      />
+      <SetUpForm c={c} row={row} sent={sent} label={wrong ? 'Repair' : 'Create or repair the endpoint with a key'} />
     </>
   )
 }
 
 function Found({ c, api, checked }: { c: Visit; api: VendorEndpoints; checked: VendorEndpointRow }) {
-  const { vendor } = api.host(true)
+  const { vendor } = api
   const { checked_at, result, error } = checked
   return (
     <>

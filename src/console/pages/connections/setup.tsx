@@ -2,7 +2,7 @@ import { publicOrigin } from '../../../http/origin'
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { ingestUrl } from '../../../inbox/connections/present'
 import { can, type Visit } from '../../page'
-import type { Mistakes } from '../../refusal'
+import type { Mistakes, Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
 import { Copyable } from '../../ui/parts'
 import { Step, Steps } from '../../ui/steps'
@@ -20,13 +20,13 @@ type SetupProps = {
   c: Visit
   of: ShownConnection
   mistakes: Mistakes
-  /** Mistakes in the form that creates the endpoint with a key. */
-  mistakesOfKey: Mistakes
+  /** The form that creates the endpoint with a key. */
+  sentKey: Sent
   suggested: string
 }
 
 /** What is left to do before a new connection receives events, in the order in which the vendor asks for it. */
-export function Setup({ c, of, mistakes, mistakesOfKey, suggested }: SetupProps) {
+export function Setup({ c, of, mistakes, sentKey, suggested }: SetupProps) {
   const { row } = of
   const title = vendorTitle(row.vendor)
   const guide = guideOf(row.vendor)
@@ -38,7 +38,7 @@ export function Setup({ c, of, mistakes, mistakesOfKey, suggested }: SetupProps)
     <Steps>
       <Step state={entering} title={`Add a webhook at ${title}`} level="h2">
         {local && !hasSecret && <NotReachable c={c} row={row} guide={guide} />}
-        {!hasSecret && <SetUpForm c={c} row={row} mistakes={mistakesOfKey} label="Create the endpoint with a key" />}
+        {!hasSecret && <SetUpForm c={c} row={row} sent={sentKey} label="Create the endpoint with a key" />}
         <p>{local ? 'The ingest URL of this connection:' : 'Enter this ingest URL there:'}</p>
         <IngestUrl c={c} row={row} />
         {(hasSecret || local) && <Guidance vendor={row.vendor} />}
