@@ -15,11 +15,14 @@ export function cases(all: number): number {
 }
 
 /**
- * The cases that one of many similar tests takes. `npm test` gives each test one case, in turn, and `npm run test:all` gives each
+ * The cases that one of many similar tests takes. `npm test` gives each test some of them, in turn, and `npm run test:all` gives each
  * test all of them. Use it for cases that the code handles in the same way in every test.
  *
  * @param nth the position of the test among them
+ * @param most how many cases a test takes
  */
-export function inTurn<T>(all: readonly T[], nth: number): readonly T[] {
-  return ALL_CASES ? all : all.slice(nth % all.length).slice(0, 1)
+export function inTurn<T>(all: readonly T[], nth: number, most = 1): readonly T[] {
+  if (ALL_CASES || all.length <= most) return all
+  const first = (nth * most) % all.length
+  return [...all, ...all].slice(first, first + most)
 }

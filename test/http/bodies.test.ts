@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { RouteEntry } from '../../src/http/openapi'
 import { MAX_BODY_BYTES } from '../../src/http/validate'
-import { type Answer, call, freshProject, NO_LIMIT, type RequestOptions, STORE } from '../harness'
+import { type Answer, call, freshProject, inTurn, NO_LIMIT, type RequestOptions, STORE } from '../harness'
 import { nameOf, ROUTES, takesBody } from '../routes/of-app'
 import { ROWS } from '../routes/table'
 import { callRoute, tokenFor } from '../routes/walk'
@@ -101,6 +101,18 @@ const HOSTILE: Refusal[] = [
 /** Filters of the search that may be repeated. */
 const REPEATABLE = ['event_type', 'status']
 const KEYS_OF_OBJECT = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
+const UNKNOWN = ['nonsense', 'Name', 'id', 'project_id', 'a/b~c', '', ...KEYS_OF_OBJECT, '__proto__']
+const UNKNOWN_PARAMETERS = [
+  'nonsense=1',
+  'nonsense',
+  'Limit=5',
+  'limit%5B%5D=5',
+  '__proto__=1',
+  'constructor=x',
+  '%00=1',
+  '%ff=1',
+  'a=1&a=2',
+]
 
 function problemOf(answer: Answer, status: number, code: string, what: string) {
   expect([answer.status, answer.body?.code], `${what}: ${answer.text.slice(0, 300)}`).toEqual([status, code])
@@ -146,7 +158,7 @@ it('every route that takes a JSON body has a sample here', () => {
   expect(BODIES.map(nameOf).filter((route) => !ROWS[route]?.json)).toEqual([])
 })
 
-describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (path, route) => {
+describe.each(BODIES.map((route, nth) => [nameOf(route), route, nth] as const))('%s', (path, route, nth) => {
   const sample = ROWS[path]?.json ?? {}
   const good = ROWS[path]?.status ?? 200
   const { shape } = route.meta.body as z.ZodObject
@@ -168,7 +180,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
       world = await newWorld() // a project takes some samples only once
       return send(world, route, options)
     }
-    for (const type of types) {
+    for (const type of inTurn(types, nth)) {
       const answer = await take({ body: JSON.stringify(sample), headers: { 'Content-Type': type } })
       expect(answer.status, `${type} ${answer.text}`).toBe(good)
     }
@@ -181,7 +193,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
 
   it('refuses hostile bodies, and changes nothing', async () => {
     const before = await countAll()
-    for (const [what, options, status, code, pointer] of HOSTILE) {
+    for (const [what, options, status, code, pointer] of inTurn(HOSTILE, nth, 8)) {
       if (takesNoFields && (what === 'no fields' || (route.meta.bodyOptional && /body|space/.test(what)))) continue
       const answer = await send(unchanged, route, options)
       problemOf(answer, status, code, what)
@@ -205,8 +217,8 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
 
   it('points at each field of a wrong type', async () => {
     const before = await countAll()
-    for (const field of fields) {
-      for (const [what, value] of WRONG) {
+    for (const [at, field] of fields.entries()) {
+      for (const [what, value] of inTurn(WRONG, nth + at, 3)) {
         const answer = await send(unchanged, route, { body: withField(sample, field, value) })
         problemOf(answer, 422, 'validation_failed', `${field}: ${what}`)
         // At the field itself, or inside it.
@@ -219,10 +231,10 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
 
   it('refuses a text with control characters or lone surrogates, and one that is too long', async () => {
     const before = await countAll()
-    for (const [field, value] of Object.entries(sample)) {
+    for (const [at, [field, value]] of Object.entries(sample).entries()) {
       // Any text may be the body of a delivery.
       if (typeof value !== 'string' || path.endsWith('/verification/try')) continue
-      for (const [what, text] of BAD_TEXTS) {
+      for (const [what, text] of inTurn(BAD_TEXTS, nth + at, 3)) {
         const answer = await send(unchanged, route, { body: withField(sample, field, `"${text}"`) })
         // Any text is a token, only an unknown one.
         if (path === 'POST /platform/v1/devices/verify' && text.length < 100) {
@@ -250,7 +262,7 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
 
   it('takes no field that it does not know', async () => {
     const before = await countAll()
-    for (const field of ['nonsense', 'Name', 'id', 'project_id', 'a/b~c', '', ...KEYS_OF_OBJECT, '__proto__']) {
+    for (const field of inTurn(UNKNOWN, nth, 3)) {
       if (fields.includes(field)) continue
       const answer = await send(unchanged, route, { body: withField(sample, field, '{"admin":true}') })
       problemOf(answer, 422, 'validation_failed', field)
@@ -265,24 +277,14 @@ describe.each(BODIES.map((route) => [nameOf(route), route] as const))('%s', (pat
   })
 })
 
-describe.each(ROUTES.map((route) => [nameOf(route), route] as const))('the query of %s', (_, route) => {
+describe.each(ROUTES.map((route, nth) => [nameOf(route), route, nth] as const))('the query of %s', (_, route, nth) => {
   const ask = (query: string) => {
     const bindings = { LIMIT_CREDENTIAL: NO_LIMIT }
     return callRoute(unchanged, route, { token: tokenFor(unchanged, route), query, bindings })
   }
 
   it('takes no parameter that it does not know', async () => {
-    for (const query of [
-      'nonsense=1',
-      'nonsense',
-      'Limit=5',
-      'limit%5B%5D=5',
-      '__proto__=1',
-      'constructor=x',
-      '%00=1',
-      '%ff=1',
-      'a=1&a=2',
-    ]) {
+    for (const query of inTurn(UNKNOWN_PARAMETERS, nth, 3)) {
       const answer = await ask(query)
       problemOf(answer, 422, 'validation_failed', query)
       expect(answer.body.errors[0].code, query).toBe('unknown_field')
@@ -376,25 +378,24 @@ describe('a field', () => {
 })
 
 describe('the path', () => {
-  it.each(['%00', '%ff', '%2e%2e%2fself', '%27%20OR%201=1--', 'x'.repeat(4000), '%F0%9F%94%91', '%ed%a0%80'])(
-    'with a malformed id is a 404: %s',
-    async (id) => {
-      // The last one creates what the path names, so a mistake in it is one of the call.
-      const others = ['/ingest/:connection_id', '/platform/v1/billing/features/:key']
-      for (const route of ROUTES.filter(({ path }) => path.includes(':') && !others.includes(path))) {
-        const path = route.path.replaceAll(/:\w+/g, id)
-        const json = ROWS[nameOf(route)]?.json
-        const options = {
-          method: route.method,
-          token: tokenFor(unchanged, route),
-          project: unchanged.project,
-          bindings: { LIMIT_CREDENTIAL: NO_LIMIT }, // all of them are more than one key may ask in a minute
-          ...(json && { json }),
-        }
-        const { query } = ROWS[nameOf(route)] ?? {}
-        problemOf(await call(query ? `${path}?${query}` : path, options), 404, 'not_found', nameOf(route))
+  const malformed = ['%00', '%ff', '%2e%2e%2fself', '%27%20OR%201=1--', 'x'.repeat(4000), '%F0%9F%94%91', '%ed%a0%80']
+  it.each(malformed)('with a malformed id is a 404: %s', async (id) => {
+    // The last one creates what the path names, so a mistake in it is one of the call.
+    const others = ['/ingest/:connection_id', '/platform/v1/billing/features/:key']
+    const routes = ROUTES.filter(({ path }) => path.includes(':') && !others.includes(path))
+    for (const route of routes.filter((_, nth) => inTurn(malformed, nth).includes(id))) {
+      const path = route.path.replaceAll(/:\w+/g, id)
+      const json = ROWS[nameOf(route)]?.json
+      const options = {
+        method: route.method,
+        token: tokenFor(unchanged, route),
+        project: unchanged.project,
+        bindings: { LIMIT_CREDENTIAL: NO_LIMIT }, // all of them are more than one key may ask in a minute
+        ...(json && { json }),
       }
-      expect((await call(`/ingest/${id}`, { method: 'POST', body: '{}' })).body.code).toBe('unknown_connection')
-    },
-  )
+      const { query } = ROWS[nameOf(route)] ?? {}
+      problemOf(await call(query ? `${path}?${query}` : path, options), 404, 'not_found', nameOf(route))
+    }
+    expect((await call(`/ingest/${id}`, { method: 'POST', body: '{}' })).body.code).toBe('unknown_connection')
+  })
 })

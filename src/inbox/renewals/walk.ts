@@ -75,8 +75,8 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
   const o = billingObjects
   const kind = eq(o.kind, 'subscription')
   const later = and(eq(projects.store, store), gt(projects.id, project))
-  const open = sql`SELECT ${projects.id} FROM (SELECT * FROM ${projects} WHERE ${later} ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) ${projects}
-    WHERE ${isNull(projects.deleted_at)}`
+  const open = sql`SELECT id FROM (SELECT ${projects.id}, ${projects.deleted_at} FROM ${projects} WHERE ${later}
+    ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) WHERE deleted_at IS NULL`
   const rest = sql`SELECT ${o}.* FROM ${o} WHERE ${and(eq(o.project_id, project), kind)}
     AND (${o.vendor_id}, ${o.vendor}) > (${after?.id ?? ''}, ${after?.vendor ?? ''}) ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${after ? WALKED_AT_ONCE : 0}`
   // CROSS JOIN keeps their order: project by project, each by the key of its objects.
