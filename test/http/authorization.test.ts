@@ -11,6 +11,7 @@ import {
   call,
   DIRECTORY,
   freshProject,
+  inTurn,
   mint,
   type RequestOptions,
   STORE,
@@ -78,7 +79,7 @@ describe('the authorization matrix', () => {
     expect(confirmed.map(nameOf).sort()).toEqual(stated.map(([name]) => name).sort())
   })
 
-  for (const { method, path, meta } of table) {
+  for (const [nth, { method, path, meta }] of table.entries()) {
     const name = `${method} ${path.replace(/(.)\/$/, '$1')}`
     const stated = ROWS[name]?.who
     if (!stated) continue
@@ -101,8 +102,8 @@ describe('the authorization matrix', () => {
     const passes = ({ status, body }: Answer, who: string) =>
       expect([who, [401, 403, 429, 500, 503].includes(status) ? body?.code : 'passes']).toEqual([who, 'passes'])
 
-    it(`${name} refuses every lifeless credential`, async () => {
-      for (const [what, [token, status, code]] of Object.entries(lifeless)) {
+    it(`${name} refuses lifeless credentials`, async () => {
+      for (const [what, [token, status, code]] of inTurn(Object.entries(lifeless), nth, 3)) {
         const answer = await request(token)
         expect([what, answer.status, answer.body.code]).toEqual([what, status, code])
       }
