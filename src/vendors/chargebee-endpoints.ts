@@ -29,7 +29,7 @@ export const chargebeeEndpoints: VendorEndpoints = {
     where: 'It is the first part of the host name: acme in acme.chargebee.com, acme-test for its test site.',
     isName: (value) => /^[a-z0-9][a-z0-9-]{0,59}$/.test(value),
   },
-  permission: 'full access',
+  permission: 'Full-Access',
   limit: { most: 5, countsDisabled: true },
   secretOf: (random) => `webhooks:${random}`,
   needed: [

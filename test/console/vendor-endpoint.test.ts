@@ -1,16 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, call, changeAccount, freshProject, heldBy, newStripeAccount, newStripeKey } from '../harness'
+import {
+  addMember,
+  call,
+  changeAccount,
+  freshProject,
+  heldBy,
+  newChargebeeAccount,
+  newStripeAccount,
+  newStripeKey,
+} from '../harness'
 import { submit, visit } from './visit'
 
-async function newPlace() {
+async function newPlace(vendor = 'stripe') {
   const { project, owner } = await freshProject()
-  const json = { vendor: 'stripe', name: 'Shop', livemode: true }
+  const json = { vendor, name: 'Shop', livemode: true }
   const path = '/platform/v1/billing/connections'
   const { body } = await call(path, { method: 'POST', token: owner.token, project, json })
   const at = `/console/p/${project}/platform/billing/connections/${body.id}`
   const shown = async (token = owner.token) => (await visit(at, token)).text
   const section = async (token?: string) => (await shown(token)).split('<h2 id="endpoint">')[1]?.split('<h2')[0] ?? ''
-  const mend = (write_key: string) => submit(`${at}/endpoint`, owner.token, { write_key })
+  const mend = (write_key: string, more = {}) => submit(`${at}/endpoint`, owner.token, { write_key, ...more })
   return { project, owner, at, url: body.ingest_url as string, shown, section, mend }
 }
 
@@ -82,5 +91,23 @@ describe('the endpoint at the vendor in the console', () => {
       expect(form).toContain(said)
       if (key !== '') expect(answer.text).not.toContain(key)
     }
+  })
+
+  it('asks for the site at Chargebee, and checks without a change if that is wanted', async () => {
+    const { at, shown, mend } = await newPlace('chargebee')
+    expect(await shown()).toMatch(/<label for="account">Site<\/label>.*name="account".*acme in acme\.chargebee\.com/s)
+    expect(await (await newPlace()).shown()).not.toContain('name="account"')
+    const key = await newChargebeeAccount({ writes: true, site: 'acme' })
+    const missing = await mend(key)
+    expect([missing.status, missing.text]).toEqual([422, expect.stringContaining('Must be the site at Chargebee.')])
+    const wrong = await mend(key, { account: 'acne' })
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('Is not a site that Chargebee has.')])
+    expect(wrong.text).toMatch(/<input(?=[^>]*name="account")(?=[^>]*value="acne")/)
+    const checked = await mend(key, { account: 'acme', dry_run: 'true' })
+    expect(checked.headers.get('Location')).toBe(`${at}?done=vendor_endpoint_checked`)
+    expect(await heldBy(key)).toEqual({})
+    const made = await mend(key, { account: 'acme' })
+    expect(made.headers.get('Location')).toBe(`${at}?done=vendor_endpoint_created`)
+    expect(await shown()).toContain('The service stores no API key of Chargebee')
   })
 })
