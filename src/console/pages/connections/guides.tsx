@@ -69,7 +69,7 @@ export const GUIDES: Record<VendorName, Guide> = {
       <>
         Turn on <strong>Protect webhook URL with basic authentication</strong>, and enter a user name and a password.
       </>,
-      <>Choose the API version and the events to send.</>,
+      <>Choose the API version v2, and leave all events selected.</>,
     ],
     where: (
       <>
@@ -119,7 +119,9 @@ export const GUIDES: Record<VendorName, Guide> = {
       </>,
       <>{PASTE} as the callback URL.</>,
       <>Enter a signing secret of 6 to 40 characters.</>,
-      <>Choose the events to send, and save the webhook.</>,
+      <>
+        Select the events that begin with <code>subscription_</code> and <code>order_</code>, and save the webhook.
+      </>,
     ],
     where: <>The signing secret that you entered there.</>,
     first: <>In test mode, open a subscription and simulate a webhook event for it.</>,
@@ -136,7 +138,10 @@ export const GUIDES: Record<VendorName, Guide> = {
       <>
         Leave the format on <strong>Raw</strong>.
       </>,
-      <>Generate a random secret, copy it, and select the events to send.</>,
+      <>
+        Select the events of <code>customer</code>, <code>order</code> and <code>subscription</code>, and click{' '}
+        <strong>Create</strong>.
+      </>,
     ],
     where: <>The secret that Polar generated for this endpoint, as it is shown.</>,
     first: <>Make a purchase in Polar’s sandbox.</>,
