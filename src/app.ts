@@ -48,13 +48,18 @@ import { failureRoutes } from './inbox/failures/routes'
 import { formatRoutes } from './inbox/formats/routes'
 import { importRoutes } from './inbox/imports/routes'
 import { customerRoutes } from './inbox/objects/customer-routes'
-import { invoiceRoutes, paymentMethodRoutes, subscriptionRoutes } from './inbox/objects/list-routes'
-import { invoiceRoute, paymentMethodRoute, subscriptionRoute } from './inbox/objects/routes'
+import { invoiceRoutes, paymentMethodRoutes, purchaseRoutes, subscriptionRoutes } from './inbox/objects/list-routes'
+import { invoiceRoute, paymentMethodRoute, purchaseRoute, subscriptionRoute } from './inbox/objects/routes'
 import { ingestRoutes } from './inbox/receive/routes'
 import { customerRefreshRoutes } from './inbox/refresh/routes'
 import { replayRoutes } from './inbox/replay/routes'
 import { searchRoutes } from './inbox/search/routes'
-import { invoiceTimelineRoutes, paymentMethodTimelineRoutes, subscriptionTimelineRoutes } from './inbox/timeline/routes'
+import {
+  invoiceTimelineRoutes,
+  paymentMethodTimelineRoutes,
+  purchaseTimelineRoutes,
+  subscriptionTimelineRoutes,
+} from './inbox/timeline/routes'
 import { vendorKeyRoutes } from './inbox/vendor-api/routes'
 import { vendorEndpointRoutes } from './inbox/vendor-endpoints/routes'
 import { eraseRoute } from './members/erase-route'
@@ -154,6 +159,9 @@ const app = base
   .route('/platform/v1/billing/payment-methods', paymentMethodRoutes)
   .route('/platform/v1/billing/payment-methods', paymentMethodRoute)
   .route('/platform/v1/billing/payment-methods', paymentMethodTimelineRoutes)
+  .route('/platform/v1/billing/purchases', purchaseRoutes)
+  .route('/platform/v1/billing/purchases', purchaseRoute)
+  .route('/platform/v1/billing/purchases', purchaseTimelineRoutes)
   .route('/platform/v1/billing/customers', customerLinkRoutes)
   .route('/platform/v1/billing/customers', customerRoutes)
   .route('/platform/v1/billing/customers', customerRefreshRoutes)

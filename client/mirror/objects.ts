@@ -25,6 +25,7 @@ const LISTS = {
   invoices: (client: HttpClient, params: Params) => client.GET('/platform/v1/billing/invoices', { params }),
   payment_methods: (client: HttpClient, params: Params) =>
     client.GET('/platform/v1/billing/payment-methods', { params }),
+  purchases: (client: HttpClient, params: Params) => client.GET('/platform/v1/billing/purchases', { params }),
   customers: (client: HttpClient, params: Params) => client.GET('/platform/v1/billing/customers', { params }),
   entitlements: (client: HttpClient, params: Params) => client.GET('/platform/v1/billing/entitlements', { params }),
 }
@@ -43,6 +44,8 @@ export async function readObject({ client, askUnless }: Api, wanted: Wanted): Pr
         return client.GET('/platform/v1/billing/invoices/{id}', { params })
       case 'payment_methods':
         return client.GET('/platform/v1/billing/payment-methods/{id}', { params })
+      case 'purchases':
+        return client.GET('/platform/v1/billing/purchases/{id}', { params })
       case 'customers':
         return client.GET('/platform/v1/billing/customers/{vendor}/{id}', { params: { path: { vendor, id } } })
       default:
@@ -66,7 +69,17 @@ export function merged(id: string, into: string): Write {
 }
 
 /** Objects that belong to the consumer of their customer. The consumer can change when they do not, so only the customer's row has it. */
-const OF_CUSTOMERS: readonly TableName[] = ['subscriptions', 'invoices', 'payment_methods']
+const OF_CUSTOMERS: readonly TableName[] = ['subscriptions', 'invoices', 'payment_methods', 'purchases']
+
+/** Lists within an object, which are tables of their own. */
+const LISTS_WITHIN: ReadonlySet<string> = new Set([
+  'customers',
+  'devices',
+  'subscriptions',
+  'invoices',
+  'payment_methods',
+  'purchases',
+])
 
 /**
  * What the mirror has of an object: null for one that was deleted or erased, and for a consumer who is allowed nothing. Lists within it are
@@ -78,7 +91,7 @@ function shown(table: TableName, object: Json): Json | null {
   if (status === 'deleted' || state === 'erased') return null
   // Of a consumer who could be allowed something, but is not, the list has a row without features.
   if (table === 'entitlements' && Object.keys(object.features as Json).length === 0) return null
-  const { customers: _, devices: __, subscriptions: ___, invoices: ____, payment_methods: _____, ...rest } = object
+  const rest = Object.fromEntries(Object.entries(object).filter(([name]) => !LISTS_WITHIN.has(name)))
   if (OF_CUSTOMERS.includes(table)) delete rest.consumer_id
   return rest
 }

@@ -8,6 +8,7 @@ export const TYPES = [
   'subscription.*',
   'invoice.*',
   'payment_method.*',
+  'purchase.*',
   'customer.*',
   'consumer.*',
   'entitlements.*',
@@ -38,6 +39,7 @@ const OBJECTS: Partial<Record<Change['object']['type'], TableName>> = {
   subscription: 'subscriptions',
   invoice: 'invoices',
   payment_method: 'payment_methods',
+  purchase: 'purchases',
   customer: 'customers',
   consumer: 'consumers',
 }

@@ -35,6 +35,11 @@ export const TABLES = {
     columns: ['status', 'customer', 'type', 'created_at', 'updated_at'],
     indexes: ['customer'],
   },
+  purchases: {
+    key: ['vendor', 'id'],
+    columns: ['status', 'customer', 'currency', 'paid_at', 'created_at', 'updated_at'],
+    indexes: ['customer'],
+  },
   customers: {
     key: ['vendor', 'id'],
     columns: ['status', 'consumer_id', 'external_id', 'linked_by', 'email', 'created_at', 'updated_at'],

@@ -4,7 +4,12 @@ import { printTable } from './terminal.ts'
 
 /** The most objects that are printed. */
 const MAX_ROWS = 100
-const PATHS = { subscription: 'subscriptions', invoice: 'invoices', payment_method: 'payment-methods' }
+const PATHS = {
+  subscription: 'subscriptions',
+  invoice: 'invoices',
+  payment_method: 'payment-methods',
+  purchase: 'purchases',
+}
 type Kind = keyof typeof PATHS
 
 type Item = { price: string | null; quantity: number | null }

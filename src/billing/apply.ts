@@ -1,12 +1,13 @@
 import { type Db, run } from '../db/client'
 import { sha256Hex } from '../lib/crypto'
-import type { Snapshot } from '../vendors/snapshot'
+import type { PartSnapshot, Snapshot, WholeSnapshot } from '../vendors/snapshot'
 import { stored } from './body'
 import { objectChange } from './change'
 import type { Effect } from './effect'
 import { forgottenEffect, forgottenState, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { mergedPastDue, pastDueIn } from './past-due'
+import { added, linkedTo, placedParts } from './purchases/place'
 import { type Candidate, eventRank, mergedState, nanoseconds, type ResolvedState } from './reduce'
 import {
   customerName,
@@ -54,35 +55,18 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
   const { rows, erased } = found
   const before = new Map(rows)
   for (const source of describing) {
-    const effects: Effect[] = []
     const about = customerOf(source)
-    const isOfErased = erased.has(customerName({ ...source, about }))
+    const of = { source, rows, about, isOfErased: erased.has(customerName({ ...source, about })) }
+    const effects: Effect[] = []
     for (const snapshot of source.snapshots) {
-      const key = keyOf(source, snapshot)
-      const name = objectName(key)
-      const read = rows.get(name) ?? newRow(key)
-      const forgets = isOfErased || isForgotten(read.candidates)
-      const row = forgets ? { ...read, candidates: read.candidates.map(forgottenState) } : read
-      const made = await candidateOf(source, snapshot)
-      const candidate = forgets ? forgottenState(made) : made
-      const next = mergedState(row.candidates, candidate)
-      const past_due = mergedPastDue(row.past_due, pastDueIn(snapshot))
-      if (differs(next.candidates, read.candidates) || past_due !== read.past_due) {
-        // Whether a customer was erased is checked for one customer of each row.
-        if (row.about !== null && row.about !== about) return null
-        rows.set(name, { ...row, ...next, past_due, by: [...row.by, source.event_id], about: forgets ? null : about })
-      }
-      const changed = differs(next.candidates, row.candidates)
-      const earlier = source.earlier.find(({ kind, id }) => kind === snapshot.kind && id === snapshot.id)
-      const known = earlier && forgets ? forgottenEffect(earlier) : earlier
-      const effect = effectOf(snapshot, candidate, row.candidates[0], next)
-      if (known && !changed) effects.push(known)
-      // The same event already determined this state, which now has new fields: its recorded change stays.
-      else if (known && row.candidates[0]?.event_id === source.event_id)
-        effects.push({ ...effect, change: known.change })
-      else effects.push(effect)
+      if (snapshot.kind === 'purchase') continue
+      const effect = await applyWhole(of, snapshot)
+      if (!effect) return null
+      effects.push(effect)
     }
-    applied.effects.set(source.event_id, effects)
+    const bought = await applyParts(of)
+    if (!bought) return null
+    applied.effects.set(source.event_id, [...effects, ...bought])
   }
   for (const [name, row] of rows) {
     if (row.by.length === 0) continue
@@ -90,6 +74,96 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
     applied.projections.push({ ...row, change })
   }
   return applied
+}
+
+/** An event that is applied to rows. `about`: the customer it is about. */
+type Applying = { source: EffectSource; rows: Map<string, Projection>; about: string | null; isOfErased: boolean }
+
+async function applyWhole(of: Applying, snapshot: WholeSnapshot): Promise<Effect | null> {
+  const { source, rows, isOfErased } = of
+  const key = keyOf(source, snapshot)
+  const read = rows.get(objectName(key)) ?? newRow(key)
+  const forgets = isOfErased || isForgotten(read.candidates)
+  const row = forgets ? forgotten(read) : read
+  const made = await candidateOf(source, snapshot)
+  const candidate = forgets ? forgottenState(made) : made
+  const next = mergedState(row.candidates, candidate)
+  const past_due = mergedPastDue(row.past_due, pastDueIn(snapshot))
+  if (!settle(of, { read, next, past_due, forgets })) return null
+  return recorded(of, { row, next, forgets }, effectOf(snapshot, candidate, row.candidates[0], next))
+}
+
+/** Applies the parts of purchases that an event describes. A payment that paid an invoice has its parts in the purchase of that invoice. */
+async function applyParts(of: Applying): Promise<Effect[] | null> {
+  const { source, rows, isOfErased } = of
+  const parts = source.snapshots.filter((one): one is PartSnapshot => one.kind === 'purchase')
+  const effects: Effect[] = []
+  for (const [, own] of Map.groupBy(parts, ({ id }) => id)) {
+    const made: Candidate[] = []
+    for (const one of own) made.push(await candidateOf(source, one))
+    const [first] = own as [PartSnapshot, ...PartSnapshot[]]
+    const key = keyOf(source, first)
+    const rowOf = (id: string) => {
+      const at = { ...key, vendor_id: id }
+      return rows.get(objectName(at)) ?? newRow(at)
+    }
+    const payment = rowOf(first.id)
+    const home = linkedTo(payment.candidates, made)
+    const reads = home === null ? [payment] : [payment, rowOf(home)]
+    const forgets = isOfErased || reads.some(({ candidates }) => isForgotten(candidates))
+    const kept = forgets ? made.map(forgottenState) : made
+    const before = forgets ? reads.map(forgotten) : reads
+    const after = placedParts(before, kept)
+    for (const [i, next] of after.entries()) {
+      const [read, row] = [reads[i] as Projection, before[i] as Projection]
+      if (!settle(of, { read, next, past_due: null, forgets })) return null
+      const result = added(row, next, kept, { isHome: i === 1, isLinked: home !== null })
+      if (result === null) continue
+      const [whole] = next.candidates
+      const effect: Effect = {
+        kind: 'purchase',
+        id: read.key.vendor_id,
+        result,
+        change:
+          result === 'superseded'
+            ? null
+            : objectChange('purchase', row.candidates[0]?.body ?? null, whole?.body ?? null),
+        ...(whole?.incomplete && { incomplete: whole.incomplete }),
+      }
+      effects.push(recorded(of, { row, next, forgets }, effect))
+    }
+  }
+  return effects
+}
+
+type Settled = { read: Projection; next: ResolvedState; past_due: Projection['past_due']; forgets: boolean }
+
+/** Puts a row as it is after an event. @returns false if it is about another customer than the event before it */
+function settle({ source, rows, about }: Applying, { read, next, past_due, forgets }: Settled): boolean {
+  if (!differs(next.candidates, read.candidates) && past_due === read.past_due) return true
+  // Whether a customer was erased is checked for one customer of each row. Most events of refunds and disputes name none.
+  if (read.about !== null && about !== null && read.about !== about) return false
+  const by = [...read.by, source.event_id]
+  rows.set(objectName(read.key), { ...read, ...next, past_due, by, about: forgets ? null : (about ?? read.about) })
+  return true
+}
+
+/** What is recorded of an event for an object. What it did before stays recorded where processing it again changes nothing. */
+function recorded(
+  { source }: Applying,
+  { row, next, forgets }: { row: Projection; next: ResolvedState; forgets: boolean },
+  effect: Effect,
+): Effect {
+  const earlier = source.earlier.find(({ kind, id }) => kind === effect.kind && id === effect.id)
+  const known = earlier && forgets ? forgottenEffect(earlier) : earlier
+  if (!known) return effect
+  if (!differs(next.candidates, row.candidates)) return known
+  // The same event already determined this state, which now has new fields: its recorded change stays.
+  return row.candidates[0]?.event_id === source.event_id ? { ...effect, change: known.change } : effect
+}
+
+function forgotten(row: Projection): Projection {
+  return { ...row, candidates: row.candidates.map(forgottenState) }
 }
 
 function newRow(key: StoredObjectKey): Projection {
@@ -118,7 +192,11 @@ function customerOf({ customer, snapshots }: EffectSource): string | null {
 
 function wantedBy(source: EffectSource): WantedObject[] {
   const about = customerOf(source)
-  return source.snapshots.map((snapshot) => ({ ...keyOf(source, snapshot), about }))
+  return source.snapshots.flatMap((snapshot) => {
+    const key = { ...keyOf(source, snapshot), about }
+    const { body } = snapshot
+    return snapshot.kind === 'purchase' && body.status === 'link' ? [key, { ...key, vendor_id: body.to }] : [key]
+  })
 }
 
 function keyOf({ project_id, vendor }: EffectSource, { kind, id }: Snapshot): StoredObjectKey {
@@ -132,6 +210,7 @@ export async function candidateOf(
 ): Promise<Candidate> {
   const { before, after, body, incomplete, reports, read } = snapshot
   return {
+    ...(snapshot.kind === 'purchase' && { part: snapshot.part }),
     rank: eventRank(snapshot),
     vendor_event_id,
     event_id,

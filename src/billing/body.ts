@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Kind, ShownKind } from '../lib/billing-kinds'
 import { isObject } from '../vendors/lib/json'
 import { BODIES, type Bodies } from '../vendors/objects'
+import type { PurchasePart } from '../vendors/purchase'
 import type { StoredBody } from './reduce'
 
 /*
@@ -39,7 +40,7 @@ const BODIES_OF_2: Record<ShownKind, z.ZodType> = {
 }
 
 /** A body as a row keeps it. */
-export function stored(body: Bodies[Kind]): StoredBody {
+export function stored(body: Bodies[Kind] | PurchasePart): StoredBody {
   return { ...(withoutNulls(body) as StoredBody), version: VERSION }
 }
 

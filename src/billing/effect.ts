@@ -9,8 +9,11 @@ export const Effect = z
       '`payment_card`: the `card` of the payment method with this id, as a payment reports it. `customer_link`: the event says which consumer the customer with this id is. `checkout`: only with `fetched` or `gone`.',
     ),
     id: z.string().describe("The vendor's id of the object."),
-    result: named('EffectResult', z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone'])).describe(
-      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state. `fetched`: the event only names the object, which was fetched from the vendor: see `event_id`. `gone`: the event only names the object, and the vendor no longer has it.',
+    result: named(
+      'EffectResult',
+      z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone', 'unplaced']),
+    ).describe(
+      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state. `fetched`: the event only names the object, which was fetched from the vendor: see `event_id`. `gone`: the event only names the object, and the vendor no longer has it. `unplaced`: the event is about a payment, and is kept until an event says what was sold: of a payment for a subscription, that never comes.',
     ),
     change: z
       .record(

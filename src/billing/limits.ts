@@ -26,6 +26,9 @@ export const MAX_TIED = 16
  */
 export const MAX_ORDERED = 10
 
+/** Parts of a purchase that its row keeps: its sale, and each charge, refund and dispute. */
+export const MAX_PARTS = 60
+
 /** Bytes of objects' rows that are read at once to apply several events. */
 export const MAX_ROW_BYTES_READ = 4 * 1024 * 1024
 
@@ -44,7 +47,7 @@ export const MAX_METADATA_FILTERS = 5
 export const MAX_METADATA_KEY_LENGTH = 100
 export const MAX_METADATA_VALUE_LENGTH = 500
 
-/** Subscriptions, invoices and payment methods that are shown with a customer: of each, the latest changes. */
+/** Subscriptions, invoices, payment methods and purchases that are shown with a customer: of each, the latest changes. */
 export const MAX_OF_CUSTOMER = 20
 /**
  * Bytes of the objects on one page of a list, about as JSON. The last object may go beyond. A page of a hundred ordinary

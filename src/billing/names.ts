@@ -5,6 +5,7 @@ export const NAMES = {
   subscription: { one: 'Subscription', many: 'Subscriptions', noun: 'subscription', aNoun: 'a subscription' },
   invoice: { one: 'Invoice', many: 'Invoices', noun: 'invoice', aNoun: 'an invoice' },
   payment_method: { one: 'PaymentMethod', many: 'PaymentMethods', noun: 'payment method', aNoun: 'a payment method' },
+  purchase: { one: 'Purchase', many: 'Purchases', noun: 'purchase', aNoun: 'a purchase' },
   customer: { one: 'Customer', many: 'Customers', noun: 'customer', aNoun: 'a customer' },
 } as const
 

@@ -11,6 +11,8 @@ import { MAX_ORDERED, MAX_TIED } from './limits'
 
 /** An event or a fetch of an object, as the object's row keeps it. */
 export type Candidate = {
+  /** Of a purchase only: the part that the event describes. The first candidate is made of all parts, and has none: see purchases/parts.ts. */
+  part?: string
   rank: string
   vendor_event_id: string
   event_id: string

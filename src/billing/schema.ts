@@ -5,12 +5,16 @@ import { type Parts, partOf } from '../db/parts'
 import { KINDS } from '../lib/billing-kinds'
 import type { Candidate } from './reduce'
 
-/** The vendor's time of the last change, without its `Z`: such times sort as text, however many digits they have. */
+/**
+ * The vendor's time of the last change, without its `Z`: such times sort as text, however many digits they have. A row of a payment
+ * whose sale is not known has no body, and is in no list.
+ */
 const LAST_CHANGE = sql`CASE WHEN kind IN ('subscription', 'invoice', 'payment_method')
+  OR (kind = 'purchase' AND candidates ->> '$[0].body.status' IS NOT NULL)
   THEN coalesce(rtrim(candidates ->> '$[0].body.updated_at', 'Z'), '') END`
 
 /**
- * The project's subscriptions, invoices and payment methods, as the vendors' events describe them. The key is the
+ * The project's subscriptions, invoices, payment methods, customers and purchases, as the vendors' events describe them. The key is the
  * vendor's id, so that a connection that replaces another one ends in the same rows.
  */
 export const billingObjects = sqliteTable(
@@ -21,7 +25,7 @@ export const billingObjects = sqliteTable(
     vendor_id: text().notNull(),
     vendor: text().notNull(),
     customer: text(),
-    /** Invoices only. */
+    /** Invoices and purchases only. */
     subscription: text(),
     status: text().notNull(),
     /** Whether several events of the same instant disagree about the state, and nothing decides between them. */

@@ -4,6 +4,7 @@ import type { StoredChange } from '../changes/schema'
 import { ConstraintError, type Db, type Query, raw } from '../db/client'
 import { excluded, json, jsonLists } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
+import { PARTS } from '../vendors/purchase'
 import type { PastDue } from './past-due'
 import type { Candidate } from './reduce'
 import { billingObjects } from './schema'
@@ -51,9 +52,11 @@ export function objectName({ project_id, kind, vendor_id, vendor }: StoredObject
 }
 
 const o = alias(billingObjects, 'o')
+const h = alias(billingObjects, 'h')
 
 /**
- * Reads the rows of these objects, and whether the customers were erased: see {@link projectionsOf}.
+ * Reads the rows of these objects, and whether the customers were erased: see {@link projectionsOf}. Of a payment that paid an invoice, the
+ * purchase of the invoice is read too.
  *
  * @param most bytes that the rows may have together
  */
@@ -69,20 +72,29 @@ export function selectObjects(db: Db, wanted: readonly WantedObject[], most: num
     ]),
   )
   const { version, customer, ambiguous, past_due_period, past_due_since } = o
-  const project_id = sql<string>`j.value->>0`
-  const kind = sql<Kind>`j.value->>1`
-  const vendor_id = sql<string>`j.value->>2`
-  const vendor = sql<string>`j.value->>3`
-  const about = sql<string | null>`j.value->>4`
+  const project_id = sql<string>`j.project_id`
+  const kind = sql<Kind>`j.kind`
+  const vendor_id = sql<string>`j.vendor_id`
+  const vendor = sql<string>`j.vendor`
+  const about = sql<string | null>`j.about`
   const running = sql`sum(octet_length(${o.candidates})) OVER (ROWS UNBOUNDED PRECEDING)`
   const candidates = json<Candidate[] | null>(sql`CASE WHEN ${running} <= ${most} THEN ${o.candidates} END`)
   const erased = sql<boolean>`${isErased(project_id, { vendor, customer: about })}`.mapWith(Boolean)
   const key = { project_id, kind, vendor_id, vendor }
   const row = { version, customer, candidates, ambiguous, past_due_period, past_due_since }
+  const asked = sql`SELECT value->>0 AS project_id, value->>1 AS kind, value->>2 AS vendor_id, value->>3 AS vendor, value->>4 AS about
+    FROM json_each(${list})`
+  // A row for each payment has at most one part that names an invoice.
+  const homes = sql`SELECT a.project_id, a.kind, p.value->>'$.body.to', a.vendor, a.about FROM (${asked}) a
+    CROSS JOIN ${billingObjects} ${h} ON ${h.project_id} = a.project_id AND ${h.kind} = a.kind AND ${h.vendor_id} = a.vendor_id
+      AND ${h.vendor} = a.vendor
+    CROSS JOIN json_each(${h.candidates}) p ON p.value->>'part' = ${PARTS.link} AND p.value->'body' <> 'null'
+    WHERE a.kind = 'purchase'`
+  const all = [...distinct.values()].some((one) => one.kind === 'purchase') ? sql`${asked} UNION ${homes}` : asked
   return raw(
     db,
     { ...key, about, ...row, erased },
-    (fields) => sql`SELECT ${fields} FROM json_each(${list}) j LEFT JOIN ${billingObjects} ${o}
+    (fields) => sql`SELECT ${fields} FROM (${all}) j LEFT JOIN ${billingObjects} ${o}
       ON ${o.project_id} = ${project_id} AND ${o.kind} = ${kind} AND ${o.vendor_id} = ${vendor_id} AND ${o.vendor} = ${vendor}`,
   )
 }

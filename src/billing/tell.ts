@@ -28,6 +28,8 @@ export function toldOf(
   cause: string | undefined,
 ): StoredChange | null {
   if (seen(before) === seen(after)) return null
+  // Of a payment without a sale, nobody sees anything.
+  if (kind === 'purchase' && bodyOf(before) === null && bodyOf(after) === null) return null
   const type = kind === 'payment_card' ? 'payment_method' : kind
   const customer = kind === 'customer' ? vendor_id : customerIn(after.candidates)
   const was = customerIn(before.candidates)

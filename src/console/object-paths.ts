@@ -20,6 +20,7 @@ const PATHS = {
   member: ({ members }) => members,
   payment_method: (paths, id, vendor) => ofVendor('payment-methods', paths, id, vendor),
   plan: ({ plans }, id) => `${plans}/${id}`,
+  purchase: (paths, id, vendor) => ofVendor('purchases', paths, id, vendor),
   replay: ({ replays }, id) => `${replays}/${id}`,
   sso_connection: ({ sso }, id) => `${sso}/${id}`,
   subscription: (paths, id, vendor) => ofVendor('subscriptions', paths, id, vendor),

@@ -45,14 +45,14 @@ export function selectCustomers(db: Db, erasure: ErasureRow, at: ErasureCursor) 
   )
 }
 
-/** Reads the names of subscriptions, invoices and payment methods of an erasure's customers. */
+/** Reads the names of subscriptions, invoices, payment methods and purchases of an erasure's customers. */
 export function selectObjectsOf(db: Db, erasure: ErasureRow, at: ErasureCursor) {
   const { from, where, isReached } = customersFrom(erasure, at)
   return raw(
     db,
     { customer: l.customer, vendor: l.vendor, kind: o.kind, id: o.vendor_id },
     (fields) => sql`SELECT ${fields} ${from}
-      CROSS JOIN json_each('["invoice", "payment_method", "subscription"]') k
+      CROSS JOIN json_each('["invoice", "payment_method", "purchase", "subscription"]') k
       CROSS JOIN ${billingObjects} ${o} INDEXED BY billing_customer ON ${o.project_id} = ${l.project_id}
         AND ${o.kind} = k.value AND ${o.customer} = ${l.customer} AND ${o.vendor} = ${l.vendor}
         AND ${o.vendor_id} > CASE WHEN ${isReached} AND k.value = ${at.kind} THEN ${at.id} ELSE '' END

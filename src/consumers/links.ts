@@ -3,6 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { CustomerKey } from '../billing/customers/read'
 import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
+import { literals } from '../db/sql'
 import { EVENT_ID_LENGTH } from '../lib/ids'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { consumerIdOf, withEnd } from './read'
@@ -112,7 +113,7 @@ export function pinnedTo(db: Db, projectId: string, ref: ConsumerRef) {
 }
 
 /** The kinds of objects that name a customer. */
-const NAMING = ['subscription', 'invoice', 'payment_method'] as const
+const NAMING = ['subscription', 'invoice', 'payment_method', 'purchase'] as const
 
 /**
  * The customers that objects of a kind name, as a subquery: the first so many after `before`. Each step of the recursion finds
@@ -121,7 +122,7 @@ const NAMING = ['subscription', 'invoice', 'payment_method'] as const
 function namedBy(projectId: string, kind: (typeof NAMING)[number], before: CustomerKey | null, most: number): SQL {
   const first = (condition: SQL) => sql`(SELECT json_array(${o.customer}, ${o.vendor})
     FROM ${billingObjects} ${o} INDEXED BY billing_customer
-    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind} AND ${o.customer} IS NOT NULL AND ${condition}
+    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${literals([kind])} AND ${o.customer} IS NOT NULL AND ${condition}
     ORDER BY ${o.customer}, ${o.vendor} LIMIT 1)`
   // Two look-ups: SQLite would walk all objects of the customer to find what follows a pair.
   const next = (customer: SQL, vendor: SQL) => sql`coalesce(
@@ -159,7 +160,8 @@ export function listLinks(
   const most = !rest ? take : consumer ? MAX_CUSTOMERS : MAX_CUSTOMERS_LOOKED_AT
   const after = (id: SQL, of: SQL) =>
     before === null ? sql`1` : sql`(${id}, ${of}) > (${before.id}, ${before.vendor})`
-  const named = NAMING.map((kind) => sql`UNION SELECT * FROM (${namedBy(projectId, kind, before, most)})`)
+  // A part of its own: a UNION of D1 has at most five, and a statement at most a hundred parameters.
+  const named = NAMING.map((kind) => sql`SELECT * FROM (${namedBy(projectId, kind, before, most)})`)
   const all = sql`
     SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} NOT INDEXED
       WHERE ${l.project_id} = ${projectId} AND ${after(sql`${l.customer}`, sql`${l.vendor}`)}
@@ -168,7 +170,7 @@ export function listLinks(
     SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} NOT INDEXED
       WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'customer' AND ${after(sql`${o.vendor_id}`, sql`${o.vendor}`)}
       ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})
-    ${sql.join(named, sql` `)}`
+    UNION SELECT * FROM (${sql.join(named, sql` UNION `)})`
   const own = consumer && ofConsumer(projectId, consumer, most, after(sql`${l.customer}`, sql`${l.vendor}`))
   const walk = sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
   const found = (fields: SQL) => sql`${linksOf(projectId, fields, walk)}

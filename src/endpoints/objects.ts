@@ -27,6 +27,7 @@ const READERS: Partial<Record<ChangeObject, Reader>> = {
   subscription: billing('subscription'),
   invoice: billing('invoice'),
   payment_method: billing('payment_method'),
+  purchase: billing('purchase'),
   customer: billing('customer'),
   consumer: (db, projectId, { id }) =>
     reading({ rows: findConsumer(db, projectId, { id }) }, ({ rows: [row] }) =>
@@ -61,7 +62,7 @@ function billing(kind: ShownKind): Reader {
       revisions: db.select({ revision: o.version }).from(o).where(own),
     }
     return reading(queries, ({ rows: [row], revisions }) =>
-      row ? { revision: revisions[0]?.revision ?? null, object: presentObject(kind, row) } : missing,
+      row?.body ? { revision: revisions[0]?.revision ?? null, object: presentObject(kind, row) } : missing,
     )
   }
 }

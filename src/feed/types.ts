@@ -5,6 +5,7 @@ const OBJECTS = {
   subscription: { scope: 'billing:read', types: ['subscription.changed'] },
   invoice: { scope: 'billing:read', types: ['invoice.changed'] },
   payment_method: { scope: 'billing:read', types: ['payment_method.changed'] },
+  purchase: { scope: 'billing:read', types: ['purchase.changed'] },
   customer: {
     scope: 'billing:read',
     types: ['customer.changed', 'customer.linked', 'customer.pinned', 'customer.unpinned'],

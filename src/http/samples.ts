@@ -35,6 +35,7 @@ export const SAMPLE = {
   subscription: 'sub_1QZ4kLJ2eZvKYlo2',
   invoice: 'in_1QZ4kMJ2eZvKYlo2',
   paymentMethod: 'pm_1QZ4kKJ2eZvKYlo2',
+  purchase: 'pi_1QZ4kPJ2eZvKYlo2',
   customer: 'cus_RYsBz1f8kq',
   vendorEvent: 'evt_1QZ4kNJ2eZvKYlo2',
   domain: 'dom_01kc5y2b4d6f8h0j1k3m5n7p9r',
@@ -63,6 +64,7 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   subscriptions: { description: "The vendor's id of the subscription.", example: SAMPLE.subscription },
   invoices: { description: "The vendor's id of the invoice.", example: SAMPLE.invoice },
   'payment-methods': { description: "The vendor's id of the payment method.", example: SAMPLE.paymentMethod },
+  purchases: { description: "The vendor's id of the payment, or of the invoice or order.", example: SAMPLE.purchase },
   customers: { description: 'The name of the vendor.', example: 'stripe' },
   ':vendor': { description: "The vendor's id of the customer.", example: SAMPLE.customer },
   consumers: {

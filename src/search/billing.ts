@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { billingObjects } from '../billing/schema'
 import { EXTERNAL } from '../consumers/ref'
 import { customerLinks, ERASED_PINS } from '../consumers/schema'
@@ -40,14 +40,15 @@ const EVENTS: SearchSource<Db>[] = [
   },
 ]
 
-const OBJECTS = (['subscription', 'invoice', 'payment_method'] as const).map((kind) =>
+const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as const).map((kind) =>
   ofVendor(kind, scope, {
     table: billingObjects,
     project: billingObjects.project_id,
     id: billingObjects.vendor_id,
     detail: billingObjects.status,
     vendor: billingObjects.vendor,
-    only: eq(billingObjects.kind, kind),
+    // A payment whose sale is not known is not shown.
+    only: and(eq(billingObjects.kind, kind), kind === 'purchase' ? isNotNull(billingObjects.updated) : undefined),
   }),
 )
 

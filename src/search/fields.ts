@@ -10,6 +10,7 @@ export const FOUND_TYPES = [
   'subscription',
   'invoice',
   'payment_method',
+  'purchase',
   'event',
   'replay',
   'plan',

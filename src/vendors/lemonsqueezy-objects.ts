@@ -1,10 +1,12 @@
 import type { StateKind } from './kinds'
+import { orderSold } from './lemonsqueezy-purchase'
 import { type Cut, link, prose, upperCurrency, word } from './lib/bounded'
 import { at, flag, integer, isObject, type Json, numericId, text } from './lib/json'
 import { cents } from './lib/money'
 import { required } from './lib/read'
 import { isoTime } from './lib/time'
 import { knownStatus } from './objects'
+import { partSnapshot } from './purchase-parts'
 import { EVENT_STEPS, type Made, type Snapshot } from './snapshot'
 import { blank, type From, itemWith, wholeSnapshot } from './whole'
 
@@ -12,7 +14,12 @@ import { blank, type From, itemWith, wholeSnapshot } from './whole'
  * Lemon Squeezy's objects as billing state. The time is the object's own, in whole seconds, and no event says what the object was before.
  * Events of one second may contradict each other whatever their names are: then the object is ambiguous.
  */
-export function lemonsqueezySnapshot(type: string, data: Json, kind: StateKind, livemode: boolean | null): Snapshot {
+export function lemonsqueezySnapshot(
+  type: string,
+  data: Json,
+  kind: StateKind | 'purchase',
+  livemode: boolean | null,
+): Snapshot {
   const cut: Cut = { any: false }
   const object = isObject(data.attributes) ? data.attributes : {}
   const occurred_at = isoTime(object.updated_at)
@@ -27,6 +34,7 @@ export function lemonsqueezySnapshot(type: string, data: Json, kind: StateKind, 
   const when = { version: null, occurred_at, updated_at: null, step: EVENT_STEPS.updated }
   const id = required(numericId(data.id), 'data.id')
   const from = { type, object, common, cut }
+  if (kind === 'purchase') return partSnapshot(when, orderSold(id, from))
   if (kind === 'invoice') return wholeSnapshot({ kind, id, when }, invoice(from), cut)
   return wholeSnapshot({ kind: 'subscription', id, when }, subscription(from), cut)
 }

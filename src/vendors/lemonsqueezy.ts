@@ -87,8 +87,9 @@ function livemodeOf(payload: Json): boolean | null {
   return typeof test === 'boolean' ? !test : null
 }
 
-/** The names of both kinds begin with `subscription_`; the object tells them apart. */
-function stateOf(eventName: string, type: unknown): StateKind | null {
+/** The names of two kinds begin with `subscription_`; the object tells them apart. */
+function stateOf(eventName: string, type: unknown): StateKind | 'purchase' | null {
+  if (eventName.startsWith('order_') && type === 'orders') return 'purchase'
   if (!eventName.startsWith('subscription_')) return null
   if (type === 'subscriptions') return 'subscription'
   return type === 'subscription-invoices' ? 'invoice' : null

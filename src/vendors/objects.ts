@@ -1,5 +1,15 @@
 import * as z from 'zod'
 import { named } from '../http/fields'
+import {
+  bodyAmount as amount,
+  commonFields as common,
+  bodyTime as time,
+  bodyUrl as url,
+  bodyWhole as whole,
+  bodyWord as word,
+  bodyFlag as yesNo,
+} from './body-fields'
+import { PurchaseBody } from './purchase'
 
 /*
  * The project's billing objects, in one vocabulary for all vendors. Times are ISO 8601 UTC in the vendor's own
@@ -24,25 +34,6 @@ export const SUBSCRIPTION_STATUSES = [
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible', 'deleted', 'unknown'] as const
 export const PAYMENT_METHOD_STATUSES = ['attached', 'detached'] as const
 export const CUSTOMER_STATUSES = ['active', 'archived', 'deleted', 'unknown'] as const
-
-const time = z.string().nullable()
-const word = z.string().nullable()
-const url = z.string().nullable()
-const amount = z.int().nullable()
-const whole = z.int().nullable()
-const yesNo = z.boolean().nullable()
-
-const common = {
-  customer: word.describe("The vendor's id of the customer."),
-  vendor_status: word.describe("The vendor's own status. Where we do not know it, `status` is `unknown`."),
-  livemode: z.boolean().nullable().describe('That of the connection if the vendor does not say it.'),
-  created_at: time.describe('When the vendor created the object.'),
-  updated_at: time.describe("The vendor's time of the event that this state comes from. Lists are sorted by it."),
-  metadata: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-    .nullable()
-    .describe('What your own server stored with the object at the vendor. A nested value is its JSON text.'),
-}
 
 const Discount = named(
   'Discount',
@@ -253,6 +244,7 @@ export const BODIES = {
   invoice: InvoiceBody,
   payment_method: PaymentMethodBody,
   customer: CustomerBody,
+  purchase: PurchaseBody,
 }
 
 export type Bodies = { [K in keyof typeof BODIES]: z.infer<(typeof BODIES)[K]> } & { payment_card: PaymentCardBody }
@@ -289,10 +281,11 @@ export const FORGOTTEN: ReadonlySet<string> = new Set([
   'hosted_url',
   'locale',
   'pdf_url',
+  'receipt_url',
 ])
 
 /** Links that a vendor signs again for each event: a new signature is not a change. */
-export const SIGNED_LINKS: ReadonlySet<string> = new Set(['hosted_url', 'pdf_url'])
+export const SIGNED_LINKS: ReadonlySet<string> = new Set(['hosted_url', 'pdf_url', 'receipt_url'])
 
 /** A vendor's status as one of ours; `unknown`, never a guess, if we do not know it. */
 export function knownStatus<S extends string>(word: string | null, known: Readonly<Record<string, S>>): S | 'unknown' {

@@ -5,24 +5,24 @@ import { required } from './lib/read'
 import { isoTime } from './lib/time'
 import { knownStatus } from './objects'
 import { cards } from './paddle-cards'
+import { adjustment, transactionSale } from './paddle-purchase'
 import type { Paddle } from './paddle-shared'
 import { subscription } from './paddle-subscription'
 import { transaction } from './paddle-transaction'
+import { partSnapshot } from './purchase-parts'
 import { canonical, EVENT_STEPS, type EventStep, type Made, type Snapshot } from './snapshot'
 
 /** Paddle Billing's entities as billing state. Paddle does not send what an entity was before. */
-export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snapshot[] {
+export function paddleSnapshots(event: Json, data: Json, kind: StateKind | 'purchase'): Snapshot[] {
   const cut: Cut = { any: false }
-  const base = {
-    id: required(data.id, 'data.id'),
-    version: null,
+  const order = {
     occurred_at: isoTime(event.occurred_at),
     updated_at: isoTime(data.updated_at),
     step: stepOf(String(event.event_type)),
     after: canonical(data),
     before: null,
-    reports: false,
   }
+  const base = { id: required(data.id, 'data.id'), version: null, ...order, reports: false }
   const common = {
     customer: word(data.customer_id),
     vendor_status: word(data.status),
@@ -31,11 +31,15 @@ export function paddleSnapshots(event: Json, data: Json, kind: StateKind): Snaps
     updated_at: base.occurred_at,
     metadata: boundedMetadata(data.custom_data, cut),
   }
-  const made = madeOf(kind, { type: String(event.event_type), data, common, cut })
+  const from = { type: String(event.event_type), data, common, cut }
+  const parts = kind === 'purchase' ? adjustment(from) : kind === 'invoice' ? transactionSale(from) : []
+  const bought = parts.map((one) => partSnapshot(order, one))
+  if (kind === 'purchase') return bought
+  const made = madeOf(kind, from)
   // The last step, because it may cut more.
   const body = fittedBody(made.body, cut)
   const snapshot = { ...base, ...made, body, incomplete: cut.any } as Snapshot
-  return kind === 'invoice' ? [snapshot, ...cards(data, base.occurred_at)] : [snapshot]
+  return kind === 'invoice' ? [snapshot, ...cards(data, base.occurred_at), ...bought] : [snapshot]
 }
 
 function madeOf(kind: StateKind, from: Paddle) {

@@ -75,7 +75,7 @@ export function transaction({ data, common, cut }: Paddle): Made<'invoice'> {
 }
 
 /** When the last of its payments was captured. Times of one vendor in UTC sort as text, without their `Z`. */
-function capturedAt(payments: unknown): string | null {
+export function capturedAt(payments: unknown): string | null {
   const times = objects(payments).map(({ captured_at }) => isoTime(captured_at))
   const sorted = times.filter((time) => time !== null).sort((a, b) => (a.slice(0, -1) < b.slice(0, -1) ? -1 : 1))
   return sorted.at(-1) ?? null

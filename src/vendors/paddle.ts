@@ -140,9 +140,10 @@ const TYPES: Readonly<Record<FetchedKind, string>> = {
   payment_method: 'payment_method.saved',
 }
 
-function stateOf(eventType: string, data: unknown): StateKind | null {
+function stateOf(eventType: string, data: unknown): StateKind | 'purchase' | null {
   if (eventType.startsWith('subscription.')) return 'subscription'
   if (eventType.startsWith('transaction.')) return 'invoice'
+  if (eventType.startsWith('adjustment.')) return isId(at(data, 'transaction_id')) ? 'purchase' : null
   if (eventType.startsWith('customer.')) return isId(at(data, 'id')) ? 'customer' : null
   return eventType === 'payment_method.saved' || eventType === 'payment_method.deleted' ? 'payment_method' : null
 }

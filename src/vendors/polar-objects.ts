@@ -7,11 +7,13 @@ import { isoTime } from './lib/time'
 import { MAX_SUBSCRIPTION_ITEMS_KEPT } from './limits'
 import { knownStatus } from './objects'
 import { discountsOf, order } from './polar-order'
+import { orderSale, refundParts } from './polar-purchase'
+import { partSnapshot } from './purchase-parts'
 import { EVENT_STEPS, type EventStep, type Made, type Snapshot } from './snapshot'
 import { blank, type From, itemWith, wholeSnapshot } from './whole'
 
 /** Polar's objects as billing state. Polar does not send what an object was before. */
-export function polarSnapshot(event: Json, data: Json, kind: StateKind): Snapshot {
+export function polarSnapshots(event: Json, data: Json, kind: StateKind | 'purchase'): Snapshot[] {
   const cut: Cut = { any: false }
   const type = String(event.type)
   const occurred_at = isoTime(event.timestamp)
@@ -26,9 +28,11 @@ export function polarSnapshot(event: Json, data: Json, kind: StateKind): Snapsho
   const when = { version: null, occurred_at, updated_at: isoTime(data.modified_at), step: stepOf(type) }
   const id = required(data.id, 'data.id')
   const from = { type, object: data, common, cut }
-  if (kind === 'subscription') return wholeSnapshot({ kind, id, when }, subscription(from), cut)
-  if (kind === 'invoice') return wholeSnapshot({ kind, id, when }, order(from), cut)
-  return wholeSnapshot({ kind: 'customer', id, when }, customer(from), cut)
+  if (kind === 'purchase') return refundParts(from).map((one) => partSnapshot(when, one))
+  if (kind === 'subscription') return [wholeSnapshot({ kind, id, when }, subscription(from), cut)]
+  if (kind !== 'invoice') return [wholeSnapshot({ kind: 'customer', id, when }, customer(from), cut)]
+  const bought = orderSale(from).map((one) => partSnapshot(when, one))
+  return [wholeSnapshot({ kind, id, when }, order(from), cut), ...bought]
 }
 
 function stepOf(type: string): EventStep {

@@ -7,7 +7,7 @@ import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret } from './lib/verify'
 import { polarClaims } from './polar-claims'
 import { polarEndpoints } from './polar-endpoints'
-import { polarSnapshot } from './polar-objects'
+import { polarSnapshots } from './polar-objects'
 import { attemptedAt, macOf, readSigned, STANDARD_HEADERS } from './standard'
 import type { Vendor } from './vendor'
 
@@ -76,7 +76,7 @@ export const polar: Vendor = {
 
   snapshots(event) {
     const kind = stateOf(required(event.type, 'type'), event.data)
-    return kind && isObject(event.data) ? [polarSnapshot(event, event.data, kind)] : []
+    return kind && isObject(event.data) ? polarSnapshots(event, event.data, kind) : []
   },
 
   object(body) {
@@ -88,9 +88,10 @@ export const polar: Vendor = {
   endpoints: polarEndpoints,
 }
 
-function stateOf(eventType: string, data: unknown): StateKind | null {
+function stateOf(eventType: string, data: unknown): StateKind | 'purchase' | null {
   if (eventType.startsWith('subscription.')) return 'subscription'
   if (eventType.startsWith('order.')) return 'invoice'
+  if (eventType.startsWith('refund.')) return isId(at(data, 'order_id')) ? 'purchase' : null
   // `customer.state_changed` is about what the customer has, with a customer's fields.
   return /^customer\.(created|updated|deleted)$/.test(eventType) && isId(at(data, 'id')) ? 'customer' : null
 }

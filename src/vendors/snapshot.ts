@@ -1,15 +1,20 @@
 import type { Kind } from '../lib/billing-kinds'
 import { isObject } from './lib/json'
 import type { Bodies } from './objects'
+import type { PurchasePart } from './purchase'
 
 /** One object as one event describes it: the whole object, as it was after the event. Made by the vendors' files. */
-export type Snapshot = { [K in Kind]: SnapshotOf<K> }[Kind]
+export type Snapshot = WholeSnapshot | PartSnapshot
+/** Of an object that an event describes whole. */
+export type WholeSnapshot = { [K in Exclude<Kind, 'purchase'>]: SnapshotOf<K, Bodies[K]> }[Exclude<Kind, 'purchase'>]
+/** Of a purchase, of which an event describes a part. `part`: its name, see purchase.ts. */
+export type PartSnapshot = SnapshotOf<'purchase', PurchasePart> & { part: string }
 
-type SnapshotOf<K extends Kind> = {
+type SnapshotOf<K extends Kind, Body> = {
   kind: K
-  /** The vendor's id of the object. */
+  /** The vendor's id of the object. Of a part: of the payment. */
   id: string
-  body: Bodies[K]
+  body: Body
   /** Whether a list in it was cut off: by the vendor in the event, or by us. */
   incomplete: boolean
   /** Whether the state is final: it outranks every state that is not, because objects do not leave it. */

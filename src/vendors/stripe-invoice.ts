@@ -22,7 +22,7 @@ export function invoice({ type, object, common, cut }: Stripe): Made<'invoice'> 
   // No published status is "deleted": the snapshot may be the draft that was deleted.
   const status = type === 'invoice.deleted' ? 'deleted' : knownStatus(common.vendor_status, INVOICE)
   const amount = (value: unknown) => moneyIn(value, object.currency)?.value ?? null
-  const sum = (list: unknown) => sumOf(list, object.currency)
+  const sum = (list: unknown) => addedUp(list, object.currency)
   const moved = (what: string) => isoSeconds(at(object, 'status_transitions', what))
   const payment = paymentOf(object.payments)
   const body = {
@@ -80,7 +80,7 @@ function paymentOf(payments: unknown): unknown {
 }
 
 /** The amounts of a list, such as the taxes, added up; null if it is not a list, or one of them is no amount. */
-function sumOf(list: unknown, currency: unknown): number | null {
+export function addedUp(list: unknown, currency: unknown): number | null {
   if (!Array.isArray(list)) return null
   let total = 0
   for (const part of list) {
@@ -117,8 +117,8 @@ function lineOf(line: Json) {
       wordOf(at(pricing, 'price_details', 'product')) ?? wordOf(at(price, 'product')) ?? wordOf(at(plan, 'product')),
     quantity: integer(line.quantity),
     amount: moneyIn(line.amount, currency)?.value ?? null,
-    discount_amount: sumOf(line.discount_amounts, currency),
-    tax: sumOf(line.taxes, currency) ?? sumOf(line.tax_amounts, currency),
+    discount_amount: addedUp(line.discount_amounts, currency),
+    tax: addedUp(line.taxes, currency) ?? addedUp(line.tax_amounts, currency),
     period_start: isoSeconds(at(line, 'period', 'start')),
     period_end: isoSeconds(at(line, 'period', 'end')),
     proration: flag(at(details, 'proration')) ?? flag(line.proration),

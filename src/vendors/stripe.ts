@@ -10,6 +10,7 @@ import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
 import { stripeEndpoints } from './stripe-endpoints'
 import { stripeSnapshot } from './stripe-objects'
+import { stripeParts } from './stripe-purchase'
 import { stripeSamples } from './stripe-samples'
 import { THIN } from './stripe-thin'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
@@ -47,7 +48,8 @@ export const stripe: Vendor = {
     if (event.object === THIN) return []
     const object = at(event, 'data', 'object')
     const kind = stateOf(required(event.type, 'type'), object)
-    return kind && isObject(object) ? [stripeSnapshot(event, object, kind)] : []
+    if (!isObject(object)) return []
+    return [...(kind ? [stripeSnapshot(event, object, kind)] : []), ...stripeParts(event, object)]
   },
 
   asEvent(id, { kind, object, at }) {
@@ -109,7 +111,7 @@ function decodeEvent(event: Record<string, unknown>): DecodedEvent {
       idOf(at(event, 'data', 'previous_attributes', 'customer')),
       subscription,
       invoice,
-      idOf(object.payment_intent),
+      idOf(object.payment_intent) ?? idOf(at(object, 'payment', 'payment_intent')),
       idOf(object.charge),
       idOf(object.payment_method) ?? idOf(object.default_payment_method),
       idOf(object.setup_intent) ?? idOf(object.latest_charge) ?? idOf(object.product),

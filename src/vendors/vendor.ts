@@ -52,7 +52,7 @@ export type DecodedEvent = {
   /** The id of the event's own object, then the ids that it refers to directly; at most `MAX_REFS`. */
   refs: string[]
   /** The kind of object that the event describes; null if it does not become billing state. */
-  state: StateKind | null
+  state: StateKind | 'purchase' | null
   /**
    * The event as the vendor sent it, without the fields that the vendor changes from one delivery to the next. It tells
    * a repeat from other content under the same id. Null if the digest of the bytes is the id, and nothing else needs it.

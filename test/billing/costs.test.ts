@@ -194,7 +194,7 @@ describe('reading', () => {
       ['/payment-methods?customer=cus_mine', 6, 44],
       ['/subscriptions?limit=20', 20, 87],
       ['/subscriptions?limit=20&updated_after=2026-01-01T00:00:00Z', 6, 35],
-      ['/customers/stripe/cus_mine', 0, 128],
+      ['/customers/stripe/cus_mine', 0, 134],
       ['/subscriptions/sub_mine_1', 0, 4],
       ['/subscriptions/sub_mine_1/timeline', 1, 9],
     ]

@@ -126,6 +126,34 @@ export const lemonEvent = (
   attributes: Fields,
   meta: Fields = {},
 ): Fields => ({ meta: { event_name, test_mode: attributes.test_mode, ...meta }, data: { type, id, attributes } })
+export const lemonOrder = (fields: Fields = {}): Fields => ({
+  customer_id: 31,
+  order_number: 1001,
+  user_name: 'Ada Example',
+  user_email: 'ada@example.com',
+  currency: 'USD',
+  subtotal: 1900,
+  discount_total: 0,
+  tax: 361,
+  total: 2261,
+  refunded_amount: 0,
+  status: 'paid',
+  first_order_item: {
+    id: 51,
+    product_id: 61,
+    variant_id: 71,
+    price_id: 91,
+    product_name: 'Pro',
+    quantity: 1,
+    price: 1900,
+  },
+  urls: { receipt: 'https://my-store.lemonsqueezy.com/receipt' },
+  created_at: at(0, 6),
+  updated_at: at(0, 6),
+  test_mode: false,
+  ...fields,
+})
+export const LEMON_ORDER = ['orders', '41'] as const
 export const LEMON_SUBSCRIPTION = ['subscriptions', '21'] as const
 export const LEMON_INVOICE = ['subscription-invoices', '22'] as const
 

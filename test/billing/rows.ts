@@ -1,4 +1,5 @@
 import { stored } from '../../src/billing/body'
+import { placedParts } from '../../src/billing/purchases/place'
 import { eventRank, mergedState } from '../../src/billing/reduce'
 import type { ObjectKind } from '../../src/lib/billing-kinds'
 import { stripe } from '../../src/vendors/stripe'
@@ -11,6 +12,10 @@ const SAMPLES = {
     { object: 'invoice', status: 'open', customer: 'cus_1', subscription: 'sub_1', total: 1200, currency: 'usd' },
   ],
   payment_method: ['payment_method.attached', { object: 'payment_method', customer: 'cus_1', type: 'card' }],
+  purchase: [
+    'checkout.session.completed',
+    { object: 'checkout.session', mode: 'payment', payment_status: 'paid', customer: 'cus_1', currency: 'usd' },
+  ],
 } as const
 
 /** Inserts objects as their events would leave them: for tests of reading. Other tests go through the pipeline. */
@@ -41,7 +46,12 @@ export async function insertObjects(project: string, kind: ObjectKind, ids: read
         body: stored(body),
       }
       const subscription = 'subscription' in body ? body.subscription : null
-      const { candidates } = mergedState([], candidate)
+      const none = { candidates: [], ambiguous: false }
+      const [row] =
+        snapshot.kind === 'purchase'
+          ? placedParts([none], [{ ...candidate, part: snapshot.part }])
+          : [mergedState([], candidate)]
+      const candidates = row?.candidates ?? []
       return insert.bind(project, kind, id, body.customer, subscription, body.status, JSON.stringify(candidates))
     }),
   )

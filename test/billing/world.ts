@@ -17,7 +17,7 @@ const PADDLE_SECRET = 'pdl_ntfset_a_key_that_only_the_tests_know'
 /** No rate limit: these tests are about something else. */
 const LIMIT_CREDENTIAL = { limit: async () => ({ success: true }) } as unknown as RateLimit
 
-export type List = 'subscriptions' | 'invoices' | 'payment-methods'
+export type List = 'subscriptions' | 'invoices' | 'payment-methods' | 'purchases'
 export type Event = z.infer<typeof BillingEvent>
 /** An object as the API answers it: the fields of every kind, and those of its own. */
 export type Shown = Presented & Record<string, unknown>

@@ -27,6 +27,7 @@ describe('the search of a project', () => {
     () => 'sub_sample',
     () => 'in_sample',
     () => 'pm_sample',
+    () => 'pi_sample',
     () => 'seats',
     () => 'key',
     () => 'HMAC',

@@ -39,6 +39,7 @@ const ELSEWHERE = [
   'billing/subscriptions',
   'billing/invoices',
   'billing/payment-methods',
+  'billing/purchases',
   'notices',
 ]
 /** As for these lists: how long a key was not used is a time. */

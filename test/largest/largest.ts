@@ -180,6 +180,7 @@ async function billing({ project }: World) {
   for (const [kind, one] of [
     ['invoice', 'in_sample'],
     ['payment_method', 'pm_sample'],
+    ['purchase', 'pi_sample'],
   ] as const) {
     const like = `project_id = '${project}' AND vendor_id = '${one}'`
     const set = { vendor_id: `'${kind}' || printf('_%05d', n.v)`, customer, candidates }

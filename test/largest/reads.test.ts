@@ -61,8 +61,10 @@ const STATED: Record<string, Bounds> = {
   [`${CONSUMER}/identities/:identity/remove`]: { trips: 6, rows: PEOPLE + 100 },
   // A pinned customer shows its consumer's first external id; a hundred customers, and a hundred external ids.
   'GET /platform/v1/consumers/:consumer': { rows: 2_000 },
-  'GET /platform/v1/billing/customers': { rows: 2_000 },
-  'GET /console/p/:project/platform/consumers/unlinked': { rows: 2_500 },
+  'GET /platform/v1/billing/customers': { rows: 2_300 },
+  'GET /console/p/:project/platform/consumers/unlinked': { rows: 2_800 },
+  // Its objects of each kind, and its own row.
+  [`${BILLING}/customers/:vendor/:customer`]: { statements: 13 },
   // Payloads are measured before they are read, so a page of them takes a trip more.
   'GET /platform/v1/billing/webhooks': { rows: 1_600 },
   'GET /platform/v1/billing/webhooks/search': { rows: 2_200 },
@@ -92,7 +94,7 @@ const STATED: Record<string, Bounds> = {
   // Beside what it may do, its identities, and the entries of the audit log that name it.
   [CONSUMER]: { trips: 9, statements: 50, rows: ITEMS + 10_000 },
   // Every member with the address.
-  'GET /platform/v1/search': { statements: 20, rows: 2 * MEMBERS + 1_000 },
+  'GET /platform/v1/search': { statements: 21, rows: 2 * MEMBERS + 1_000 },
   // Every price of the project; beside the plans, the items of the newest subscriptions, for prices that no plan has.
   'GET /platform/v1/billing/plans': { rows: PRICES },
   'GET /platform/v1/billing/plans/:id': { rows: PRICES },

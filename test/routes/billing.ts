@@ -9,12 +9,18 @@ export const BILLING: Rows = {
   ...objects('subscriptions', 'subscription', ['status=active', 'customer=cus_1', 'vendor=stripe', '']),
   ...objects('invoices', 'invoice', ['status=open', 'customer=cus_1', 'subscription=sub_1', '']),
   ...objects('payment-methods', 'payment_method', ['status=attached', 'customer=cus_1', '']),
+  ...objects('purchases', 'purchase', ['status=paid', 'customer=cus_1', 'disputed=false', '']),
 }
 
 /** The rows of one kind of object. Vendors' ids have no order; these rise, so that new rows sort before the first page. */
 function objects(at: string, kind: ObjectKind, filters: [string, ...string[]]): Rows {
   const rising = (n: number) => Array.from({ length: n }, () => newId('evt', Date.now()))
-  const sample = { subscription: 'sub_sample', invoice: 'in_sample', payment_method: 'pm_sample' }[kind]
+  const sample = {
+    subscription: 'sub_sample',
+    invoice: 'in_sample',
+    payment_method: 'pm_sample',
+    purchase: 'pi_sample',
+  }[kind]
   return {
     [`GET /platform/v1/billing/${at}`]: {
       who: read('billing:read'),

@@ -68,6 +68,7 @@ export async function newWorld() {
     insertObjects(project, 'subscription', ['sub_sample']),
     insertObjects(project, 'invoice', ['in_sample']),
     insertObjects(project, 'payment_method', ['pm_sample']),
+    insertObjects(project, 'purchase', ['pi_sample']),
   ])
   const member = await addMember(project, 'developer')
   const invitation = await invited(project)
@@ -219,6 +220,7 @@ const NAMED: Record<string, (world: World) => string> = {
   subscriptions: () => 'sub_sample',
   invoices: () => 'in_sample',
   'payment-methods': () => 'pm_sample',
+  purchases: () => 'pi_sample',
   customers: () => 'stripe',
   'customers/:vendor': () => 'cus_1',
   sessions: (world) => world.session,

@@ -60,6 +60,7 @@ const FOUND: [what: string, text: () => string, first: () => string][] = [
   ['a customer of Paddle’s', () => PADDLE_CUSTOMER, () => `customer ${PADDLE_CUSTOMER}`],
   ['an invoice', () => 'in_samp', () => 'invoice in_sample'],
   ['a payment method', () => 'pm_sample', () => 'payment_method pm_sample'],
+  ['a purchase', () => 'pi_sample', () => 'purchase pi_sample'],
   ['the id of an event', () => world.event, () => `event ${world.event}`],
   ['the id of a replay', () => world.replay, () => `replay ${world.replay}`],
   ['the id of a plan', () => world.plan, () => `plan ${world.plan}`],

@@ -4,6 +4,7 @@ import { SAMPLE } from '../../http/samples'
 import { CustomerBody } from '../../vendors/objects'
 import { Invoice } from '../invoices/invoice'
 import { PaymentMethod } from '../payment-methods/payment-method'
+import { Purchase } from '../purchases/purchase'
 import { exampleAddress, shownExample, shownObject } from '../read/fields'
 import { Subscription } from '../subscriptions/subscription'
 
@@ -48,6 +49,7 @@ export const Customer = named(
     subscriptions: latest(Subscription),
     invoices: latest(Invoice),
     payment_methods: latest(PaymentMethod),
+    purchases: latest(Purchase),
   }),
   {
     ...example,
@@ -72,5 +74,6 @@ export const Customer = named(
     subscriptions: { data: [exampleOf(Subscription)], has_more: false },
     invoices: { data: [exampleOf(Invoice)], has_more: false },
     payment_methods: { data: [exampleOf(PaymentMethod)], has_more: false },
+    purchases: { data: [exampleOf(Purchase)], has_more: false },
   },
 )

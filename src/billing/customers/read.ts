@@ -23,6 +23,7 @@ export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKe
     subscriptions: latest('subscription'),
     invoices: latest('invoice'),
     payment_methods: latest('payment_method'),
+    purchases: latest('purchase'),
   }
 }
 
@@ -48,6 +49,7 @@ export function customerOf({ vendor, id }: CustomerKey, found: Found, link: Owne
     subscriptions: latestOf('subscription', lists.subscriptions, link),
     invoices: latestOf('invoice', lists.invoices, link),
     payment_methods: latestOf('payment_method', lists.payment_methods, link),
+    purchases: latestOf('purchase', lists.purchases, link),
   }
 }
 

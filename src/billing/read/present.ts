@@ -5,6 +5,7 @@ import type { Bodies } from '../../vendors/objects'
 import { shownBody } from '../body'
 import type { Invoice } from '../invoices/invoice'
 import type { PaymentMethod } from '../payment-methods/payment-method'
+import type { Purchase } from '../purchases/purchase'
 import type { Subscription } from '../subscriptions/subscription'
 import { cardOf } from './card'
 import type { ObjectRow } from './store'
@@ -35,6 +36,7 @@ export type ShownObjects = {
   subscription: Omit<z.infer<typeof Subscription>, keyof Owned>
   invoice: Omit<z.infer<typeof Invoice>, keyof Owned>
   payment_method: Omit<z.infer<typeof PaymentMethod>, keyof Owned>
+  purchase: Omit<z.infer<typeof Purchase>, keyof Owned>
   customer: Framed<Bodies['customer']>
 }
 /** The consumer that an object belongs to: the one its customer is linked to; null if there is none. */
@@ -50,6 +52,7 @@ const PRESENT: { [K in ShownKind]: (row: ObjectRow) => ShownObjects[K] } = {
   invoice: (row) => framed(row, withOldNames(shownBody('invoice', row.body))),
   payment_method: (row) => framed(row, paymentMethodOf(row, shownBody('payment_method', row.body))),
   customer: (row) => framed(row, shownBody('customer', row.body)),
+  purchase: (row) => framed(row, shownBody('purchase', row.body)),
 }
 
 function framed<Body>({ vendor_id, vendor, ambiguous, incomplete, event_id }: ObjectRow, body: Body): Framed<Body> {

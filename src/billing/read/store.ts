@@ -29,6 +29,9 @@ export type ObjectFilters = {
   updated_after?: string | undefined
   created_after?: string | undefined
   metadata?: Record<string, string> | undefined
+  /** Of purchases: whether they have a dispute, and whether nothing says what was bought. */
+  disputed?: boolean | undefined
+  items_missing?: boolean | undefined
   /** Of subscriptions: whether they are overdue, at a time (ms). */
   overdue?: { is: boolean; now: number } | undefined
 }
@@ -44,7 +47,7 @@ const shown = {
   updated: sql<string>`${o.updated}`.as('updated'),
   ambiguous: o.ambiguous,
   incomplete: o.incomplete,
-  /** The state that the winning event gives the object. */
+  /** The state that the winning event gives the object. Null of a payment whose sale is not known: only `findObject` reads it. */
   body: json<StoredBody>(sql`${o.candidates}->'$[0].body'`).as('body'),
   /** The winning event. */
   event_id: sql<string>`${o.candidates}->>'$[0].event_id'`.as('event_id'),
@@ -81,7 +84,7 @@ function isObject(projectId: string, { kind, id, vendor }: ObjectKey): SQL | und
 export function findTrace(db: Db, projectId: string, { vendor, id }: { vendor: string; id: string }) {
   const of = and(eq(o.project_id, projectId), eq(o.vendor, vendor))
   const own = and(eq(o.kind, 'customer'), eq(o.vendor_id, id))
-  const theirs = and(inArray(o.kind, ['subscription', 'invoice', 'payment_method']), eq(o.customer, id))
+  const theirs = and(inArray(o.kind, ['subscription', 'invoice', 'payment_method', 'purchase']), eq(o.customer, id))
   return db
     .select({ id: o.vendor_id })
     .from(o)
@@ -255,6 +258,14 @@ const ARE_FEW = sql`(SELECT few FROM size)`
 function planOf({ filters, customers }: ListedBy) {
   const { customer, subscription, status, vendor, updated_after, created_after, metadata = {}, overdue } = filters
   const pairs = Object.entries(metadata)
+  const inBodies = [
+    created_after !== undefined && sql`rtrim(${o.candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
+    filters.disputed !== undefined &&
+      sql`(json_array_length(${o.candidates}, '$[0].body.disputes') > 0) = ${Number(filters.disputed)}`,
+    filters.items_missing !== undefined &&
+      sql`${o.candidates}->>'$[0].body.items_missing' = ${Number(filters.items_missing)}`,
+    ...pairs.map(hasMetadata),
+  ].filter((one) => one !== false)
   return {
     changed: and(isNotNull(o.updated), updated_after === undefined ? undefined : gte(o.updated, updated_after)),
     rest: and(
@@ -262,20 +273,12 @@ function planOf({ filters, customers }: ListedBy) {
       customer === undefined ? undefined : eq(o.customer, customer),
       subscription === undefined ? undefined : eq(o.subscription, subscription),
       vendor === undefined ? undefined : eq(o.vendor, vendor),
-      created_after === undefined
-        ? undefined
-        : sql`rtrim(${o.candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
-      ...pairs.map(hasMetadata),
+      ...inBodies,
       overdue && sql`coalesce(${isKnownOverdue(o, overdue.now)}, 0) = ${Number(overdue.is)}`,
       // The last one, because it reads rows. If they are few, only theirs were read.
       customers && sql`iif(${ARE_FEW}, 1, ${customers.has(o)})`,
     ),
-    most:
-      created_after !== undefined || pairs.length > 0
-        ? MAX_SCANNED_BODIES
-        : customers || overdue
-          ? MAX_SCANNED_OF_SET
-          : MAX_SCANNED,
+    most: inBodies.length > 0 ? MAX_SCANNED_BODIES : customers || overdue ? MAX_SCANNED_OF_SET : MAX_SCANNED,
   }
 }
 

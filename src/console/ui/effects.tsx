@@ -9,6 +9,7 @@ const RESULTS: Record<Effect['result'], string> = {
   ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
   fetched: 'This event contains only the ID of the object, which was fetched from the vendor.',
   gone: 'This event contains only the ID of the object, and the vendor no longer has the object.',
+  unplaced: 'The event is about a payment. It is kept until an event says that the payment was a one-time purchase.',
 }
 const LINKED = 'The event says which consumer the customer is.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */
@@ -16,6 +17,7 @@ const PARTS: Partial<Record<Effect['kind'], string>> = {
   subscription: 'subscriptions',
   invoice: 'invoices',
   payment_method: 'payment-methods',
+  purchase: 'purchases',
 }
 
 type EffectsProps = {
@@ -42,7 +44,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
           <span class="spread">
             <span>
               {capital(kind.replaceAll('_', ' '))}{' '}
-              <a href={pageOf(kind, id)}>
+              <a href={result === 'unplaced' ? undefined : pageOf(kind, id)}>
                 <code>{id}</code>
               </a>
             </span>

@@ -12,8 +12,8 @@ import { vendorDoubts } from './schema'
 /** Whether a row as it is written is in doubt, and its vendor can be asked for such an object. */
 export function isInDoubt({ key, candidates, ambiguous }: Projection): boolean {
   const isMarked = ambiguous || candidates[0]?.incomplete === true
-  // A card is no object of the vendor's: payments report it.
-  return isMarked && key.kind !== 'payment_card' && vendorOf(key.vendor)?.api !== undefined
+  // A card is no object of the vendor's: payments report it. Nor is a purchase: several objects are parts of it.
+  return isMarked && key.kind !== 'payment_card' && key.kind !== 'purchase' && vendorOf(key.vendor)?.api !== undefined
 }
 
 /**

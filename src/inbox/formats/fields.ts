@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { count, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
-import type { ShownKind } from '../../lib/billing-kinds'
 import { idTime } from '../../lib/ids'
 import { iso } from '../../lib/time'
+import type { StateKind } from '../../vendors/kinds'
 import { newVersionOf, sumOf, unknownWordsOf, vanishedIn, versionsOf } from './findings'
 import { MAX_FORMAT_WORD, MAX_UNKNOWN_WORDS, MAX_VERSIONS, VANISHED, WEEKS_KEPT, WORDS_TOLD_FOR } from './limits'
 import { FIELDS, SHOWN_KINDS } from './parsed'
@@ -137,7 +137,7 @@ function presentVersions(rows: readonly FormatRow[]): Format['versions'] {
 }
 
 /** The fields of a kind that at least one state had. */
-export function fieldsSeen(rows: readonly FormatRow[], kind: ShownKind): string[] {
+export function fieldsSeen(rows: readonly FormatRow[], kind: StateKind): string[] {
   return FIELDS[kind].filter((name) => rows.some((row) => row.kind === kind && (row.fields[name] ?? 0) > 0))
 }
 

@@ -1,5 +1,5 @@
-import type { ShownKind } from '../../lib/billing-kinds'
 import { idTime } from '../../lib/ids'
+import type { StateKind } from '../../vendors/kinds'
 import { MAX_UNKNOWN_WORDS, VANISHED, WORDS_TOLD_FOR } from './limits'
 import { FIELDS, SHOWN_KINDS } from './parsed'
 import type { FormatRow } from './schema'
@@ -9,9 +9,9 @@ import { weekOf } from './weeks'
 export type CountedStates = { api_version: string; week: number | null; events: number; fields: Record<string, number> }
 
 /** A field that earlier states had, and new states do not have. */
-export type Vanished = { kind: ShownKind; field: string; before: CountedStates; after: CountedStates }
+export type Vanished = { kind: StateKind; field: string; before: CountedStates; after: CountedStates }
 /** A word that we do not know, and how many states had it in recent weeks. */
-export type UnknownWord = { kind: ShownKind; field: string; word: string; api_version: string; states: number }
+export type UnknownWord = { kind: StateKind; field: string; word: string; api_version: string; states: number }
 /** A version of the vendor's API that a connection sends. */
 export type Version = { api_version: string; first_event: string; last_event: string; events: number; weeks: number[] }
 
@@ -67,7 +67,7 @@ function weeksIn(rows: readonly FormatRow[]): { before: CountedStates[]; after: 
   })
 }
 
-function vanished(kind: ShownKind, field: string, earlier: readonly CountedStates[], after: CountedStates): Vanished[] {
+function vanished(kind: StateKind, field: string, earlier: readonly CountedStates[], after: CountedStates): Vanished[] {
   if ((after.fields[field] ?? 0) > 0) return []
   const before = earlier.find(
     ({ events, fields }) => events >= VANISHED.before && (fields[field] ?? 0) >= VANISHED.share * events,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { KINDS, type ShownKind } from '../../lib/billing-kinds'
+import { KINDS } from '../../lib/billing-kinds'
+import type { StateKind } from '../../vendors/kinds'
 import { isObject } from '../../vendors/lib/json'
 import { BODIES } from '../../vendors/objects'
 import type { Snapshot } from '../../vendors/snapshot'
@@ -10,13 +11,14 @@ import { MAX_FORMAT_WORD, MAX_UNKNOWN_WORDS } from './limits'
  * new place, has not vanished.
  */
 
-/** The kinds of objects whose fields are counted. */
-export const SHOWN_KINDS = KINDS.filter((kind): kind is ShownKind => kind !== 'payment_card')
+/** The kinds of objects whose fields are counted: those that an event describes whole. */
+export const SHOWN_KINDS = KINDS.filter((kind): kind is StateKind => kind !== 'payment_card' && kind !== 'purchase')
 
 /** The names of the fields of each kind. A field inside an object or a list has a name such as `items.price`. */
-export const FIELDS = Object.fromEntries(
-  Object.entries(BODIES).map(([kind, body]) => [kind, namesIn(body, '')]),
-) as Record<ShownKind, string[]>
+export const FIELDS = Object.fromEntries(SHOWN_KINDS.map((kind) => [kind, namesIn(BODIES[kind], '')])) as Record<
+  StateKind,
+  string[]
+>
 
 function namesIn(schema: unknown, name: string): string[] {
   if (schema instanceof z.ZodNullable) return namesIn(schema.unwrap(), name)
@@ -55,11 +57,11 @@ export function unknownWordsIn({ kind, body }: ShownSnapshot): string[] {
   return [...new Set(words)].slice(0, MAX_UNKNOWN_WORDS)
 }
 
-/** A snapshot of a kind that the API shows. */
-export type ShownSnapshot = Extract<Snapshot, { kind: ShownKind }>
+/** A snapshot of one of these kinds. */
+export type ShownSnapshot = Extract<Snapshot, { kind: StateKind }>
 
 export function isShown(snapshot: Snapshot): snapshot is ShownSnapshot {
-  return snapshot.kind !== 'payment_card'
+  return snapshot.kind !== 'payment_card' && snapshot.kind !== 'purchase'
 }
 
 /** The beginning of a word of a vendor: whole characters of it, none that hides others. */

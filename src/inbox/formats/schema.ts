@@ -1,5 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { ShownKind } from '../../lib/billing-kinds'
+import type { StateKind } from '../../vendors/kinds'
 
 /**
  * How many of the states that events described had each field, by connection, version of the vendor's API, kind of object, and week of
@@ -12,7 +12,7 @@ export const formats = sqliteTable(
     connection_id: text().notNull(),
     /** Cut if it is long; empty if the vendor names none. */
     api_version: text().notNull(),
-    kind: text().$type<ShownKind>().notNull(),
+    kind: text().$type<StateKind>().notNull(),
     /** See `weekOf` in weeks.ts. */
     week: integer().notNull(),
     /** States that were counted. */

@@ -1,10 +1,10 @@
-import type { ShownKind } from '../../lib/billing-kinds'
 import { MAX_LISTED } from '../../notices/limits'
+import type { StateKind } from '../../vendors/kinds'
 import type { CountedStates, newVersionOf, UnknownWord, Vanished } from './findings'
 import { mondayOf } from './weeks'
 
 /** The kinds as sentences call them. */
-export const KIND_WORDS: Record<ShownKind, string> = {
+export const KIND_WORDS: Record<StateKind, string> = {
   subscription: 'subscriptions',
   invoice: 'invoices',
   payment_method: 'payment methods',

@@ -20,7 +20,7 @@ export const customerRoutes = new Hono<HttpEnv>().get(
   '/:vendor/:id',
   route({
     id: 'getCustomer',
-    summary: 'Get a customer with its subscriptions, invoices and payment methods',
+    summary: 'Get a customer with its subscriptions, invoices, payment methods and purchases',
     description: `The customer as its own events describe it, and the ${MAX_OF_CUSTOMER} of each kind that changed last. If only other objects name the customer, its own fields are null. Deleted invoices are left out.`,
     tag: 'Billing state',
     policy: { actors: ['session', 'api_key'], scope: 'billing:read', project: true, reads: true },

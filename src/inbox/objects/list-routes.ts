@@ -11,6 +11,7 @@ import {
 } from '../../billing/limits'
 import { NAMES } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
+import { Purchase } from '../../billing/purchases/purchase'
 import { listFields, vendorId } from '../../billing/read/fields'
 import { listing } from '../../billing/read/list'
 import type { Owned, ShownObjects } from '../../billing/read/present'
@@ -29,6 +30,7 @@ import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { InvoiceBody, PaymentMethodBody, SubscriptionBody } from '../../vendors/objects'
+import { PurchaseBody } from '../../vendors/purchase'
 
 const policy = { actors: ['session', 'api_key'], scope: 'billing:read', project: true, reads: true } as const
 const fields = {
@@ -64,7 +66,7 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
     route({
       id: `list${many}`,
       summary: `List the project's ${noun}s`,
-      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`updated_after\` uses an index. So does \`customer\` for up to ${MAX_SORTED} objects, and \`consumer\` for up to ${MAX_OWN_CUSTOMERS} customers and ${MAX_SORTED} objects in total. Otherwise, a page reads at most ${MAX_ROWS_READ} rows. With \`created_after\` or \`metadata\`, it reads at most ${MAX_BODIES_READ}, or ${MAX_BODIES_READ_OF_SET} if \`consumer\` is set too. A page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
+      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`updated_after\` uses an index. So does \`customer\` for up to ${MAX_SORTED} objects, and \`consumer\` for up to ${MAX_OWN_CUSTOMERS} customers and ${MAX_SORTED} objects in total. Otherwise, a page reads at most ${MAX_ROWS_READ} rows. With \`created_after\`, \`metadata\` or another filter on what only the object itself contains, it reads at most ${MAX_BODIES_READ}, or ${MAX_BODIES_READ_OF_SET} if \`consumer\` is set too. A page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
       tag: 'Billing state',
       policy,
       responses: {
@@ -117,5 +119,17 @@ export const invoiceRoutes = listRoute(
     ...fields,
     subscription: vendorId.optional(),
     status: InvoiceBody.shape.status.optional().describe('Deleted invoices are listed only with `status=deleted`.'),
+  }),
+)
+
+export const purchaseRoutes = listRoute(
+  'purchase',
+  Purchase,
+  z.strictObject({
+    ...fields,
+    subscription: vendorId.optional(),
+    status: PurchaseBody.shape.status.optional(),
+    disputed: flagField.optional().describe('Whether it has a dispute, whatever became of that.'),
+    items_missing: flagField.optional().describe('Whether nothing says what was bought.'),
   }),
 )

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Invoice } from '../../billing/invoices/invoice'
 import { NAMES, noObject } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
+import { Purchase } from '../../billing/purchases/purchase'
 import { include } from '../../billing/read/fields'
 import type { Owned, ShownObjects } from '../../billing/read/present'
 import { findObject } from '../../billing/read/store'
@@ -53,7 +54,7 @@ function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[
           ...including(db, project, key, include),
         })
         const [row] = rows
-        if (!row) throw noObject(kind)
+        if (!row?.body) throw noObject(kind)
         return answer(
           c,
           { ...presentOwned(kind, row), ...included({ ...key, vendor: row.vendor }, include, source) },
@@ -67,3 +68,4 @@ function objectRoute<K extends ObjectKind>(kind: K, Row: z.ZodType<ShownObjects[
 export const subscriptionRoute = objectRoute('subscription', Subscription)
 export const invoiceRoute = objectRoute('invoice', Invoice)
 export const paymentMethodRoute = objectRoute('payment_method', PaymentMethod)
+export const purchaseRoute = objectRoute('purchase', Purchase)

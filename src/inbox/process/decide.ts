@@ -97,7 +97,7 @@ export function decide(
   if (snapshots.some(({ body }) => utf8(JSON.stringify(body)).byteLength > MAX_OBJECT_BYTES)) {
     return failed(fail('object_too_large', 'its billing object is too large'))
   }
-  const status = event.state || claims.length > 0 ? 'processed' : 'ignored'
+  const status = event.state || snapshots.length > 0 || claims.length > 0 ? 'processed' : 'ignored'
   return { status, summary: summaryOf(vendor, event), snapshots, claims, error: null }
 }
 

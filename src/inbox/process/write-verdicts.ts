@@ -68,5 +68,9 @@ function sourceOf({ event, summary, snapshots }: Verdict): EffectSource {
 /** A verdict with what its event did. */
 function withEffects(verdict: Verdict, onObjects: readonly Effect[] = []): Verdict {
   const effects = [...onObjects, ...verdict.claims.map(effectOf), ...(verdict.fetched ? [verdict.fetched] : [])]
-  return verdict.summary ? { ...verdict, summary: { ...verdict.summary, effects } } : verdict
+  const { summary } = verdict
+  if (!summary) return verdict
+  // A refund names the payment, and not the invoice whose purchase it changes.
+  const refs = [...new Set([...summary.refs, ...effects.filter(({ kind }) => kind === 'purchase').map(({ id }) => id)])]
+  return { ...verdict, summary: { ...summary, refs, effects } }
 }

@@ -38,7 +38,7 @@ function timelineRoutes(kind: ObjectKind) {
         objects: findObject(db, project, { kind, id }),
         rows: listReferring(db, project, id, timeline),
       })
-      if (objects.length === 0) throw noObject(kind)
+      if (!objects[0]?.body) throw noObject(kind)
       const { entries, resume } = timeline.page(rows)
       return answer(c, list.upTo(entries, resume), 200)
     },
@@ -48,3 +48,4 @@ function timelineRoutes(kind: ObjectKind) {
 export const subscriptionTimelineRoutes = timelineRoutes('subscription')
 export const invoiceTimelineRoutes = timelineRoutes('invoice')
 export const paymentMethodTimelineRoutes = timelineRoutes('payment_method')
+export const purchaseTimelineRoutes = timelineRoutes('purchase')

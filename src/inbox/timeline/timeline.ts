@@ -25,7 +25,10 @@ export const TimelineEntry = named(
     occurred_at: z.string().nullable(),
     received_at: timestamp,
     status: EventStatus.describe('The status of the event.'),
-    result: named('TimelineResult', z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone', 'ignored']))
+    result: named(
+      'TimelineResult',
+      z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone', 'unplaced', 'ignored']),
+    )
       .nullable()
       .describe(
         '`fetched`: the event only names the object. What was fetched is an entry of its own. `ignored`: events of this type do not change billing state. Null until the event has been processed.',

@@ -9,6 +9,10 @@ const lemonPaid = (status: string, fields: p.Fields = {}): Said[] => [
   { list: 'invoices', id: '22', customer: '31', livemode: true, status, fields: { subscription: '21', ...fields } },
 ]
 
+const bought = (status: string, more: Partial<Said> = {}): Said[] => [
+  { list: 'purchases', id: '41', customer: '31', livemode: true, status, ...more },
+]
+
 export const LEMONSQUEEZY: Line[] = [
   [
     'on trial',
@@ -46,6 +50,48 @@ export const LEMONSQUEEZY: Line[] = [
   ],
   ['refunded', paid('subscription_payment_refunded', { status: 'refunded', refunded: true }), lemonPaid('paid')],
   ['void', paid('subscription_payment_failed', { status: 'void' }), lemonPaid('void')],
-  ['an order', p.lemonEvent('order_created', ['orders', '41'], { customer_id: 31, status: 'paid' }), []],
+  [
+    'an order',
+    p.lemonEvent('order_created', p.LEMON_ORDER, p.lemonOrder()),
+    bought('paid', {
+      items: [['91', '71', null, 1]],
+      fields: {
+        total: 2261,
+        refunded_amount: 0,
+        number: '1001',
+        paid_at: p.at(0, 6),
+        customer_email: 'ada@example.com',
+      },
+    }),
+  ],
+  [
+    'an order refunded in part, which stays paid',
+    p.lemonEvent('order_refunded', p.LEMON_ORDER, p.lemonOrder({ refunded_amount: 500 })),
+    bought('partially_refunded', { fields: { refunded_amount: 500, vendor_status: 'paid' } }),
+  ],
+  [
+    'a refunded order',
+    p.lemonEvent('order_refunded', p.LEMON_ORDER, p.lemonOrder({ status: 'refunded', refunded_amount: 2261 })),
+    bought('refunded', { fields: { refunded_amount: 2261 } }),
+  ],
+  [
+    'an order that failed',
+    p.lemonEvent('order_created', p.LEMON_ORDER, p.lemonOrder({ status: 'failed' })),
+    bought('failed'),
+  ],
+  [
+    'an order as real ones are: without a price and a quantity',
+    p.lemonEvent(
+      'order_created',
+      p.LEMON_ORDER,
+      p.lemonOrder({ first_order_item: { id: 51, variant_id: 71, product_id: 61 } }),
+    ),
+    bought('paid', { items: [[null, '71', null, 1]] }),
+  ],
+  [
+    'an order marked as fraud',
+    p.lemonEvent('order_created', p.LEMON_ORDER, p.lemonOrder({ status: 'fraudulent' })),
+    bought('unknown'),
+  ],
   ['a license key', p.lemonEvent('license_key_created', ['license-keys', '1'], { customer_id: 31 }), []],
 ]

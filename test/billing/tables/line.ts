@@ -1,6 +1,6 @@
 /** What an event says of one object, as a person reads the vendor's documentation. `item`: price, variant, product and quantity of each. */
 export type Said = {
-  list: 'subscriptions' | 'invoices' | 'payment-methods' | 'customers'
+  list: 'subscriptions' | 'invoices' | 'payment-methods' | 'purchases' | 'customers'
   id: string
   status: string
   customer?: string | null

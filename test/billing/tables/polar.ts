@@ -7,6 +7,10 @@ const order = (status: string, fields: p.Fields = {}): Said[] => [
   { list: 'invoices', id: 'pol_ord_1', customer: 'pol_cus_1', livemode: null, status, fields },
 ]
 
+const bought = (status: string, more: Partial<Said> = {}): Said[] => [
+  { list: 'purchases', id: 'pol_ord_1', customer: 'pol_cus_1', livemode: null, status, ...more },
+]
+
 export const POLAR: Line[] = [
   [
     'created',
@@ -57,6 +61,28 @@ export const POLAR: Line[] = [
     'an order refunded in part',
     p.polarEvent('order.refunded', p.polarOrder({ status: 'partially_refunded' })),
     order('paid'),
+  ],
+  [
+    'a purchase',
+    p.polarEvent('order.paid', p.polarOrder({ billing_reason: 'purchase', subscription_id: null, seats: 3 })),
+    [
+      ...order('paid', { subscription: null }),
+      ...bought('paid', {
+        items: [['pol_price_1', null, 'pol_prod_1', 3]],
+        fields: { total: 2261, number: 'POLAR-1' },
+      }),
+    ],
+  ],
+  [
+    'a purchase refunded in part',
+    p.polarEvent(
+      'order.refunded',
+      p.polarOrder({
+        ...{ billing_reason: 'purchase', status: 'partially_refunded' },
+        ...{ refunded_amount: 100, refunded_tax_amount: 19 },
+      }),
+    ),
+    [...order('paid'), ...bought('partially_refunded', { fields: { refunded_amount: 119 } })],
   ],
   ['a void order', p.polarEvent('order.updated', p.polarOrder({ status: 'void' })), order('void')],
   [

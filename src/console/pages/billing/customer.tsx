@@ -16,6 +16,7 @@ import { invoices } from './invoices'
 import { currencyOf, Discounts, type Lists, Metadata } from './object'
 import type { ObjectList } from './object-list'
 import { paymentMethods } from './payment-methods'
+import { purchases } from './purchases'
 import { BillingStanding, Doubt } from './standing'
 import { subscriptions } from './subscriptions'
 import { Value } from './value'
@@ -30,7 +31,14 @@ type Customer = NonNullable<ReturnType<typeof customerOf>>
 export function customerPage(c: Visit, customer: Customer, { link, refreshes }: { link: Link; refreshes: boolean }) {
   const { billing, events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
-  const { subscriptions: subs, invoices: bills, payment_methods, discounts, ...fields } = rest as typeof rest & Lists
+  const {
+    subscriptions: subs,
+    invoices: bills,
+    payment_methods,
+    purchases: bought,
+    discounts,
+    ...fields
+  } = rest as typeof rest & Lists
   const around = { now: c.get('rt').now, currency: currencyOf(customer as unknown as Presented) }
   return show(
     c,
@@ -79,6 +87,7 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
       </dl>
       <Latest c={c} customer={customer} list={subscriptions} of={subs} />
       <Latest c={c} customer={customer} list={invoices} of={bills} />
+      <Latest c={c} customer={customer} list={purchases} of={bought} />
       <Latest c={c} customer={customer} list={paymentMethods} of={payment_methods} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />

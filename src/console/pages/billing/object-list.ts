@@ -4,7 +4,7 @@ import type { Column } from '../../ui/table'
 import type { CommonColumns } from './columns'
 
 /** The last segment of a list's path, which is the name of its section too. */
-export type ListPath = 'subscriptions' | 'invoices' | 'payment-methods'
+export type ListPath = 'subscriptions' | 'invoices' | 'payment-methods' | 'purchases'
 
 /** The list of one kind of billing object. */
 export type ObjectList<K extends ObjectKind> = {

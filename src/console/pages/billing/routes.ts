@@ -23,16 +23,18 @@ import { listPage } from './list'
 import { objectDetail } from './object'
 import type { ObjectList } from './object-list'
 import { paymentMethods } from './payment-methods'
+import { purchases } from './purchases'
 import { subscriptions } from './subscriptions'
 
 /** The number of events in a timeline. */
 const EVENTS = 100
 
-/** The billing state: subscriptions, invoices and payment methods, built from the vendors' events. */
+/** The billing state: subscriptions, invoices, payment methods and purchases, built from the vendors' events. */
 export const billingPages = new Hono<HttpEnv>()
   .route('/', pagesOf(subscriptions))
   .route('/', pagesOf(invoices))
   .route('/', pagesOf(paymentMethods))
+  .route('/', pagesOf(purchases))
   .get('/customers/:vendor/:customer', page('billing:read'), async (c) => {
     const { db } = c.get('rt')
     const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
@@ -81,7 +83,7 @@ async function one<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
     overdue: findOverdue(db, project, key, now),
     events: listReferring(db, project, id, timeline),
   })
-  if (!objects[0]) throw noObject(list.kind)
+  if (!objects[0]?.body) throw noObject(list.kind)
   const object = presentObject(list.kind, objects[0])
   return objectDetail(c, list, {
     object,

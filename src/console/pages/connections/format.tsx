@@ -11,8 +11,8 @@ import {
 import { SHOWN_KINDS } from '../../../inbox/formats/parsed'
 import type { FormatRow } from '../../../inbox/formats/schema'
 import { KIND_WORDS, vanishedWords, versionWords, wordWords } from '../../../inbox/formats/words'
-import type { ShownKind } from '../../../lib/billing-kinds'
 import { idTime } from '../../../lib/ids'
+import type { StateKind } from '../../../vendors/kinds'
 import { pathsOf, type Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
@@ -100,7 +100,7 @@ function ToLookAt({ c, rows, version }: { c: Visit; rows: readonly FormatRow[]; 
 }
 
 type KindProps = {
-  kind: ShownKind
+  kind: StateKind
   rows: readonly FormatRow[]
   versions: readonly Version[]
   vanished: readonly Vanished[]

@@ -15,6 +15,7 @@ const KINDS: Record<FoundObject['type'], string> = {
   subscription: 'Subscription',
   invoice: 'Invoice',
   payment_method: 'Payment method',
+  purchase: 'Purchase',
   event: 'Event',
   replay: 'Replay',
   plan: 'Plan',

@@ -14,6 +14,7 @@ export type SectionName =
   | 'subscriptions'
   | 'invoices'
   | 'payment-methods'
+  | 'purchases'
   | 'plans'
   | 'features'
   | 'consumers'
@@ -58,6 +59,7 @@ export const GROUPS: readonly Group[] = [
       billing('subscriptions', 'Subscriptions'),
       billing('invoices', 'Invoices'),
       billing('payment-methods', 'Payment methods'),
+      billing('purchases', 'Purchases'),
       { name: 'plans', label: 'Plans', path: ({ plans }) => plans, needs: 'catalog:read' },
       { name: 'features', label: 'Features', path: ({ features }) => features, needs: 'catalog:read' },
     ],
@@ -88,7 +90,7 @@ export const GROUPS: readonly Group[] = [
   },
 ]
 
-function billing(name: 'subscriptions' | 'invoices' | 'payment-methods', label: string): Section {
+function billing(name: 'subscriptions' | 'invoices' | 'payment-methods' | 'purchases', label: string): Section {
   return { name, label, path: (paths) => `${paths.billing}/${name}`, needs: 'billing:read' }
 }
 
