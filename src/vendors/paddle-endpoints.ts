@@ -48,7 +48,7 @@ export const paddleEndpoints: VendorEndpoints = {
     'transaction.revised',
     'transaction.updated',
   ],
-  useful: [],
+  useful: ['adjustment.created', 'adjustment.updated'],
   all: null,
   list: {
     pattern: '/notification-settings',

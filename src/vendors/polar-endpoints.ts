@@ -41,8 +41,8 @@ export const polarEndpoints: VendorEndpoints = {
     'subscription.uncanceled',
     'subscription.updated',
   ],
-  // Each comes with a subscription.updated.
-  useful: ['subscription.paused', 'subscription.resumed'],
+  // Pauses come with a subscription.updated too.
+  useful: ['refund.created', 'refund.updated', 'subscription.paused', 'subscription.resumed'],
   all: null,
   list: {
     pattern: '/v1/webhooks/endpoints',

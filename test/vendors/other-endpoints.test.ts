@@ -108,7 +108,8 @@ it.each([
     polarEndpoints,
     Object.values(WebhookEventType),
     (type: string) =>
-      polar.decode(JSON.stringify({ type, data: { id: 'x_1' } }), { 'webhook-id': 'm' })[0]?.state !== null,
+      polar.decode(JSON.stringify({ type, data: { id: 'x_1', order_id: 'ord_1' } }), { 'webhook-id': 'm' })[0]
+        ?.state !== null,
   ],
   [
     'Lemon Squeezy',

@@ -9,13 +9,17 @@ import { newPaddleAccount, seenBy } from '../harness'
 const TYPES = [...new Set([...types.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map(([, type = '']) => type))]
 
 function isRead(event_type: string): boolean {
-  const event = { event_id: 'evt_1', event_type, occurred_at: '2026-11-01T00:00:00Z', data: { id: 'x_1' } }
+  // An adjustment is one of a transaction.
+  const data = event_type.startsWith('adjustment.')
+    ? { action: 'refund', transaction_id: 'txn_1', status: 'approved' }
+    : {}
+  const event = { event_id: 'evt_1', event_type, occurred_at: '2026-11-01T00:00:00Z', data: { ...data, id: 'x_1' } }
   return paddle.decode(JSON.stringify(event), {})[0]?.state !== null
 }
 
 it('the types of events that are chosen are exactly those that the service reads', () => {
   expect(TYPES.length).toBeGreaterThan(40)
-  expect([...paddleEndpoints.needed].sort()).toEqual(TYPES.filter(isRead).sort())
+  expect([...paddleEndpoints.needed, ...paddleEndpoints.useful].sort()).toEqual(TYPES.filter(isRead).sort())
 })
 
 it("asks as Paddle's own SDK does", async () => {

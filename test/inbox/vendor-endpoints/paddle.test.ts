@@ -40,7 +40,7 @@ describe('a set-up at Paddle', () => {
       url: world.shop.ingest_url,
       status: 'enabled',
       api_version: '1',
-      events: paddle.endpoints?.needed,
+      events: [...(paddle.endpoints?.needed ?? []), ...(paddle.endpoints?.useful ?? [])],
     })
     expect(made).toMatchObject({ type: 'url', traffic_source: 'all' })
     expect((await world.setUp()).body).toEqual({ ...body, did: 'unchanged' })
