@@ -145,6 +145,13 @@ test('a failed call to the API is not blamed on the customer: 429 stays 429, all
   }
 })
 
+test('a wait until a time of the clock is not too short by a part of a second', async () => {
+  const until = new Date(Date.now() + 100_000).toUTCString()
+  const { check } = await checkBefore(problem(429, 'rate_limited', { 'Retry-After': until }))
+  const seconds = Number((await check(KEY)).refusal?.headers['Retry-After'])
+  assert(Date.now() + seconds * 1000 >= Date.parse(until), `${seconds} s`)
+})
+
 test('a check is tried a second time, and not a third', async () => {
   const recovered = await checkBefore(inTurn(problem(503, 'overloaded'), good))
   assert.notEqual((await recovered.check(KEY)).key, null)
@@ -167,13 +174,17 @@ test('a check takes three seconds at most, unless it is told otherwise', async (
   assert(standard >= 2_900 && standard < 6_000, `${standard} ms`)
 })
 
+/** What a handler waits for before it answers, as handlers do. */
+const work = () => new Promise((resolve) => setTimeout(resolve, 10))
+
 /** The middleware in an app of each kind: how often the handler ran, and what was answered. */
 const apps = {
   async express(options: Parameters<typeof expressKeys>[0]) {
     let handled = 0
     const app = express()
-    app.get('/', expressKeys(options)(), (request, response) => {
+    app.get('/', expressKeys(options)(), async (request, response) => {
       handled += 1
+      await work()
       response.json(request.customerKey)
     })
     const server = app.listen(0)
@@ -186,8 +197,9 @@ const apps = {
   async hono(options: Parameters<typeof honoKeys>[0]) {
     let handled = 0
     const app = new Hono<{ Variables: { customerKey: object } }>()
-    app.get('/', honoKeys(options)() as never, (c) => {
+    app.get('/', honoKeys(options)() as never, async (c) => {
       handled += 1
+      await work()
       return c.json(c.get('customerKey'))
     })
     const ask = async (headers: Record<string, string>) => app.request('/', { headers })
