@@ -165,10 +165,11 @@ it('counts the traffic of the last hour over midnight', async () => {
   const { use, usage } = await world()
   const midnight = NOON + DAY / 2
   setClock(midnight - 20 * MINUTE)
-  await use()
+  for (const address of ['192.0.2.7', '198.51.100.7']) await use(`${KEYS}/self`, { 'CF-Connecting-IP': address })
   setClock(midnight + 20 * MINUTE)
   await use(`${KEYS}/self`, { 'CF-Connecting-IP': '198.51.100.7' })
-  expect((await usage()).live_traffic).toEqual({ requests: 2, networks: 2 })
+  // An address that was seen on both days is one.
+  expect((await usage()).live_traffic).toEqual({ requests: 3, networks: 2 })
   advance(HOUR - 1)
   expect((await usage()).live_traffic.networks).toBe(1)
   advance(1)

@@ -105,6 +105,17 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'platform/billing/connections/con_3#format',
   ],
   [
+    'format_changed',
+    'con_4',
+    {
+      ...{ name: 'Stripe', version: null, fields: 'a, b, c, d, e', vanished: 5 },
+      ...{ words: 'f, g, h, i, j', unknown: 5 },
+    },
+    'The format of a vendor’s events has changed',
+    'Events of the connection Stripe have changed. They no longer have values in: a, b, c, d, e. They contain 5 words that this service does not know: f, g, h, i, j. The page of the connection compares them with earlier ones.',
+    'platform/billing/connections/con_4#format',
+  ],
+  [
     'connection_silent',
     'con_3',
     { name: 'Stripe', since: '2026-11-27T05:00:00Z' },
@@ -209,10 +220,11 @@ describe('an email', () => {
       ['https://xgist.github.com/a', false],
       ['https://github.com/', false],
       ['x https://github.com/a', false],
+      ['https://evil.example/?https://github.com/a', false],
     ] as const
     const { text } = await mailOf('Acme', ...urls.map(([url], n) => exposed({ name: `key${n}.`, url })))
     const said = text.split('An API key was exposed').slice(1)
-    expect(said.map((part) => / It was found at (\S+)\.\n/.exec(part)?.[1] ?? null)).toEqual(
+    expect(said.map((part) => / It was found at (.+)\.\n/.exec(part)?.[1] ?? null)).toEqual(
       urls.map(([url, isShown]) => (isShown ? url : null)),
     )
     expect(text).not.toContain('evil')
