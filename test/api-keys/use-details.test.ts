@@ -129,13 +129,19 @@ it('has the ten most frequent operations of a day', async () => {
 it('adds up what was counted at several times, also beside what is not written yet', async () => {
   const { use, usage, insert, stored } = await world()
   await insert(TODAY, { requests: 5, 'op:getOwnApiKey': 3, 'refused:not_found': 1 })
-  await use()
-  await use()
+  const headers = { 'User-Agent': 'curl/8.5.0' }
+  await use(undefined, headers)
+  advance(1)
+  await use(undefined, headers)
   const [day] = (await usage()).days
+  // What was seen again since the last write was seen last then.
+  const seen = { last_seen_at: iso(NOON + 1) }
   expect(day).toMatchObject({
     requests: 7,
     refused: { not_found: 1 },
     operations: [{ operation: 'getOwnApiKey', requests: 5 }],
+    addresses: [seen],
+    user_agents: [seen],
   })
   advance(MINUTE)
   await use()

@@ -300,8 +300,35 @@ describe('a session in a project over its limits', () => {
   })
 })
 
+/** The operations that end an access. Each is needed against somebody who uses up the limits of the project. */
+const ENDING = [
+  'cancelImport',
+  'deleteConnection',
+  'deleteSsoConnection',
+  'deleteSsoIdentity',
+  'deleteWebhookEndpoint',
+  'disableSsoConnection',
+  'endPendingSecret',
+  'endPendingToken',
+  'endPreviousSecret',
+  'endPreviousToken',
+  'removeMember',
+  'removeSigningSecret',
+  'removeVendorApiKey',
+  'removeWebhookSecret',
+  'revokeApiKey',
+  'revokeDevice',
+  'revokeInvitation',
+  'rotateApiKey',
+  'rotateDevice',
+]
+const ending = ROUTES.filter(({ meta }) => meta.operation?.policy?.ends === true)
+
+it('the operations that always work are those that end an access', () => {
+  expect(ending.map(({ meta }) => meta.operation?.id).sort()).toEqual(ENDING)
+})
+
 describe('a form whose call always works', () => {
-  const ending = ROUTES.filter(({ meta }) => meta.operation?.policy?.ends === true)
   const forms = ending.flatMap((route) => Object.keys(ROWS[nameOf(route)]?.console ?? {}))
   it.each(forms.filter((name) => name.startsWith('POST ')))('%s works beyond the limits too', async (name) => {
     const { owner, ...world } = await newWorld()
