@@ -144,14 +144,32 @@ describe('the authorization matrix', () => {
     })
   }
 
-  it('lets a key without any scope of keys rotate itself, and no other', async () => {
+  it('lets a key without any scope of keys read, change and rotate itself and end its other secrets, and no other key', async () => {
     const { owner, project } = await freshProject()
-    const small = await mint(owner.token, project, { scopes: ['billing:read'] })
     const large = await mint(owner.token, project)
-    const rotate = (id: string) =>
-      call(`/platform/v1/api-keys/${id}/rotate`, { method: 'POST', token: small.secret, project })
-    expect((await rotate(large.key.id)).body.code).toBe('insufficient_scope')
-    expect((await rotate(small.key.id)).status).toBe(200)
+    const routes = ROUTES.filter(({ path }) => path.startsWith('/platform/v1/api-keys/:id'))
+    const answers = await Promise.all(
+      routes.map(async (route) => {
+        const { key, secret } = await mint(owner.token, project, { scopes: ['billing:read'] })
+        const json = ROWS[nameOf(route)]?.json
+        const ask = async (id: string) => {
+          const path = route.path.replace(':id', id)
+          const { status, body } = await call(path, { method: route.method, token: secret, project, json })
+          return status < 300 || body.code
+        }
+        return [nameOf(route).replace('/platform/v1/api-keys', ''), await ask(large.key.id), await ask(key.id)] as const
+      }),
+    )
+    expect(new Set(answers.map(([, other]) => other))).toEqual(new Set(['insufficient_scope']))
+    expect(Object.fromEntries(answers.map(([route, , own]) => [route, own]))).toEqual({
+      'GET /:id': true,
+      'GET /:id/usage': true,
+      'PATCH /:id': true,
+      'POST /:id/rotate': true,
+      'DELETE /:id/pending-secret': true,
+      'DELETE /:id/previous-secret': true,
+      'DELETE /:id': 'insufficient_scope',
+    })
   })
 
   it('refuses to mint, or to hand out by rotation, more than the caller may do', async () => {
