@@ -1,8 +1,22 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import worker from '../../src'
 import { HOUR, iso, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { newApi } from '../devices/devices'
-import { call, DIRECTORY, freshKey, KEYS, mailbox, mint, STORE, signedIn, tamperedD1 } from '../harness'
+import {
+  bindingsWith,
+  call,
+  DIRECTORY,
+  freshAddress,
+  freshKey,
+  KEYS,
+  mailbox,
+  mint,
+  ORIGIN,
+  STORE,
+  signedIn,
+  tamperedD1,
+} from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 import { insertNotice } from '../notices/world'
 import { logged, noticesIn, report } from './world'
@@ -290,4 +304,35 @@ describe('a session', () => {
 it('a report has 1,000 characters at most', async () => {
   const tried = await Promise.all(['x'.repeat(1_000), 'x'.repeat(1_001)].map((one) => report(one)))
   expect(tried.map(({ status }) => status)).toEqual([202, 422])
+})
+
+it('a report is worked off even if its sender hangs up before the answer', async () => {
+  const { secret, says } = await world()
+  const gate = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  const DB = tamperedD1(async ({ run }) => {
+    asked.resolve()
+    await gate.promise
+    return run()
+  })
+  const kept: Promise<unknown>[] = []
+  const ctx = {
+    waitUntil: (work: Promise<unknown>) => void kept.push(work),
+    passThroughOnException: () => {},
+    props: {},
+  }
+  const request = new Request(`${ORIGIN}/exposures`, {
+    method: 'POST',
+    headers: { 'CF-Connecting-IP': freshAddress(), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ secret }),
+  })
+  const answer = worker.fetch(request as never, bindingsWith({ DB }), ctx as never)
+  await asked.promise
+  // The runtime waits for this, whoever has gone, and it is not over before the secret is ended.
+  const isOver = Promise.all(kept).then(() => true)
+  expect(await Promise.race([isOver, scheduler.wait(50)])).toBe(undefined)
+  gate.resolve()
+  await isOver
+  expect(await says(secret)).toBe('key_revoked')
+  await answer
 })
