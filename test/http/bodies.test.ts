@@ -7,7 +7,7 @@ import { nameOf, ROUTES, takesBody } from '../routes/of-app'
 import { ROWS } from '../routes/table'
 import { callRoute, tokenFor } from '../routes/walk'
 import { newWorld, type World } from '../routes/world'
-import { BAD_TEXTS, coercible, takesNoText, WRONG } from './wrong-values'
+import { BAD_TEXTS, coercible, takesNoText, UNKNOWN, UNKNOWN_PARAMETERS, WRONG } from './wrong-values'
 
 const BODIES = ROUTES.filter(takesBody)
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -100,19 +100,6 @@ const HOSTILE: Refusal[] = [
 
 /** Filters of the search that may be repeated. */
 const REPEATABLE = ['event_type', 'status']
-const KEYS_OF_OBJECT = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
-const UNKNOWN = ['nonsense', 'Name', 'id', 'project_id', 'a/b~c', '', ...KEYS_OF_OBJECT, '__proto__']
-const UNKNOWN_PARAMETERS = [
-  'nonsense=1',
-  'nonsense',
-  'Limit=5',
-  'limit%5B%5D=5',
-  '__proto__=1',
-  'constructor=x',
-  '%00=1',
-  '%ff=1',
-  'a=1&a=2',
-]
 
 function problemOf(answer: Answer, status: number, code: string, what: string) {
   expect([answer.status, answer.body?.code], `${what}: ${answer.text.slice(0, 300)}`).toEqual([status, code])

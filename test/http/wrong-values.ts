@@ -41,3 +41,19 @@ export function takesNoText(field: z.ZodType): boolean {
   const takes = (one: unknown) => field.safeParse(one).success
   return NOT_TEXTS.some(takes) && !['x', '1', 'ext:1'].some(takes)
 }
+
+const KEYS_OF_OBJECT = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__', '__proto__']
+/** Fields that no body has. */
+export const UNKNOWN = ['nonsense', 'Name', 'id', 'project_id', 'a/b~c', '', ...KEYS_OF_OBJECT]
+/** Parameters that no query has. */
+export const UNKNOWN_PARAMETERS = [
+  'nonsense=1',
+  'nonsense',
+  'Limit=5',
+  'limit%5B%5D=5',
+  '__proto__=1',
+  'constructor=x',
+  '%00=1',
+  '%ff=1',
+  'a=1&a=2',
+]
