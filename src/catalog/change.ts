@@ -20,12 +20,13 @@ import {
   findPlan,
   isMine,
   isPlan,
+  type MappedPrice,
   mappedPrices,
+  mappingOf,
+  mappingsIn,
   mine,
   type Plan,
   type PlanOf,
-  type Price,
-  pairsIn,
   plansOfPrices,
   refsAdded,
   refsRemoved,
@@ -44,7 +45,7 @@ export type PlanFields = {
   rank: number
   state: PlanState
   features: PlanFeatures
-  prices: readonly Price[]
+  prices: readonly MappedPrice[]
 }
 
 /** What a change of a plan sets. `ifMatch`: the header; undefined if the caller sent none. */
@@ -200,14 +201,16 @@ function differing(of: PlanOf, { key, name, rank, state, features, prices }: Par
     features === undefined ? undefined : ne(plans.features, features),
     prices && sql`(SELECT count(*) FROM ${planRefs} ${mine} WHERE ${isMine(of)}) <> ${prices.length}`,
     prices &&
-      sql`EXISTS (SELECT * FROM ${pairsIn(prices)} EXCEPT
-      SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine} WHERE ${isMine(of)})`,
+      sql`EXISTS (SELECT * FROM ${mappingsIn(prices)} EXCEPT
+      SELECT ${mappingOf(mine)} FROM ${planRefs} ${mine} WHERE ${isMine(of)})`,
   )
 }
 
 /** Keeps a plan as it is before a change. */
 function revisionKept(db: Db, of: PlanOf, differs: SQL | undefined, now: number) {
-  const prices = sql`(SELECT json_group_array(json_object('vendor', ${mine.vendor}, 'ref', ${mine.ref}))
+  // A patch leaves out what is null.
+  const price = sql`json_patch(json_object('vendor', ${mine.vendor}, 'ref', ${mine.ref}), json_object('lasts', ${mine.lasts}, 'again', ${mine.again}))`
+  const prices = sql`(SELECT json_group_array(json(${price}))
     FROM ${planRefs} ${mine} WHERE ${isMine(of)})`
   const document = sql`json_object('key', ${plans.key}, 'name', ${plans.name}, 'rank', ${plans.rank}, 'state', ${plans.state},
     'features', json(${plans.features}), 'prices', json(${prices}))`

@@ -7,6 +7,7 @@ import { VendorField } from '../vendors/field'
 import { isId } from '../vendors/lib/read'
 import type { PlanFields } from './change'
 import type { Feature } from './features'
+import { AGAIN, LASTS } from './lasting'
 import {
   MAX_CATALOG_NAME,
   MAX_CONFIG_BYTES,
@@ -85,6 +86,7 @@ const planFeatures = z
     params: { code: 'out_of_range' },
   })
 
+const AgainName = named('Again', z.enum(AGAIN))
 const price = z.strictObject({
   vendor: VendorField,
   ref: z
@@ -92,12 +94,26 @@ const price = z.strictObject({
     .min(1)
     .refine(isId, 'is not an id that a vendor could give')
     .describe("The vendor's id of the price or the product. A price of its own outranks its product."),
+  lasts: z
+    .string()
+    .regex(LASTS, 'must be forever, or a duration such as P30D, P6M or P1Y')
+    .nullish()
+    .describe(
+      'How long a one-time payment of it gives the plan: `forever`, or days, months or years, such as `P30D`, `P6M` or `P1Y`. Without it, one-time payments give nothing. It makes no difference to subscriptions.',
+    ),
+  again: AgainName.nullish().describe(
+    'What a second payment does, before the first one has ended. `after` (the default): its time follows. `beside`: it begins at once, so that quantities with `combine: sum` add up. Only with `lasts`.',
+  ),
 })
 const prices = z
   .array(price)
   .max(MAX_PRICES_OF_PLAN)
   .refine((list) => new Set(list.map(({ vendor, ref }) => `${vendor} ${ref}`)).size === list.length, {
     error: 'must not list a price twice',
+    params: { code: 'malformed' },
+  })
+  .refine((list) => list.every(({ lasts, again }) => (lasts ?? null) !== null || (again ?? null) === null), {
+    error: 'must not have again without lasts',
     params: { code: 'malformed' },
   })
 
@@ -172,7 +188,14 @@ export const PlanShown = named(
     rank: z.int(),
     state: PlanStateName,
     features: z.record(z.string(), z.object({ value: z.unknown().describe(VALUE), per_seat: z.boolean() })),
-    prices: z.array(z.object({ vendor: z.string(), ref: z.string() })),
+    prices: z.array(
+      z.object({
+        vendor: z.string(),
+        ref: z.string(),
+        lasts: z.string().nullable().describe('Null: one-time payments of it give nothing.'),
+        again: AgainName.nullable(),
+      }),
+    ),
     revision: z.int().describe('Goes up with every change.'),
     updated_at: timestamp,
   }),
@@ -183,14 +206,15 @@ export const PlanShown = named(
     rank: 10,
     state: 'active',
     features: { sso: { value: true, per_seat: false }, seats: { value: 5, per_seat: true } },
-    prices: [{ vendor: 'stripe', ref: 'price_1QZ4k' }],
+    prices: [{ vendor: 'stripe', ref: 'price_1QZ4k', lasts: null, again: null }],
     revision: 1,
     updated_at: SAMPLE.time,
   },
 )
 
-export function presentPlan({ updated_at, ...row }: Plan): z.infer<typeof PlanShown> {
-  return { ...row, updated_at: iso(updated_at) }
+export function presentPlan({ updated_at, prices, ...row }: Plan): z.infer<typeof PlanShown> {
+  const shown = prices.map(({ vendor, ref, lasts = null, again = null }) => ({ vendor, ref, lasts, again }))
+  return { ...row, prices: shown, updated_at: iso(updated_at) }
 }
 
 const Unmapped = named(
@@ -208,6 +232,7 @@ const Unmapped = named(
         'Whether the price can be bought. Null if no import has read the price, or if the vendor does not say.',
       ),
     subscriptions: z.int().describe('How many of the subscriptions that changed last are for it.'),
+    purchases: z.int().describe('How many of the purchases that changed last are for it.'),
   }),
   {
     vendor: 'stripe',
@@ -217,6 +242,7 @@ const Unmapped = named(
     product_name: 'Pro',
     active: true,
     subscriptions: 120,
+    purchases: 0,
   },
 )
 
@@ -231,6 +257,8 @@ export const UnmappedPrices = named(
 
 /** @param rows up to one more than are shown */
 export function presentUnmapped(rows: readonly UnmappedRow[]): z.infer<typeof UnmappedPrices> {
-  const prices = rows.slice(0, MAX_UNMAPPED).map(({ n, ...row }) => ({ ...row, subscriptions: n }))
+  const prices = rows
+    .slice(0, MAX_UNMAPPED)
+    .map(({ n, bought, ...row }) => ({ ...row, subscriptions: n, purchases: bought }))
   return { prices, more: rows.length > MAX_UNMAPPED }
 }

@@ -27,7 +27,7 @@ export const MAX_RANK = 1000
 export const MAX_CONFIG_BYTES = 2048
 /** Levels of arrays and objects in the value of a config feature. */
 export const MAX_CONFIG_DEPTH = 20
-/** Subscriptions, the last changed ones, whose items are looked at for prices that no plan has. */
+/** Subscriptions, and purchases, the last changed ones, whose items are looked at for prices that no plan has. */
 export const NEWEST_SUBSCRIPTIONS = 1_000
 /**
  * Bytes of these subscriptions, as they are stored: an ordinary one takes some 1,000. The one that goes beyond is the last. Of a hundred items

@@ -80,7 +80,7 @@ export const planRoutes = new Hono<HttpEnv>()
     route({
       id: 'listUnmappedPrices',
       summary: 'List the prices that no plan has',
-      description: `Up to ${MAX_UNMAPPED} prices, or products, of the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions that changed last, or of fewer if they are large. A customer who pays for one of them gets no features. An import reads the names of prices and products from the vendor.`,
+      description: `Up to ${MAX_UNMAPPED} prices, or products, of the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions, and as many purchases, that changed last, or of fewer if they are large. A customer who pays for one of them gets no features. An import reads the names of prices and products from the vendor.`,
       tag,
       policy: { ...mayRead, scope: 'billing:read' },
       responses: { 200: { description: 'The prices without a plan.', schema: UnmappedPrices } },

@@ -6,6 +6,7 @@ import { insertFrom } from '../db/insert-from'
 import { fitsPage, json } from '../db/sql'
 import { vendorPrices } from '../inbox/imports/schema'
 import { Fault } from '../lib/fault'
+import type { Again } from './lasting'
 import { MAX_PLAN_PAGE_BYTES, MAX_SUBSCRIPTION_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
 import { planRefs, plans } from './schema'
 import type { PlanFeatures } from './values'
@@ -20,10 +21,12 @@ const other = alias(plans, 'other')
 export type PlanOf = { project_id: string; id: string }
 /** A vendor's price or product. */
 export type Price = { vendor: string; ref: string }
+/** A price as a plan has it. `lasts`, `again`: of one-time payments, see lasting.ts. */
+export type MappedPrice = Price & { lasts?: string | null | undefined; again?: Again | null | undefined }
 type PlanRow = ReturnType<typeof findPlan>['_']['result'][number]
 type RefRow = ReturnType<typeof mappedPrices>['_']['result'][number]
 /** A plan with its prices, in the order of their vendors and ids. */
-export type Plan = PlanRow & { prices: Price[] }
+export type Plan = PlanRow & { prices: MappedPrice[] }
 
 const shown = {
   id: plans.id,
@@ -94,7 +97,13 @@ export function bytesOfOthers({ project_id, id }: PlanOf): SQL {
  */
 export function mappedPrices(db: Db, projectId: string, planId?: string) {
   return db
-    .select({ vendor: planRefs.vendor, ref: planRefs.ref, plan_id: planRefs.plan_id })
+    .select({
+      vendor: planRefs.vendor,
+      ref: planRefs.ref,
+      plan_id: planRefs.plan_id,
+      lasts: planRefs.lasts,
+      again: planRefs.again,
+    })
     .from(planRefs)
     .where(and(eq(planRefs.project_id, projectId), planId === undefined ? undefined : eq(planRefs.plan_id, planId)))
     .orderBy(planRefs.vendor, planRefs.ref)
@@ -125,6 +134,17 @@ export function requireFree(
   throw new Fault('price_mapped', detail)
 }
 
+/** Prices with how long they last, as rows of a subquery. A value that is not set is an empty text, so that rows can be compared. */
+export function mappingsIn(prices: readonly MappedPrice[]): SQL {
+  const list = JSON.stringify(prices.map(({ vendor, ref, lasts, again }) => [vendor, ref, lasts ?? '', again ?? '']))
+  return sql`(SELECT value->>0 AS vendor, value->>1 AS ref, value->>2 AS lasts, value->>3 AS again FROM json_each(${list}))`
+}
+
+/** The columns of a mapping, to be compared with {@link mappingsIn}. */
+export function mappingOf({ vendor, ref, lasts, again }: typeof planRefs | typeof mine): SQL {
+  return sql`${vendor}, ${ref}, coalesce(${lasts}, ''), coalesce(${again}, '')`
+}
+
 /** Prices as rows of a subquery. */
 export function pairsIn(prices: readonly Price[]): SQL {
   const list = JSON.stringify(prices.map(({ vendor, ref }) => [vendor, ref]))
@@ -136,31 +156,38 @@ export function withPrices(rows: readonly PlanRow[], refs: readonly RefRow[]): P
   const byPlan = Map.groupBy(refs, ({ plan_id }) => plan_id)
   return rows.map((row) => ({
     ...row,
-    prices: (byPlan.get(row.id) ?? []).map(({ vendor, ref }) => ({ vendor, ref })),
+    prices: (byPlan.get(row.id) ?? []).map(({ vendor, ref, lasts, again }) => ({ vendor, ref, lasts, again })),
   }))
 }
 
-/** Removes the prices of a plan that are not among these. */
-export function refsRemoved(db: Db, { project_id, id }: PlanOf, prices: readonly Price[]) {
+/** Removes the prices of a plan that are not among these, or not mapped in this way. */
+export function refsRemoved(db: Db, { project_id, id }: PlanOf, prices: readonly MappedPrice[]) {
   return db
     .delete(planRefs)
     .where(
       and(
         eq(planRefs.project_id, project_id),
         eq(planRefs.plan_id, id),
-        notInArray(sql`(${planRefs.vendor}, ${planRefs.ref})`, pairsIn(prices)),
+        notInArray(sql`(${mappingOf(planRefs)})`, mappingsIn(prices)),
       ),
     )
 }
 
 /** Maps these prices to a plan, except the ones that it has already. The key refuses a price of another plan. */
-export function refsAdded(db: Db, of: PlanOf, prices: readonly Price[]) {
-  const wanted = sql`SELECT * FROM ${pairsIn(prices)} EXCEPT
-    SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine} WHERE ${isMine(of)}`
+export function refsAdded(db: Db, of: PlanOf, prices: readonly MappedPrice[]) {
+  const wanted = sql`SELECT * FROM ${mappingsIn(prices)} EXCEPT
+    SELECT ${mappingOf(mine)} FROM ${planRefs} ${mine} WHERE ${isMine(of)}`
   return insertFrom(
     db,
     planRefs,
-    { project_id: plans.project_id, vendor: sql`w.vendor`, ref: sql`w.ref`, plan_id: plans.id },
+    {
+      project_id: plans.project_id,
+      vendor: sql`w.vendor`,
+      ref: sql`w.ref`,
+      plan_id: plans.id,
+      lasts: sql`nullif(w.lasts, '')`,
+      again: sql`nullif(w.again, '')`,
+    },
     sql`FROM ${plans} CROSS JOIN (SELECT * FROM (${wanted})) w WHERE ${isPlan(of)}`,
   )
 }
@@ -174,14 +201,14 @@ export function isMine({ project_id, id }: PlanOf): SQL | undefined {
 }
 
 /**
- * A price, or a product without a price, of subscriptions' items. `n`: how many subscriptions have it. `name`, `product_name` and `active` are
+ * A price, or a product without a price, of items. `n`, `bought`: how many subscriptions and purchases have it. `name`, `product_name` and `active` are
  * the vendor's, if an import has read the price; otherwise `name` is what the items say.
  */
 export type Unmapped = ReturnType<typeof unmappedPrices>['_']['result'][number]
 
 /**
- * Reads what the subscriptions that changed last are for, and no plan has: up to one more than {@link MAX_UNMAPPED}, the most frequent
- * first. Older subscriptions are not looked at: see {@link NEWEST_SUBSCRIPTIONS} and {@link MAX_SUBSCRIPTION_BYTES}.
+ * Reads what the subscriptions and the purchases that changed last are for, and no plan has: up to one more than {@link MAX_UNMAPPED}, the
+ * most frequent first. Older ones are not looked at: see {@link NEWEST_SUBSCRIPTIONS} and {@link MAX_SUBSCRIPTION_BYTES}.
  */
 export function unmappedPrices(db: Db, projectId: string) {
   const shown = {
@@ -192,17 +219,21 @@ export function unmappedPrices(db: Db, projectId: string) {
     product_name: v.product_name,
     active: v.active,
     n: sql<number>`n`,
+    bought: sql<number>`bought`,
   }
-  const newest = sql`SELECT ${o.vendor} AS vendor, ${o.vendor_id} AS id, ${o.updated} AS updated, octet_length(${o.candidates}) AS bytes
+  const newestOf = (kind: 'subscription' | 'purchase') => sql`SELECT * FROM (
+    SELECT ${o.kind} AS kind, ${o.vendor} AS vendor, ${o.vendor_id} AS id, ${o.updated} AS updated, octet_length(${o.candidates}) AS bytes
     FROM ${billingObjects} ${o} INDEXED BY billing_changed
-    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.updated} IS NOT NULL
-    ORDER BY ${o.updated} DESC LIMIT ${NEWEST_SUBSCRIPTIONS}`
+    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind} AND ${o.updated} IS NOT NULL
+    ORDER BY ${o.updated} DESC LIMIT ${NEWEST_SUBSCRIPTIONS})`
+  const newest = sql`${newestOf('subscription')} UNION ALL ${newestOf('purchase')}`
   const fits = fitsPage(sql`bytes`, MAX_SUBSCRIPTION_BYTES, sql`updated DESC`)
   // The window keeps what it adds up, so the subscriptions themselves are read after it.
-  const own = sql`${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.vendor_id} = s.id AND ${o.vendor} = s.vendor`
+  const own = sql`${o.project_id} = ${projectId} AND ${o.kind} = s.kind AND ${o.vendor_id} = s.id AND ${o.vendor} = s.vendor`
+  const of = (kind: string) => sql`count(DISTINCT iif(s.kind = ${kind}, s.id, NULL))`
   const seen = sql`SELECT s.vendor, i.value->>'price' AS price, i.value->>'variant' AS variant, i.value->>'product' AS product,
-      max(i.value->>'price_name') AS name, count(DISTINCT s.id) AS n
-    FROM (SELECT vendor, id, ${fits} AS fits FROM (${newest})) s CROSS JOIN ${billingObjects} ${o} ON s.fits AND ${own}
+      max(coalesce(i.value->>'price_name', i.value->>'description')) AS name, ${of('subscription')} AS n, ${of('purchase')} AS bought
+    FROM (SELECT kind, vendor, id, ${fits} AS fits FROM (${newest})) s CROSS JOIN ${billingObjects} ${o} ON s.fits AND ${own}
       CROSS JOIN json_each(${o.candidates}, '$[0].body.items') i GROUP BY 1, 2, 3, 4`
   return raw(
     db,
@@ -211,6 +242,6 @@ export function unmappedPrices(db: Db, projectId: string) {
       LEFT JOIN ${vendorPrices} ${v} ON ${v.project_id} = ${projectId} AND ${v.vendor} = seen.vendor AND ${v.ref} = seen.price
       WHERE coalesce(seen.price, seen.variant, seen.product) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${planRefs} ${r}
         WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = seen.vendor AND ${r.ref} IN (seen.price, seen.variant, seen.product))
-      ORDER BY n DESC, seen.vendor, seen.price, seen.product LIMIT ${MAX_UNMAPPED + 1}`,
+      ORDER BY n + bought DESC, seen.vendor, seen.price, seen.product LIMIT ${MAX_UNMAPPED + 1}`,
   )
 }

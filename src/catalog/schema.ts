@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { check, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core'
 import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
+import { AGAIN } from './lasting'
 import { COMBINES, FEATURE_TYPES, type PlanFeatures } from './values'
 
 /** The states of a plan. `archived` is only a label for people: consumers who have the plan keep it. */
@@ -56,8 +57,16 @@ export const planRefs = sqliteTable(
     /** The vendor's id of the price or the product. */
     ref: text().notNull(),
     plan_id: text().notNull(),
+    /** How long a one-time payment of it gives the plan: see lasting.ts. Null: it gives nothing. */
+    lasts: text(),
+    /** What a second payment does. Null: it follows the first one. */
+    again: text({ enum: AGAIN }),
   },
-  (t) => [primaryKey({ columns: [t.project_id, t.vendor, t.ref] })],
+  (t) => [
+    primaryKey({ columns: [t.project_id, t.vendor, t.ref] }),
+    // Whether a project sells anything once: see entitlements/read.ts.
+    index('plan_refs_lasting').on(t.project_id).where(sql`lasts IS NOT NULL`),
+  ],
 )
 
 /** Plans as they were before a change. */

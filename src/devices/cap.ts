@@ -24,7 +24,7 @@ export async function capOf(
   const facts = unlessTooMuch(() => factsIn(found, 1))
   if (facts === null) return { limit, feature: null }
   const { now, catalog, holders } = facts
-  const [holder = { state: null, subscriptions: [], grants: [] }] = holders
+  const [holder = { state: null, subscriptions: [], purchases: [], grants: [] }] = holders
   const { value } = resolve(feature, holder, catalog, now)
   return { limit: value === UNLIMITED ? MAX_DEVICES : Math.min(Number(value), MAX_DEVICES), feature }
 }

@@ -6,11 +6,11 @@ import { invalidField } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../tenancy/settings'
-import { type Catalog, type ConsumerFacts, indexed, type PlanFact, refsIn } from './facts'
+import { type Catalog, type ConsumerFacts, type Item, indexed, type PlanFact, refsIn } from './facts'
 import { asOf } from './history'
-import { requireDerivable, subscriptionIn, subscriptionsIn, tooMuch } from './holders'
+import { holdingsAs, holdingsIn, requireDerivable, tooMuch } from './holders'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
-import { knownBefore, linkEventsOf, linkedSince, pastOf, subscriptionEventsOf } from './past'
+import { holdingEventsOf, knownBefore, linkEventsOf, linkedSince, pastOf } from './past'
 
 type Found = Results<ReturnType<typeof pastOf>>
 
@@ -37,7 +37,7 @@ export async function holderAt(
 ) {
   const found = await ask(pastOf(db, project_id, ref, at))
   const consumer = requireConsumer(found.consumer)
-  const now = subscriptionsIn(found.subscriptions)
+  const now = holdingsIn(found.holdings)
   if (found.grants.length > MAX_SOURCES) throw tooMuch()
   const changes = found.changes.filter(({ bears }) => bears)
   const own = new Set(found.links.map(({ vendor, id }) => nameOf(vendor, id)))
@@ -48,7 +48,7 @@ export async function holderAt(
   const named = new Set([...early.map(({ object_id }) => object_id), ...moved.map(({ id }) => id)])
   const claimed = found.links.filter(({ event_id }) => event_id !== null)
   const { events, relinked, known } = await batch(db, {
-    events: subscriptionEventsOf(db, project_id, [...new Set(now.map(({ id }) => id))]),
+    events: holdingEventsOf(db, project_id, now),
     relinked: linkedSince(db, project_id, claimed, at),
     known: knownBefore(db, project_id, [...named], at),
   })
@@ -57,19 +57,20 @@ export async function holderAt(
   const past = now
     .filter(({ vendor, customer }) => !unlinked.has(nameOf(vendor, customer)))
     .map((row) => asOf(row, history, at))
-  const { plans, planOf } = catalogAt(found)
-  const subscriptions = past.flatMap(({ row }) => {
+  const { plans, mappingOf } = catalogAt(found)
+  const held = past.flatMap(({ row }) => {
     if (row === null) return []
-    const items = row.items.map((item) => ({ ...item, plan_id: planOf(row.vendor, item) }))
-    return [subscriptionIn({ ...row, items })]
+    return [{ ...row, items: row.items.map((item) => ({ ...item, ...mappingOf(row.vendor, item) })) }]
   })
   const features = found.features.filter(({ created_at }) => created_at <= at)
   const catalog = indexed({ features, plans, rules: settingsOf(found.project[0]?.settings ?? null) })
-  const holder: ConsumerFacts = { state: stateAt(consumer, changes, at), subscriptions, grants: found.grants }
+  const holder: ConsumerFacts = { state: stateAt(consumer, changes, at), ...holdingsAs(held), grants: found.grants }
   requireDerivable(catalog, [holder])
   const missing = [
     ...(at < keptSince ? ['Records of that time are no longer all kept.'] : []),
-    ...(events.length > MAX_HISTORY ? [`There are more than ${MAX_HISTORY} events of the subscriptions.`] : []),
+    ...(events.length > MAX_HISTORY
+      ? [`There are more than ${MAX_HISTORY} events of the subscriptions and purchases.`]
+      : []),
     ...missingOfWalk(found),
     ...past.flatMap((one) => one.missing),
     ...missingOfPlans(found),
@@ -86,21 +87,22 @@ function nameOf(vendor: string, id: string | null): string {
   return `${vendor} ${id}`
 }
 
-/** The plans as they were, and the plan that an item of a subscription was mapped to. */
+/** The plans as they were, and what an item was mapped to. */
 function catalogAt({ plans: rows, refs }: Found) {
   const plans: PlanFact[] = []
-  const mapped = new Map<string, string>()
+  const mapped = new Map<string, Pick<Item, 'plan_id' | 'lasts' | 'again'>>()
   for (const { document, ...row } of rows) {
     const { key, rank, features } = document ?? row
     plans.push({ id: row.id, key, rank, features })
     const prices = document?.prices ?? refs.filter(({ plan_id }) => plan_id === row.id)
-    for (const { vendor, ref } of prices) mapped.set(nameOf(vendor, ref), row.id)
+    for (const { vendor, ref, lasts = null, again = null } of prices)
+      mapped.set(nameOf(vendor, ref), { plan_id: row.id, lasts, again })
   }
-  const planOf = (vendor: string, item: Parameters<typeof refsIn>[0]) =>
+  const mappingOf = (vendor: string, item: Parameters<typeof refsIn>[0]) =>
     refsIn(item)
       .map((ref) => mapped.get(nameOf(vendor, ref)))
-      .find((id) => id !== undefined) ?? null
-  return { plans, planOf }
+      .find((one) => one !== undefined) ?? { plan_id: null, lasts: null, again: null }
+  return { plans, mappingOf }
 }
 
 /** The state of the consumer; null if it did not exist. */
@@ -191,7 +193,7 @@ function missingOfChanges(changes: Found['changes'], consumerId: string): string
     const { action, object_id, details } = change
     switch (action) {
       case 'project.settings_changed': {
-        const names = ['grace_days', 'renewal_slack_hours', 'test_mode_counts'].filter(
+        const names = ['grace_days', 'renewal_slack_hours', 'test_mode_counts', 'purchase_rules'].filter(
           (name) => name in (details ?? {}),
         )
         return names.map((name) => `The setting ${name} was changed since.`)

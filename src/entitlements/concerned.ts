@@ -15,16 +15,16 @@ import { requireFound } from '../lib/fault'
 import type { PlanFact } from './facts'
 import { factsIn, lacking, readWhole, unlessTooMuch } from './holders'
 import { MAX_PREVIEWED, MAX_WALKED } from './limits'
-import { CLOCK, type Extent, factsOf, numbered } from './read'
+import { CLOCK, type Extent, factsOf, type HeldKind, numbered } from './read'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
 const mine = alias(planRefs, 'mine')
 
-/** How far a preview has got: the last subscription that was walked, and after all of them, the last grant. */
-export type Place = { of: 'subscription'; id: string; vendor: string } | { of: 'grant'; consumer: string; id: string }
+/** How far a preview has got: the last subscription that was walked, after all of them the last purchase, and then the last grant. */
+export type Place = { of: HeldKind; id: string; vendor: string } | { of: 'grant'; consumer: string; id: string }
 
-/** A subscription or a grant that the change concerns, or the last one of a walk. */
+/** A subscription, a purchase or a grant that the change concerns, or the last one of a walk. */
 export type PreviewStep = {
   place: Place
   /** How many were walked up to this one. */
@@ -52,7 +52,8 @@ export async function readConcerned(
   const found = await ask({
     plans: findPlan(db, of.project_id, of.id),
     known: featuresAmong(db, of.project_id, Object.keys(features)),
-    subscriptions: walkSubscriptions(db, of, prices ?? [], start),
+    subscriptions: walkHoldings(db, of, 'subscription', { prices: prices ?? [], start }),
+    purchases: walkHoldings(db, of, 'purchase', { prices: prices ?? [], start }),
     granted: walkGrants(db, of, start),
   })
 
@@ -111,19 +112,23 @@ export function stepsUntil(all: readonly PreviewStep[], isLeft: (consumer: strin
   return all.slice(0, next < 0 ? all.length : next)
 }
 
-/** Walks subscriptions in the order of their keys. The prices of the plan concern it, and these. */
-function walkSubscriptions(db: Db, { project_id, id }: PlanOf, prices: readonly Price[], start: Place | null) {
+/** Walks subscriptions, or purchases, in the order of their keys. The prices of the plan concern it, and these. */
+function walkHoldings(
+  db: Db,
+  { project_id, id }: PlanOf,
+  kind: HeldKind,
+  { prices, start }: { prices: readonly Price[]; start: Place | null },
+) {
   const touched = sql`SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine}
     WHERE ${and(eq(mine.project_id, project_id), eq(mine.plan_id, id))} UNION SELECT * FROM ${pairsIn(prices)}`
   const has = (part: string) => sql`(${o.vendor}, i.value->>${sql.raw(`'${part}'`)}) IN touched`
-  const after =
-    start?.of === 'subscription' ? sql`(${o.vendor_id}, ${o.vendor}) > (${start.id}, ${start.vendor})` : sql`1`
+  const after = start?.of === kind ? sql`(${o.vendor_id}, ${o.vendor}) > (${start.id}, ${start.vendor})` : sql`1`
   const walk = sql`WITH touched(vendor, ref) AS MATERIALIZED (${touched})
     SELECT ${o.vendor_id} AS id, ${o.vendor} AS vendor, ${o.customer} AS customer,
       EXISTS (SELECT 1 FROM json_each(${o.candidates}, '$[0].body.items') i WHERE ${has('price')} OR ${has('variant')} OR ${has('product')}) AS counts
     FROM ${billingObjects} ${o} NOT INDEXED
-    WHERE ${o.project_id} = ${project_id} AND ${o.kind} = 'subscription' AND ${after}
-    ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${start?.of === 'grant' ? 0 : MAX_WALKED}`
+    WHERE ${o.project_id} = ${project_id} AND ${o.kind} = ${kind} AND ${after}
+    ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${isPast(start, kind) ? 0 : MAX_WALKED}`
   const shown = {
     id: sql<string>`w.id`,
     vendor: sql<string>`w.vendor`,
@@ -136,6 +141,11 @@ function walkSubscriptions(db: Db, { project_id, id }: PlanOf, prices: readonly 
     (fields) => sql`${linksOf(project_id, fields, numbered(walk, sql`id, vendor`))}
       WHERE w.counts OR w.is_last ORDER BY w.nth LIMIT ${MAX_PREVIEWED + 1}`,
   )
+}
+
+/** Whether a call starts after all objects of a kind. */
+function isPast(start: Place | null, kind: HeldKind): boolean {
+  return start?.of === 'grant' || (start?.of === 'purchase' && kind === 'subscription')
 }
 
 /** Walks grants in the order of their keys. */
@@ -158,14 +168,19 @@ function walkGrants(db: Db, { project_id, id }: PlanOf, start: Place | null) {
   )
 }
 
-type Walked = Results<{ subscriptions: ReturnType<typeof walkSubscriptions>; granted: ReturnType<typeof walkGrants> }>
+type Holdings = ReturnType<typeof walkHoldings>
+type Walked = Results<{ subscriptions: Holdings; purchases: Holdings; granted: ReturnType<typeof walkGrants> }>
 
-/** What was walked, in order: grants only when all subscriptions have been. */
-function stepsIn({ subscriptions, granted }: Walked): { steps: PreviewStep[]; more: boolean } {
-  const bySubscription = subscriptions.map(
-    ({ id, vendor, ...rest }): PreviewStep => ({ ...rest, place: { of: 'subscription', id, vendor } }),
-  )
-  if (isCut(subscriptions)) return { steps: bySubscription, more: true }
+/** What was walked, in order: purchases only when all subscriptions have been, and grants only after those. */
+function stepsIn({ subscriptions, purchases, granted }: Walked): { steps: PreviewStep[]; more: boolean } {
+  const steps: PreviewStep[] = []
+  for (const [of, walked] of [
+    ['subscription', subscriptions],
+    ['purchase', purchases],
+  ] as const) {
+    steps.push(...walked.map(({ id, vendor, ...rest }): PreviewStep => ({ ...rest, place: { of, id, vendor } })))
+    if (isCut(walked)) return { steps, more: true }
+  }
   const byGrant = granted.map(
     ({ id, consumer, counts, nth }): PreviewStep => ({
       place: { of: 'grant', consumer, id },
@@ -173,7 +188,7 @@ function stepsIn({ subscriptions, granted }: Walked): { steps: PreviewStep[]; mo
       consumer: counts ? consumer : null,
     }),
   )
-  return { steps: [...bySubscription, ...byGrant], more: isCut(granted) }
+  return { steps: [...steps, ...byGrant], more: isCut(granted) }
 }
 
 /** Whether a walk ended at its limit. */

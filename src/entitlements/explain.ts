@@ -10,11 +10,30 @@ import { type EntitlementSource, whyOf } from './sources'
 
 /** Why a source gives nothing, in words. */
 const WHY_NOT: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementSource['type'], string>> = {
-  past_due: { subscription: 'The subscription is not paid, and no grace period is left.', grant: '' },
-  expired: { subscription: 'The subscription has ended or is paused.', grant: 'The grant has expired.' },
-  test_mode: { subscription: 'The subscription is in test mode, which does not count in this project.', grant: '' },
-  unknown_status: { subscription: 'The vendor reports a status that we do not know.', grant: '' },
-  not_started: { subscription: 'The subscription has not started.', grant: 'The grant has not started.' },
+  past_due: { subscription: 'The subscription is not paid, and no grace period is left.', purchase: '', grant: '' },
+  refunded: { subscription: '', purchase: 'The purchase was returned.', grant: '' },
+  disputed: { subscription: '', purchase: 'The payment is disputed.', grant: '' },
+  expired: {
+    subscription: 'The subscription has ended or is paused.',
+    purchase: 'The time that was bought is over, or the purchase was not paid.',
+    grant: 'The grant has expired.',
+  },
+  test_mode: {
+    subscription: 'The subscription is in test mode, which does not count in this project.',
+    purchase: 'The purchase is in test mode, which does not count in this project.',
+    grant: '',
+  },
+  unknown_status: {
+    subscription: 'The vendor reports a status that we do not know.',
+    purchase: 'The vendor reports a status that we do not know.',
+    grant: '',
+  },
+  not_started: {
+    subscription: 'The subscription has not started.',
+    purchase:
+      'The time that was bought has not started: it follows that of an earlier purchase, or the payment is pending.',
+    grant: 'The grant has not started.',
+  },
 }
 /** Why a source that gives something does not count, by the reason of the answer. */
 const OUTRANKED: Partial<Record<Reason, string>> = {
@@ -54,7 +73,7 @@ function requireExplainable({ features }: Catalog, holder: ConsumerFacts): void 
 function tooLong(): Fault {
   return new Fault(
     'payload_too_large',
-    'This consumer has too many subscriptions, items or grants to explain all features. Ask without explain, or use a check.',
+    'This consumer has too many subscriptions, purchases, items or grants to explain all features. Ask without explain, or use a check.',
   )
 }
 
@@ -62,18 +81,18 @@ function tooLong(): Fault {
 function explain(
   { key, type }: FeatureFact,
   { sources, reason }: DecidedEntitlement,
-  { subscriptions, grants }: ConsumerFacts,
+  { subscriptions, purchases, grants }: ConsumerFacts,
   now: number,
 ) {
   return [
-    ...sources.map(({ why, plan, from, until, ...source }) => ({
+    ...sources.map(({ why, cause, plan, from, until, ...source }) => ({
       ...source,
       // Only a config can be long. One that does not count is shown where it stands: in the plan or the grant.
       value: type === 'config' && !source.counted ? null : source.value,
       plan: plan?.key ?? null,
       from: isoOrNull(from),
       until: isoOrNull(until),
-      why_not: source.counted ? null : whyNot(why, source.type, reason),
+      why_not: source.counted ? null : (cause ?? whyNot(why, source.type, reason)),
     })),
     ...grants.filter((grant) => grant.effect === 'deny' && grant.feature === key).map((grant) => denial(grant, now)),
     ...subscriptions.flatMap(({ vendor, id, event_id, ambiguous, items }) =>
@@ -95,7 +114,35 @@ function explain(
           why_not: `${price ?? product ?? 'An item without a price'} is not mapped to a plan.`,
         })),
     ),
+    ...purchases.flatMap(givesNothing),
   ]
+}
+
+/** What of a purchase gives nothing, whatever its state is. */
+function givesNothing({ vendor, id, event_id, ambiguous, items }: ConsumerFacts['purchases'][number]) {
+  const said = (why_not: string, price: string | null, seats: number | null) => ({
+    type: 'purchase' as const,
+    id,
+    vendor,
+    plan: null,
+    price,
+    seats,
+    value: null,
+    from: null,
+    until: null,
+    event_id,
+    ambiguous,
+    counted: false,
+    why_not,
+  })
+  if (items.length === 0) return [said('No event says what was bought.', null, null)]
+  return items.flatMap(({ price, variant = null, product, quantity, plan_id, lasts = null }) => {
+    const name = price ?? variant ?? product ?? 'An item without a price'
+    if (plan_id === null) return [said(`${name} is not mapped to a plan.`, price ?? variant, quantity)]
+    return lasts === null
+      ? [said(`The plan does not say how long a one-time payment of ${name} lasts.`, price ?? variant, quantity)]
+      : []
+  })
 }
 
 function whyNot(why: EntitlementSource['why'], type: EntitlementSource['type'], reason: Reason): string {

@@ -1,3 +1,4 @@
+import type { Again } from '../catalog/lasting'
 import type { FeatureType, PlanFeatures } from '../catalog/values'
 import type { GrantEffect } from '../consumers/schema'
 import type { Rules, Timing } from './window'
@@ -21,6 +22,9 @@ export type Item = {
   product: string | null
   quantity: number | null
   plan_id: string | null
+  /** How long a one-time payment of it gives the plan, and what a second one does. Null: it gives nothing. */
+  lasts?: string | null
+  again?: Again | null
   times?: number
 }
 
@@ -38,6 +42,26 @@ export type SubscriptionFact = Timing & {
   /** The event that speaks for it. */
   event_id: string
   items: readonly Item[]
+}
+
+/** An item of a purchase. `returned`: how many of the quantity came back. */
+export type BoughtItem = Item & { returned: number }
+
+/** A one-time purchase. Times in ms. */
+export type PurchaseFact = {
+  vendor: string
+  id: string
+  customer: string | null
+  status: string
+  livemode: boolean | null
+  ambiguous: boolean
+  /** The event of the newest of its parts. */
+  event_id: string
+  paid_at: number | null
+  items: readonly BoughtItem[]
+  /** The last refund that stands, and the last dispute that is open or lost. Null if none is known. */
+  refund: { id: string; event_id: string; revokes: boolean } | null
+  dispute: { id: string; event_id: string } | null
 }
 
 /** A grant that was not revoked. Times in ms. */
@@ -70,5 +94,6 @@ export function indexed(catalog: Catalog): IndexedCatalog {
 export type ConsumerFacts = {
   state: string | null
   subscriptions: readonly SubscriptionFact[]
+  purchases: readonly PurchaseFact[]
   grants: readonly GrantFact[]
 }

@@ -34,17 +34,22 @@ const ExplainedEntitlement = named(
     sources: z
       .array(
         z.object({
-          type: named('EntitlementSource', z.enum(['subscription', 'grant'])),
-          id: z.string().describe("The vendor's id of the subscription, or the id of the grant."),
+          type: named('EntitlementSource', z.enum(['subscription', 'purchase', 'grant'])),
+          id: z.string().describe("The vendor's id of the subscription or the purchase, or the id of the grant."),
           vendor: z.string().nullable(),
           plan: z.string().nullable().describe('The key of the plan.'),
           price: z.string().nullable().describe("The vendor's id of the price."),
-          seats: z.int().nullable().describe("The quantity of the subscription's item."),
+          seats: z.int().nullable().describe('The quantity of the item, without what was returned of it.'),
           value: z.unknown().describe('What it would give; null if it gives nothing, or denies.'),
           from: timestamp.nullable(),
           until: timestamp.nullable(),
-          event_id: z.string().nullable().describe('The recorded event that decides the state of the subscription.'),
-          ambiguous: z.boolean().describe('Whether several events disagree about the subscription.'),
+          event_id: z
+            .string()
+            .nullable()
+            .describe(
+              'The recorded event that decides the state of the subscription or the purchase: if the payment came back, that of the refund or the dispute.',
+            ),
+          ambiguous: z.boolean().describe('Whether several events disagree about the subscription or the purchase.'),
           counted: z.boolean().describe('Whether the answer comes from it.'),
           why_not: z.string().nullable().describe('Why it does not count, in words for people.'),
         }),

@@ -2,12 +2,14 @@ import type { Effect } from '../billing/effect'
 import { periodOf } from '../billing/past-due'
 import { nanoseconds } from '../billing/reduce'
 import { sourceOfId } from '../inbox/sources'
-import type { Item } from './facts'
-import type { SubscriptionRow } from './holders'
+import type { BoughtItem } from './facts'
+import type { HoldingRow } from './holders'
+import type { HeldKind } from './read'
 
-/** An event that refers to a subscription. Times in ms, except for the vendor's. */
+/** An event that refers to a subscription or a purchase. Times in ms, except for the vendor's. */
 export type HistoryEvent = {
-  /** The vendor's id of the subscription. */
+  kind: HeldKind
+  /** The vendor's id of it. */
   ref: string
   id: string
   vendor: string
@@ -16,13 +18,13 @@ export type HistoryEvent = {
   /** The status of the object that the event is about, and its id. */
   object: string | null
   status: string | null
-  /** What it did to the subscription; null if it is about something else. */
+  /** What it did to it; null if it is about something else. */
   effect: Effect | null
   /** When it was last processed, if that was more than once. */
   again_at: number | null
 }
 
-/** Fields of a subscription that decide about access, as events record them. */
+/** Fields that decide about access, as events record them. Each kind has some of them. */
 type State = Record<(typeof TRACKED)[number], unknown>
 const TRACKED = [
   'status',
@@ -34,20 +36,23 @@ const TRACKED = [
   'cancel_at',
   'cancel_at_period_end',
   'updated_at',
+  'paid_at',
+  'refunds',
+  'disputes',
 ] as const
 
-/** A subscription as it was; null if there was none. `missing`: what is not known, in words. */
-export type Past = { row: SubscriptionRow | null; missing: string[] }
+/** A subscription or a purchase as it was; null if there was none. `missing`: what is not known, in words. */
+export type Past = { row: HoldingRow | null; missing: string[] }
 
 /**
- * Walks a subscription back from now: undoes what the events that were processed after a time did to it, the last one first.
+ * Walks a subscription or a purchase back from now: undoes what the events that were processed after a time did to it, the last one first.
  *
  * @param events that refer to it, in any order
  * @param at milliseconds
  */
-export function asOf(row: SubscriptionRow, events: readonly HistoryEvent[], at: number): Past {
-  const name = `The subscription ${row.id}`
-  const own = events.filter(({ ref, vendor }) => ref === row.id && vendor === row.vendor)
+export function asOf(row: HoldingRow, events: readonly HistoryEvent[], at: number): Past {
+  const name = `The ${row.kind} ${row.id}`
+  const own = events.filter(({ kind, ref, vendor }) => kind === row.kind && ref === row.id && vendor === row.vendor)
   const later = own.filter(({ processed_at, effect }) => processed_at > at && effect?.change)
   const earlier = own.filter(({ processed_at }) => processed_at <= at)
   const missing = earlier
@@ -69,7 +74,7 @@ export function asOf(row: SubscriptionRow, events: readonly HistoryEvent[], at: 
 }
 
 /**
- * Undoes what events did to a subscription, the last one first, as far as they fit together.
+ * Undoes what events did, the last one first, as far as they fit together.
  *
  * @returns `steps`: the events that fitted, each with the state that it left; `before`: the state before all of them; `left`: the
  *   others
@@ -90,14 +95,17 @@ function unwound(now: State, events: readonly HistoryEvent[]) {
   return { steps, before: state, left }
 }
 
-function stateOf(row: SubscriptionRow): State {
+function stateOf(row: HoldingRow): State {
   const { status, customer, items, period_start, period_end, cancel_at, updated_at } = row
   return {
     status,
     customer,
     cancel_at,
     updated_at,
-    items: itemsIn(items),
+    items: items.length === 0 && row.kind === 'purchase' ? null : itemsIn(items),
+    paid_at: row.paid_at,
+    refunds: partsIn(row.refunds),
+    disputes: partsIn(row.disputes),
     livemode: row.livemode === null ? null : row.livemode === 1,
     current_period_start: period_start,
     current_period_end: period_end,
@@ -108,17 +116,25 @@ function stateOf(row: SubscriptionRow): State {
 /** Of items, what decides about access. */
 function itemsIn(items: unknown): unknown {
   if (!Array.isArray(items)) return null
-  return items.map(({ price = null, variant = null, product = null, quantity = null }) => ({
-    price,
-    variant,
-    product,
-    quantity,
+  return items.map((item) => {
+    const { price = null, variant = null, product = null, quantity = null } = item
+    return { price, variant, product, quantity, returned: item.quantity_returned ?? item.returned ?? 0 }
+  })
+}
+
+/** Of refunds or disputes, what decides about access. */
+function partsIn(parts: unknown): unknown {
+  if (!Array.isArray(parts)) return null
+  return parts.map(({ id = null, status = null, state = null, revokes_access = null, event_id = null }) => ({
+    ...{ id, event_id, revokes_access },
+    ...(status === null ? { state } : { status }),
   }))
 }
 
 /** A value of a field in a change. */
 function valueIn(field: string, value: unknown): unknown {
-  return field === 'items' ? itemsIn(value) : (value ?? null)
+  if (field === 'items') return itemsIn(value)
+  return field === 'refunds' || field === 'disputes' ? partsIn(value) : (value ?? null)
 }
 
 /** Whether an event can have left an object in a state. */
@@ -139,15 +155,10 @@ function undone(state: State, effect: Effect | null): State {
   return Object.fromEntries(before) as State
 }
 
-function rowOf(
-  row: SubscriptionRow,
-  state: State,
-  deciding: HistoryEvent | null,
-  since: string | null,
-): SubscriptionRow {
+function rowOf(row: HoldingRow, state: State, deciding: HistoryEvent | null, since: string | null): HoldingRow {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   const bit = (value: unknown) => (typeof value === 'boolean' ? Number(value) : null)
-  const items = (Array.isArray(state.items) ? state.items : []) as Omit<Item, 'plan_id'>[]
+  const items = (Array.isArray(state.items) ? state.items : []) as Omit<BoughtItem, 'plan_id'>[]
   return {
     ...row,
     period_start: text(state.current_period_start),
@@ -155,6 +166,9 @@ function rowOf(
     status: String(state.status),
     cancel_at: text(state.cancel_at),
     updated_at: text(state.updated_at),
+    paid_at: text(state.paid_at),
+    refunds: state.refunds as HoldingRow['refunds'],
+    disputes: state.disputes as HoldingRow['disputes'],
     livemode: bit(state.livemode),
     cancel_at_period_end: bit(state.cancel_at_period_end),
     items: items.map((item) => ({ ...item, plan_id: null })),
@@ -170,7 +184,7 @@ function rowOf(
  *
  * @returns `isKnown`: whether no event that may be of another period says an earlier time
  */
-function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: SubscriptionRow) {
+function pastDueSince(state: State, earlier: readonly HistoryEvent[], row: HoldingRow) {
   if (state.status !== 'past_due') return { since: null, isKnown: true }
   const period = periodIn(state)
   const now = row.past_due_period === period ? row.past_due_since : null

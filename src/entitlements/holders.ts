@@ -2,19 +2,21 @@ import { periodOf } from '../billing/past-due'
 import type { Results } from '../db/client'
 import { Fault } from '../lib/fault'
 import { settingsOf } from '../tenancy/settings'
+import type { Json } from '../vendors/lib/json'
 import {
+  type BoughtItem,
   type Catalog,
   type ConsumerFacts,
   type IndexedCatalog,
-  type Item,
   indexed,
+  type PurchaseFact,
   type SubscriptionFact,
 } from './facts'
 import { MAX_DERIVED, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
 import type { Extent, factsOf, ItemRow } from './read'
 
-/** A subscription as it is read. */
-export type SubscriptionRow = Omit<ItemRow, 'item'> & { items: Item[] }
+/** A subscription or a purchase as it is read. */
+export type HoldingRow = Omit<ItemRow, 'item'> & { items: BoughtItem[] }
 
 type Found = Results<ReturnType<typeof factsOf>>
 
@@ -25,7 +27,7 @@ export type AskedConsumer = ConsumerFacts & { id: string | null }
  * What {@link factsOf} read, as what entitlements are derived from.
  *
  * @param n how many consumers were asked about
- * @throws {Fault} `payload_too_large` if they have more subscriptions or grants than one call looks at
+ * @throws {Fault} `payload_too_large` if they have more subscriptions, purchases or grants than one call looks at
  */
 export function factsIn(found: Found, n: number): { now: number; catalog: IndexedCatalog; holders: AskedConsumer[] } {
   if (found.grants.length > MAX_SOURCES) throw tooMuch()
@@ -33,13 +35,13 @@ export function factsIn(found: Found, n: number): { now: number; catalog: Indexe
   const rules = settingsOf(project?.settings ?? null)
   const plans = found.plans.map(({ features, ...plan }) => ({ ...plan, features: features ?? {} }))
   const catalog = indexed({ features: found.features, plans, rules })
-  const subscriptions = Map.groupBy(subscriptionsIn(found.subscriptions), ({ place }) => place)
+  const holdings = Map.groupBy(holdingsIn(found.holdings), ({ place }) => place)
   const given = Map.groupBy(found.grants, ({ place }) => place)
   const who = new Map(found.who.map((one) => [one.place, one]))
   const holders = Array.from({ length: n }, (_, place) => ({
     id: who.get(place)?.id ?? null,
     state: who.get(place)?.state ?? null,
-    subscriptions: (subscriptions.get(place) ?? []).map(subscriptionIn),
+    ...holdingsAs(holdings.get(place) ?? []),
     grants: given.get(place) ?? [],
   }))
   requireDerivable(catalog, holders)
@@ -50,22 +52,22 @@ export function factsIn(found: Found, n: number): { now: number; catalog: Indexe
 export function requireDerivable({ features }: Catalog, holders: readonly ConsumerFacts[]): void {
   const sources = holders.reduce((sum, holder) => sum + countSources(holder), 0)
   if (features.length * sources <= MAX_DERIVED) return
-  const detail = `${features.length} features of consumers with ${sources} items of subscriptions and grants are too much for one call.`
+  const detail = `${features.length} features of consumers with ${sources} items of subscriptions and purchases, and grants, are too much for one call.`
   throw new Fault('payload_too_large', `${detail} Ask about fewer features, with a check.`)
 }
 
-/** How many items of subscriptions and grants a consumer has. */
-export function countSources({ subscriptions, grants }: ConsumerFacts): number {
-  return subscriptions.reduce((sum, { items }) => sum + items.length, grants.length)
+/** How many items of subscriptions and purchases, and grants, a consumer has. */
+export function countSources({ subscriptions, purchases, grants }: ConsumerFacts): number {
+  return [...subscriptions, ...purchases].reduce((sum, { items }) => sum + items.length, grants.length)
 }
 
 /**
  * What {@link factsOf} has not read and the answer depends on, because it is large: the plans that the consumers have, and the bytes
  * of it all; null if nothing is lacking, and if it is too much for an answer in any case.
  */
-export function lacking({ plans, subscriptions, grants }: Found): { plans: string[]; bytes: number } | null {
-  if (grants.length > MAX_SOURCES || subscriptions.length > MAX_SUBSCRIPTION_ITEMS) return null
-  const had = new Set([...subscriptions.map(({ item }) => item?.plan_id), ...grants.map(({ plan_id }) => plan_id)])
+export function lacking({ plans, holdings, grants }: Found): { plans: string[]; bytes: number } | null {
+  if (grants.length > MAX_SOURCES || holdings.length > MAX_SUBSCRIPTION_ITEMS) return null
+  const had = new Set([...holdings.map(({ item }) => item?.mapped?.[0]), ...grants.map(({ plan_id }) => plan_id)])
   const needed = plans.filter(({ id }) => had.has(id))
   const values = grants.reduce((sum, grant) => sum + grant.bytes, 0)
   if (values === 0 && needed.every(({ features }) => features !== null)) return null
@@ -81,20 +83,58 @@ export async function readWhole<F extends Found>(found: F, read: (extent: Extent
 }
 
 /**
- * The subscriptions of rows for each of their items.
+ * The subscriptions and purchases of rows for each of their items.
  *
  * @throws {Fault} `payload_too_large`
  */
-export function subscriptionsIn(rows: readonly ItemRow[]): SubscriptionRow[] {
-  const byName = Map.groupBy(rows, ({ place, vendor, id }) => `${place} ${vendor} ${id}`)
+export function holdingsIn(rows: readonly ItemRow[]): HoldingRow[] {
+  const byName = Map.groupBy(rows, ({ place, kind, vendor, id }) => `${place} ${kind} ${vendor} ${id}`)
   if (rows.length > MAX_SUBSCRIPTION_ITEMS || byName.size > MAX_SOURCES) throw tooMuch()
   return [...byName.values()].flatMap((own) => {
-    const items = own.map(({ item }) => item).filter((item) => item !== null)
-    return own.slice(0, 1).map(({ item: _, ...row }) => ({ ...row, items }))
+    const items = own.flatMap(({ item }) => {
+      if (item === null) return []
+      const { mapped, returned, ...said } = item
+      const [plan_id, lasts, again] = mapped ?? [null, null, null]
+      return [{ ...said, plan_id, lasts, again, returned: returned ?? 0 }]
+    })
+    // The refunds and disputes are with the first item.
+    const [{ item: _, ...row } = undefined as never] = own.filter(({ refunds }) => refunds !== null).concat(own)
+    return [{ ...row, items }]
   })
 }
 
-export function subscriptionIn(row: SubscriptionRow): SubscriptionFact {
+/** Subscriptions and purchases as facts. */
+export function holdingsAs(rows: readonly HoldingRow[]): Pick<ConsumerFacts, 'subscriptions' | 'purchases'> {
+  return {
+    subscriptions: rows.filter(({ kind }) => kind === 'subscription').map(subscriptionIn),
+    purchases: rows.filter(({ kind }) => kind === 'purchase').map(purchaseIn),
+  }
+}
+
+function purchaseIn(row: HoldingRow): PurchaseFact {
+  const { vendor, id, customer, status, ambiguous, event_id, items, livemode } = row
+  const refund = row.refunds?.findLast((one) => one.status === 'succeeded' || one.status === 'pending')
+  const dispute =
+    row.disputes?.findLast((one) => one.state === 'lost') ?? row.disputes?.findLast((one) => one.state === 'open')
+  const named = (one: Json) => ({ id: String(one.id), event_id: String(one.event_id) })
+  return {
+    ...{ vendor, id, customer, status, ambiguous, event_id, items },
+    livemode: livemode === null ? null : livemode === 1,
+    paid_at: timeIn(row.paid_at),
+    refund: refund
+      ? {
+          ...named(refund),
+          revokes:
+            row.refunds?.some(
+              (one) => one.revokes_access === true && one.status !== 'failed' && one.status !== 'canceled',
+            ) === true,
+        }
+      : null,
+    dispute: dispute ? named(dispute) : null,
+  }
+}
+
+function subscriptionIn(row: HoldingRow): SubscriptionFact {
   const { past_due_period, past_due_since, cancel_at_period_end } = row
   const period_end = timeIn(row.period_end)
   // An event of an earlier period does not say since when the current one is unpaid.
@@ -135,6 +175,6 @@ export function unlessTooMuch<T>(facts: () => T): T | null {
 export function tooMuch(): Fault {
   return new Fault(
     'payload_too_large',
-    `These consumers have more than ${MAX_SOURCES} subscriptions or grants, or their subscriptions have more than ${MAX_SUBSCRIPTION_ITEMS} items. Ask about fewer consumers at a time.`,
+    `These consumers have more than ${MAX_SOURCES} subscriptions and purchases, or grants, or these have more than ${MAX_SUBSCRIPTION_ITEMS} items. Ask about fewer consumers at a time.`,
   )
 }

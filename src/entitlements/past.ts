@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
 import type { Effect } from '../billing/effect'
 import { listFeatures } from '../catalog/features'
-import { mappedPrices } from '../catalog/plans'
+import { type MappedPrice, mappedPrices } from '../catalog/plans'
 import { planRevisions, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
 import { MAX_CUSTOMERS } from '../consumers/limits'
@@ -19,7 +19,7 @@ import { idFloor } from '../lib/ids'
 import { state } from '../stores/schema'
 import { findSettings } from '../tenancy/project'
 import { MAX_AUDIT_WALKED, MAX_HISTORY, MAX_LINK_EVENTS } from './limits'
-import { grantsOf, numbered, subscriptionsOf } from './read'
+import { grantsOf, type HeldKind, holdingsOf, numbered } from './read'
 
 const e = alias(events, 'e')
 const f = alias(refs, 'f')
@@ -38,7 +38,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
     ids: idsOf(db, projectId, ref),
     links: customersOf(db, projectId, ref),
     moves: movesSince(db, projectId, ref, at),
-    subscriptions: subscriptionsOf(db, projectId, list),
+    holdings: holdingsOf(db, projectId, list, { all: true }),
     grants: grantsOf(db, projectId, list, { at, whole: true }),
     features: listFeatures(db, projectId),
     plans: plansAt(db, projectId, at),
@@ -59,7 +59,7 @@ function idsOf(db: Db, projectId: string, ref: ConsumerRef) {
 }
 
 /** A plan as it was. */
-export type Document = { key: string; rank: number; features: PlanFeatures; prices: { vendor: string; ref: string }[] }
+export type Document = { key: string; rank: number; features: PlanFeatures; prices: MappedPrice[] }
 
 /** The plans that there were at a time. `document`: as the plan was then; null if it is so still. */
 function plansAt(db: Db, projectId: string, at: number) {
@@ -132,14 +132,17 @@ function movesSince(db: Db, projectId: string, ref: ConsumerRef, at: number) {
   )
 }
 
-/** The events that refer to subscriptions, up to one more than {@link MAX_HISTORY}, in no order. */
-export function subscriptionEventsOf(db: Db, projectId: string, ids: readonly string[]) {
-  const walk = sql`SELECT s.value AS ref, ${f.event_id} AS event_id FROM json_each(${JSON.stringify(ids)}) s
-    CROSS JOIN ${refs} ${f} ON ${f.project_id} = ${projectId} AND ${f.ref} = s.value LIMIT ${MAX_HISTORY + 1}`
+/** The events that refer to subscriptions and purchases, up to one more than {@link MAX_HISTORY}, in no order. */
+export function holdingEventsOf(db: Db, projectId: string, held: readonly { kind: HeldKind; id: string }[]) {
+  const distinct = new Map(held.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }]))
+  const walk = sql`SELECT s.value->>'kind' AS kind, s.value->>'id' AS ref, ${f.event_id} AS event_id
+    FROM json_each(${JSON.stringify([...distinct.values()])}) s
+    CROSS JOIN ${refs} ${f} ON ${f.project_id} = ${projectId} AND ${f.ref} = s.value->>'id' LIMIT ${MAX_HISTORY + 1}`
   const effect = sql`(SELECT x.value FROM json_each(${e.summary}, '$.effects') x
-    WHERE x.value->>'kind' = 'subscription' AND x.value->>'id' = w.ref AND x.value->>'result' NOT IN ('fetched', 'gone'))`
+    WHERE x.value->>'kind' = w.kind AND x.value->>'id' = w.ref AND x.value->>'result' NOT IN ('fetched', 'gone'))`
   const last = sql`(SELECT ${t.finished_at} FROM ${attempts} ${t} WHERE ${t.event_id} = ${e.id} AND ${t.number} = ${e.attempts})`
   const shown = {
+    kind: sql<HeldKind>`w.kind`,
     ref: sql<string>`w.ref`,
     id: e.id,
     vendor: sql<string>`${e.summary}->>'$.vendor'`,

@@ -1,4 +1,4 @@
-import type { PlanOf, Price } from '../catalog/plans'
+import type { MappedPrice, PlanOf, Price } from '../catalog/plans'
 import type { Send } from '../db/client'
 import type { Runtime } from '../env'
 import { inRoom } from '../http/answering'
@@ -16,10 +16,11 @@ import {
 } from './facts'
 import { type AskedConsumer, countSources } from './holders'
 import { MAX_CHANGES, MAX_PREVIEW_WORK, MAX_WALKED, PREVIEW_SLICE } from './limits'
+import type { HeldKind } from './read'
 import { amountOf, resolver } from './resolve'
 import { accessOf } from './window'
 
-type Mapped = Price & { plan_id: string }
+type Mapped = MappedPrice & { plan_id: string }
 
 /** A feature of a consumer before and after a change. */
 export type EntitlementDifference = {
@@ -40,18 +41,21 @@ export function changing(planId: string, change: PlanChange, refs: readonly Mapp
   const own = refs.filter(({ plan_id }) => plan_id === planId)
   const others = refs.filter(({ plan_id }) => plan_id !== planId)
   const touched = new Set([...own, ...(prices ?? [])].map(nameOf))
-  const plans = new Map([
-    ...others.map((one) => [nameOf(one), one.plan_id] as const),
-    ...(prices ?? own).map((one) => [nameOf(one), planId] as const),
+  const mappingOf = ({ lasts = null, again = null }: MappedPrice, plan_id: string) => ({ plan_id, lasts, again })
+  const mapped = new Map([
+    ...others.map((one) => [nameOf(one), mappingOf(one, one.plan_id)] as const),
+    ...(prices ?? own).map((one) => [nameOf(one), mappingOf(one, planId)] as const),
   ])
   const namesOf = (vendor: string, item: Item) => refsIn(item).map((ref) => nameOf({ vendor, ref }))
-  const planOf = (vendor: string, item: Item) =>
-    namesOf(vendor, item)
-      .map((name) => plans.get(name))
-      .find((id) => id !== undefined) ?? null
+  const mappedAs = <I extends Item>(vendor: string, item: I): I => ({
+    ...item,
+    ...(namesOf(vendor, item)
+      .map((name) => mapped.get(name))
+      .find((one) => one !== undefined) ?? { plan_id: null, lasts: null, again: null }),
+  })
   return {
-    /** Whether the change concerns a subscription. */
-    concerns: ({ vendor, items }: SubscriptionFact): boolean =>
+    /** Whether the change concerns a subscription or a purchase. */
+    concerns: ({ vendor, items }: Pick<SubscriptionFact, 'vendor' | 'items'>): boolean =>
       items.some((item) => namesOf(vendor, item).some((name) => touched.has(name))),
     catalog: (before: Catalog): Catalog => ({
       ...before,
@@ -65,7 +69,11 @@ export function changing(planId: string, change: PlanChange, refs: readonly Mapp
       ...before,
       subscriptions: before.subscriptions.map((one) => ({
         ...one,
-        items: one.items.map((item) => ({ ...item, plan_id: planOf(one.vendor, item) })),
+        items: one.items.map((item) => mappedAs(one.vendor, item)),
+      })),
+      purchases: before.purchases.map((one) => ({
+        ...one,
+        items: one.items.map((item) => mappedAs(one.vendor, item)),
       })),
     }),
   }
@@ -97,10 +105,12 @@ function entitlementDifferences(
 /** The features that can differ for a consumer: what the change alters of the plan, and what plans give that gain or lose an item. */
 function alterable(altered: readonly string[], before: State, after: State): Set<string> {
   const keys = new Set(altered)
-  for (const [n, { items }] of before.holder.subscriptions.entries()) {
-    for (const [i, { plan_id: from }] of items.entries()) {
-      const to = after.holder.subscriptions[n]?.items[i]?.plan_id ?? null
-      if (from === to) continue
+  const next = [...after.holder.subscriptions, ...after.holder.purchases]
+  for (const [n, { items }] of [...before.holder.subscriptions, ...before.holder.purchases].entries()) {
+    for (const [i, { plan_id: from, lasts = null, again = null }] of items.entries()) {
+      const item = next[n]?.items[i]
+      const to = item?.plan_id ?? null
+      if (from === to && lasts === (item?.lasts ?? null) && again === (item?.again ?? null)) continue
       const given = [before, after].flatMap(({ catalog }) =>
         [from, to].map((id) => catalog.byId.get(id ?? '')?.features),
       )
@@ -111,8 +121,8 @@ function alterable(altered: readonly string[], before: State, after: State): Set
 }
 
 /**
- * What a change of a plan would make of the consumers who have it, by a subscription or a grant. It writes nothing. One call walks
- * a part of the project's subscriptions, and after them of its grants. Each consumer counts in one call.
+ * What a change of a plan would make of the consumers who have it, by a subscription, a purchase or a grant. It writes nothing. One call
+ * walks a part of the project's subscriptions, after them of its purchases, and then of its grants. Each consumer counts in one call.
  *
  * @param by.ask sends the first statements: `batch`, or a route's `read`
  * @throws {Fault} `not_found`, `validation_failed`, `invalid_cursor`, `overloaded`
@@ -189,14 +199,18 @@ async function differingAmong(
   return { differing, steps }
 }
 
-/** The consumer, with the customer by whose subscription it has the plan or would have it; null if by a grant alone. */
+/** The consumer, with the customer by whose subscription or purchase it has the plan or would have it; null if by a grant alone. */
 function whose(before: State & { holder: AskedConsumer }, after: State, planId: string, now: number) {
   const has = ({ items }: SubscriptionFact) => items.some(({ plan_id }) => plan_id === planId)
   const giver = before.holder.subscriptions.find((one, n) => {
     const next = after.holder.subscriptions[n] ?? one
     return (has(one) || has(next)) && accessOf(one, before.catalog.rules, now).why === null
   })
-  return { consumer: before.holder.id ?? '', vendor: giver?.vendor ?? null, customer: giver?.customer ?? null }
+  const buyer = after.holder.purchases.find(({ items }, n) =>
+    [...items, ...(before.holder.purchases[n]?.items ?? [])].some(({ plan_id }) => plan_id === planId),
+  )
+  const by = giver ?? buyer
+  return { consumer: before.holder.id ?? '', vendor: by?.vendor ?? null, customer: by?.customer ?? null }
 }
 
 /** Whether a feature becomes less, and stays. */
@@ -212,36 +226,45 @@ function countOf(differences: readonly EntitlementDifference[], direction: 'gain
   return Object.fromEntries([...those].map(([feature, list]) => [feature, list.length]))
 }
 
-/** How many subscriptions were walked, and grants of the plan found. */
+/** How many subscriptions and purchases were walked, and grants of the plan found. */
 function examinedIn(steps: readonly PreviewStep[]): number {
-  const walked = steps.findLast(({ place }) => place.of === 'subscription')?.nth ?? 0
-  return walked + steps.filter(({ place, consumer }) => place.of === 'grant' && consumer !== null).length
+  const walked = (kind: HeldKind) => steps.findLast(({ place }) => place.of === kind)?.nth ?? 0
+  return (
+    walked('subscription') +
+    walked('purchase') +
+    steps.filter(({ place, consumer }) => place.of === 'grant' && consumer !== null).length
+  )
 }
 
-/** Whether an earlier call counted the consumer: by a subscription or a grant that stands before where this call starts. */
+/** Whether an earlier call counted the consumer: by a subscription, a purchase or a grant that stands before where this call starts. */
 function isOfEarlierCall(
   { at, start }: { at: Place; start: Place | null },
-  { id: consumer, subscriptions, grants }: ConsumerFacts & { id: string | null },
+  { id: consumer, subscriptions, purchases, grants }: ConsumerFacts & { id: string | null },
   planId: string,
-  concerns: (one: ConsumerFacts['subscriptions'][number]) => boolean,
+  concerns: (one: { vendor: string; items: readonly Item[] }) => boolean,
 ): boolean {
-  const concerned = subscriptions.filter(concerns)
-  if (at.of === 'grant' && concerned.length > 0) return true
+  const [subscribed, bought] = [subscriptions.filter(concerns), purchases.filter(concerns)]
+  if (at.of !== 'subscription' && subscribed.length > 0) return true
+  if (at.of === 'grant' && bought.length > 0) return true
   if (start?.of !== at.of) return false
   // Grants are walked consumer by consumer: only the one with whom the last call ended can have been counted.
   if (start.of === 'grant') {
     return consumer === start.consumer && grants.some(({ plan_id, id }) => plan_id === planId && id <= start.id)
   }
-  return concerned.some(({ id, vendor }) => id < start.id || (id === start.id && vendor <= start.vendor))
+  return (start.of === 'purchase' ? bought : subscribed).some(
+    ({ id, vendor }) => id < start.id || (id === start.id && vendor <= start.vendor),
+  )
 }
 
 /** A place as a text. Neither part has a space. */
 function textOf(place: Place): string {
-  return place.of === 'grant' ? `g ${place.consumer} ${place.id}` : `s ${place.vendor} ${place.id}`
+  if (place.of === 'grant') return `g ${place.consumer} ${place.id}`
+  return `${place.of === 'purchase' ? 'p' : 's'} ${place.vendor} ${place.id}`
 }
 
 function placeIn(text: string | null): Place | null {
   if (text === null) return null
   const [of, first = '', id = ''] = text.split(' ')
-  return of === 'g' ? { of: 'grant', consumer: first, id } : { of: 'subscription', vendor: first, id }
+  if (of === 'g') return { of: 'grant', consumer: first, id }
+  return { of: of === 'p' ? 'purchase' : 'subscription', vendor: first, id }
 }

@@ -2,6 +2,7 @@ import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { featuresAmong, listFeatures } from '../catalog/features'
+import type { Again } from '../catalog/lasting'
 import { MAX_CONFIG_BYTES } from '../catalog/limits'
 import { planRefs, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
@@ -12,6 +13,7 @@ import { json, valuesOf } from '../db/sql'
 import { CATALOG_KEY } from '../lib/catalog-key'
 import { idFloor } from '../lib/ids'
 import { projects } from '../tenancy/schema'
+import type { Json } from '../vendors/lib/json'
 import type { Item } from './facts'
 import {
   MAX_ASKED_FEATURES,
@@ -26,7 +28,7 @@ const k = alias(consumers, 'k')
 const x = alias(consumerIds, 'x')
 const l = alias(customerLinks, 'l')
 const b = alias(billingObjects, 'b')
-/** What of {@link b} a call reads of subscriptions. */
+/** What of {@link b} a call reads. */
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
 const r = alias(planRefs, 'r')
@@ -49,7 +51,11 @@ function asked(projectId: string, list: SQL) {
  */
 export type Extent = { plans?: readonly string[] }
 /** What is read of the features. `keys`: null for all of them. */
-export type FeaturesAsked = Extent & { keys: readonly string[] | null }
+export type FeaturesAsked = Extent & {
+  keys: readonly string[] | null
+  /** Whether purchases are read also if no plan says how long a one-time payment lasts, so that they give nothing. */
+  explained?: boolean | undefined
+}
 
 /**
  * The statements that read everything that entitlements are derived from, for one batch. Their number does not depend on how
@@ -74,7 +80,7 @@ function factsOfList(db: Db, projectId: string, list: SQL, asked: FeaturesAsked)
       .from(projects)
       .where(eq(projects.id, projectId)),
     who: whoIs(db, projectId, list),
-    subscriptions: subscriptionsOf(db, projectId, list),
+    holdings: holdingsOf(db, projectId, list, { all: asked.explained === true }),
     grants: grantsOf(db, projectId, list, { whole: asked.plans !== undefined }),
     features: keys === null ? listFeatures(db, projectId) : featuresAmong(db, projectId, keys),
     plans: plansOf(db, projectId, asked),
@@ -141,24 +147,33 @@ const PLACE = sql<number>`a.key`
 /** A field of the state that speaks for the subscription. */
 const field = (name: string) => sql`${b.candidates}->>${sql.raw(`'$[0].body.${name}'`)} AS ${sql.raw(name)}`
 
-/** The plan that something of an item is mapped to. */
-function planOf(projectId: string, part: 'price' | 'variant' | 'product'): SQL {
-  return sql`(SELECT ${r.plan_id} FROM ${planRefs} ${r} WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = ${o.vendor}
+/** What something of an item is mapped to: the plan, and how long a one-time payment of it lasts. */
+function mappingOfPart(projectId: string, part: 'price' | 'variant' | 'product'): SQL {
+  return sql`(SELECT json_array(${r.plan_id}, ${r.lasts}, ${r.again}) FROM ${planRefs} ${r} WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = ${o.vendor}
     AND ${r.ref} = i.value->>${sql.raw(`'${part}'`)})`
 }
 
+/** The kinds of objects that plans come from. */
+const KINDS_HELD = ['subscription', 'purchase'] as const
+export type HeldKind = (typeof KINDS_HELD)[number]
+
 /**
- * The subscriptions of consumers: asked → external ids → links → subscriptions, each by its index. Two links can name one
+ * The subscriptions and purchases of consumers: asked → external ids → links → objects, each by its index. Two links can name one
  * customer of two vendors, so the vendor is compared too. A row for each item, so that a limit
- * bounds what a call reads. What a subscription says of itself is read once, not for each item: its state can have 40 KB.
+ * bounds what a call reads. What an object says of itself is read once, not for each item: its state can have 40 KB.
+ *
+ * @param how.all also purchases of a project where no one-time payment gives anything
  */
-export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
+export function holdingsOf(db: Db, projectId: string, list: SQL, { all }: { all: boolean }) {
   const { from, id } = asked(projectId, list)
-  const plan = sql`coalesce(${planOf(projectId, 'price')}, ${planOf(projectId, 'variant')}, ${planOf(projectId, 'product')})`
+  const mapped = sql`coalesce(${mappingOfPart(projectId, 'price')}, ${mappingOfPart(projectId, 'variant')}, ${mappingOfPart(projectId, 'product')})`
   const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'variant', i.value->>'variant',
-    'product', i.value->>'product', 'quantity', i.value->'quantity', 'plan_id', ${plan}) END`
+    'product', i.value->>'product', 'quantity', i.value->'quantity', 'returned', i.value->'quantity_returned', 'mapped', json(${mapped})) END`
+  // With its refunds and disputes, a purchase is read once.
+  const first = (name: string) => json<Json[] | null>(sql`iif(coalesce(i.key, 0) = 0, ${sql.raw(`o.${name}`)}, NULL)`)
   const shown = {
     place: sql<number>`o.place`,
+    kind: sql<HeldKind>`o.kind`,
     vendor: o.vendor,
     id: o.vendor_id,
     customer: o.customer,
@@ -173,7 +188,10 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
     cancel_at: sql<string | null>`o.cancel_at`,
     cancel_at_period_end: sql<number | null>`o.cancel_at_period_end`,
     updated_at: sql<string | null>`o.updated_at`,
-    item: json<Item | null>(item),
+    paid_at: sql<string | null>`o.paid_at`,
+    refunds: first('refunds'),
+    disputes: first('disputes'),
+    item: json<ReadItem | null>(item),
   }
   const { vendor, vendor_id, customer, status, ambiguous, past_due_period, past_due_since } = b
   const said = [
@@ -183,12 +201,27 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
     'cancel_at',
     'cancel_at_period_end',
     'updated_at',
+    'paid_at',
   ]
-  const own = [vendor, vendor_id, customer, status, ambiguous, past_due_period, past_due_since, ...said.map(field)]
+  const lasting = sql`EXISTS (SELECT 1 FROM ${planRefs} ${r} INDEXED BY plan_refs_lasting WHERE ${r.project_id} = ${projectId} AND ${r.lasts} IS NOT NULL)`
+  const own = [
+    b.kind,
+    vendor,
+    vendor_id,
+    customer,
+    status,
+    ambiguous,
+    past_due_period,
+    past_due_since,
+    ...said.map(field),
+  ]
   return raw(
     db,
     shown,
-    (fields) => sql`WITH c AS MATERIALIZED (SELECT a.key AS place, ${id} AS id FROM ${from}),
+    (
+      fields,
+    ) => sql`WITH kinds(kind) AS MATERIALIZED (SELECT ${KINDS_HELD[0]} UNION ALL SELECT ${KINDS_HELD[1]} WHERE ${all ? sql`1` : lasting}),
+      c AS MATERIALIZED (SELECT a.key AS place, ${id} AS id FROM ${from}),
       own AS MATERIALIZED (
         SELECT c.place, ${l.customer} AS customer, ${l.vendor} AS vendor FROM c
           CROSS JOIN ${consumerIds} ${x} INDEXED BY consumer_ids_consumer
@@ -200,9 +233,10 @@ export function subscriptionsOf(db: Db, projectId: string, list: SQL) {
           CROSS JOIN ${customerLinks} ${l} INDEXED BY customer_links_pinned
             ON ${l.project_id} = ${projectId} AND ${l.pinned} IS NOT NULL AND ${l.pinned} = c.id)
       SELECT ${fields} FROM (
-        SELECT own.place, ${sql.join(own, sql`, `)}, ${b.candidates}->>'$[0].event_id' AS event_id, ${b.candidates}->'$[0].body.items' AS items
-          FROM own CROSS JOIN ${billingObjects} ${b} INDEXED BY billing_customer
-            ON ${b.project_id} = ${projectId} AND ${b.kind} = 'subscription' AND ${b.customer} IS NOT NULL
+        SELECT own.place, ${sql.join(own, sql`, `)}, ${b.candidates}->>'$[0].event_id' AS event_id, ${b.candidates}->'$[0].body.items' AS items,
+            ${b.candidates}->'$[0].body.refunds' AS refunds, ${b.candidates}->'$[0].body.disputes' AS disputes
+          FROM own CROSS JOIN kinds CROSS JOIN ${billingObjects} ${b} INDEXED BY billing_customer
+            ON ${b.project_id} = ${projectId} AND ${b.kind} = kinds.kind AND ${b.customer} IS NOT NULL
               AND ${b.customer} = own.customer AND ${b.vendor} = own.vendor
           LIMIT ${MAX_SOURCES + 1}) o
       LEFT JOIN json_each(o.items) i LIMIT ${MAX_SUBSCRIPTION_ITEMS + 1}`,
@@ -249,8 +283,14 @@ export function grantsOf(db: Db, projectId: string, list: SQL, { at, whole }: { 
   )
 }
 
-/** A row of {@link subscriptionsOf}. */
-export type ItemRow = ReturnType<typeof subscriptionsOf>['_']['result'][number]
+/** An item as it is read. `returned`: how many of it came back. `mapped`: its plan, how long that lasts, and what a second payment does. */
+type ReadItem = Pick<Item, 'price' | 'variant' | 'product' | 'quantity'> & {
+  returned: number | null
+  mapped: [plan_id: string, lasts: string | null, again: Again | null] | null
+}
+
+/** A row of {@link holdingsOf}. */
+export type ItemRow = ReturnType<typeof holdingsOf>['_']['result'][number]
 
 /** The rows of a walk, each with its number as `nth`, and whether it is the last one as `is_last`. */
 export function numbered(walk: SQL, order: SQL): SQL {

@@ -102,7 +102,7 @@ export const consumerRefreshRoutes = new Hono<HttpEnv>().post(
     const facts = (extent: Extent) => factsOf(rt.db, project, [{ id: consumer_id }], { keys: features, ...extent })
     return answerFacts(c, facts, (read) => {
       const { now, catalog, holders } = factsIn(read, 1)
-      const [holder = { id: consumer_id, state: null, subscriptions: [], grants: [] }] = holders
+      const [holder = { id: consumer_id, state: null, subscriptions: [], purchases: [], grants: [] }] = holders
       const had = presentAsked(features, holder, catalog, now)
       const send = () => answer(c, { as_of: iso(now), ...shown, features: had }, 200)
       return { bytes: bytesOfValues(Object.values(had).map(({ value }) => value)), send }

@@ -11,6 +11,8 @@ export const REASONS = [
   'not_included',
   'no_subscription',
   'past_due',
+  'refunded',
+  'disputed',
   'expired',
   'denied',
   'test_mode',
@@ -60,7 +62,7 @@ export function resolve(key: string, holder: ConsumerFacts, catalog: IndexedCata
     return {
       allowed: true,
       value,
-      reason: counted.some(({ type }) => type === 'subscription') ? 'plan' : 'grant',
+      reason: counted.some(({ type }) => type !== 'grant') ? 'plan' : 'grant',
       valid_until: earliest(counted.map(({ until }) => until)),
       sources: sources.map((source) => ({ ...source, counted: counting.has(source) })),
     }
@@ -128,7 +130,7 @@ function shown(amount: number): unknown {
 }
 
 /**
- * Which config counts: that of a grant of the feature itself, the newest; then a granted plan, then a subscription's, each by the
+ * Which config counts: that of a grant of the feature itself, the newest; then a granted plan, then one that was bought, each by the
  * highest rank and then by the plan's key. Of one plan, the source that lasts longest.
  */
 function byPrecedence(a: EntitlementSource, b: EntitlementSource): number {
@@ -141,7 +143,7 @@ function byPrecedence(a: EntitlementSource, b: EntitlementSource): number {
 }
 
 function classOf({ type, plan }: EntitlementSource): number {
-  if (type === 'subscription') return 2
+  if (type !== 'grant') return 2
   return plan === null ? 0 : 1
 }
 

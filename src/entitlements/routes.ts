@@ -80,7 +80,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     const { db } = c.get('rt')
     const ref = refToRead(c.req.param('consumer'))
     const facts = (extent: Extent) => ({
-      ...factsOf(db, project, [ref], { keys: null, ...extent }),
+      ...factsOf(db, project, [ref], { keys: null, explained, ...extent }),
       consumer: findConsumer(db, project, ref),
       links: customersOf(db, project, ref),
     })
@@ -124,7 +124,7 @@ function shown(c: Answering200, { id, links, holder, catalog, now, missing }: Ha
 function hadNow(found: Results<ReturnType<typeof factsOf> & ConsumerRead>) {
   const { id } = requireConsumer(found.consumer)
   const { now, catalog, holders } = factsIn(found, 1)
-  const [holder = { id, state: null, subscriptions: [], grants: [] }] = holders
+  const [holder = { id, state: null, subscriptions: [], purchases: [], grants: [] }] = holders
   return { id, links: found.links, holder, catalog, now, missing: undefined }
 }
 

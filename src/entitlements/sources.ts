@@ -1,5 +1,6 @@
 import { UNLIMITED } from '../catalog/values'
 import { idTime } from '../lib/ids'
+import { type Bought, boughtBy } from './bought'
 import type {
   Catalog,
   ConsumerFacts,
@@ -12,10 +13,10 @@ import type {
 } from './facts'
 import { type Access, accessOf } from './window'
 
-/** What could give a consumer a feature: an item of a subscription, or a grant. Times in ms. */
+/** What could give a consumer a feature: an item of a subscription or of a purchase, or a grant. Times in ms. */
 export type EntitlementSource = {
-  type: 'subscription' | 'grant'
-  /** The vendor's id of the subscription, or the id of the grant. */
+  type: 'subscription' | 'purchase' | 'grant'
+  /** The vendor's id of the subscription or the purchase, or the id of the grant. */
   id: string
   vendor: string | null
   plan: PlanFact | null
@@ -28,12 +29,14 @@ export type EntitlementSource = {
   ambiguous: boolean
   /** Why it gives nothing; null if it gives the value. */
   why: Access['why']
+  /** What took it back, in words. */
+  cause: string | null
 }
 
-/** The sources that would give a feature, by the consumer's subscriptions and allowing grants. */
+/** The sources that would give a feature, by the consumer's subscriptions, purchases and allowing grants. */
 export function sourcesOf(
   feature: FeatureFact,
-  { subscriptions, grants }: ConsumerFacts,
+  { subscriptions, purchases, grants }: ConsumerFacts,
   { byId, rules }: IndexedCatalog,
   now: number,
 ): EntitlementSource[] {
@@ -46,10 +49,17 @@ export function sourcesOf(
       itemSource(feature, { subscription: one, item, plan: planOf(item.plan_id) }, access),
     )
   })
+  const gives = ({ plan_id }: Item) => givenBy(planOf(plan_id), feature.key) !== undefined
+  // Those of a plan follow each other, so all of them are looked at.
+  const byPurchase = boughtBy(
+    purchases.filter(({ items }) => items.some(gives)),
+    rules,
+    now,
+  ).flatMap((one) => (gives(one.item) ? boughtSource(feature, one, planOf(one.item.plan_id)) : []))
   const byGrant = grants
     .filter(({ effect }) => effect === 'allow')
     .flatMap((grant) => grantSource(feature, grant, planOf(grant.plan_id), now))
-  return [...bySubscription, ...byGrant]
+  return [...bySubscription, ...byPurchase, ...byGrant]
 }
 
 function itemSource(
@@ -76,6 +86,35 @@ function itemSource(
       value: combine === 'sum' && item.times !== undefined ? times(value, item.times) : value,
       ambiguous,
       why,
+      cause: null,
+    },
+  ]
+}
+
+function boughtSource(
+  { key, type }: FeatureFact,
+  { purchase, item, from, until, why, cause }: Bought,
+  plan: PlanFact | null,
+): EntitlementSource[] {
+  const given = givenBy(plan, key)
+  if (!given) return []
+  const seats = Math.max(0, (item.quantity ?? 1) - item.returned)
+  const { vendor, id, event_id, ambiguous } = purchase
+  return [
+    {
+      type: 'purchase',
+      id,
+      vendor,
+      plan,
+      price: item.price ?? item.variant ?? null,
+      seats,
+      value: type === 'quantity' && given.per_seat ? times(given.value, seats) : given.value,
+      from,
+      until,
+      event_id: cause?.event_id ?? event_id,
+      ambiguous,
+      why,
+      cause: cause?.said ?? null,
     },
   ]
 }
@@ -98,6 +137,7 @@ function grantSource({ key }: FeatureFact, grant: GrantFact, plan: PlanFact | nu
       event_id: null,
       ambiguous: false,
       why: whyOf(grant, now),
+      cause: null,
     },
   ]
 }
@@ -113,9 +153,12 @@ export function isDenied(key: string, grants: readonly GrantFact[], now: number)
   return grants.some((grant) => grant.effect === 'deny' && grant.feature === key && whyOf(grant, now) === null)
 }
 
-/** Whether the consumer has a subscription that gives access, whatever it gives. */
-export function hasAccess({ subscriptions }: ConsumerFacts, { rules }: Catalog, now: number): boolean {
-  return subscriptions.some((one): boolean => accessOf(one, rules, now).why === null)
+/** Whether the consumer has a subscription or a purchase that gives access, whatever it gives. */
+export function hasAccess({ subscriptions, purchases }: ConsumerFacts, { rules }: Catalog, now: number): boolean {
+  return (
+    subscriptions.some((one): boolean => accessOf(one, rules, now).why === null) ||
+    boughtBy(purchases, rules, now).some(({ why }) => why === null)
+  )
 }
 
 /** What a plan gives for a feature. The keys of features are texts of customers, such as "constructor". */

@@ -13,6 +13,7 @@ import { iso } from '../lib/time'
 import { issuerPath } from '../token-keys/fields'
 import { findSigningKey } from '../token-keys/keys'
 import { readFacts } from './answer'
+import { boughtBy } from './bought'
 import { EntitlementToken, EntitlementTokenBody } from './fields'
 import { factsIn } from './holders'
 import { factsOf } from './read'
@@ -61,7 +62,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
     }
     if (device !== undefined) requireActive(found.devices[0], rt.now)
     const { now, catalog, holders } = factsIn(found, 1)
-    const [holder = { state: null, subscriptions: [], grants: [] }] = holders
+    const [holder = { state: null, subscriptions: [], purchases: [], grants: [] }] = holders
     const keys = features ?? catalog.features.map(({ key }) => key)
     const entitlementOf = resolver(holder, catalog, now)
     const said = {
@@ -71,8 +72,11 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
       device: device ?? null,
       features: keys.map((key) => [key, entitlementOf(key)] as const),
     }
-    // A grant that starts later can deny or replace what is allowed now.
-    const starts = holder.grants.map(({ starts_at }) => starts_at).filter((at) => at !== null && at > now)
+    // A grant that starts later can deny or replace what is allowed now, and a purchase can replace it.
+    const begun = boughtBy(holder.purchases, catalog.rules, now).map(({ from }) => from)
+    const starts = [...holder.grants.map(({ starts_at }) => starts_at), ...begun].filter(
+      (at) => at !== null && at > now,
+    )
     const key = found.keys[0] ?? (await makeFirstKey(rt, project))
     const { token, expires_at } = await signToken(rt, key, said, { now, ttl_s, changes_at: earliest(starts) })
     return answer(c, { token, expires_at: iso(expires_at) }, 201)

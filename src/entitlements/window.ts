@@ -1,5 +1,13 @@
 import { DAY, HOUR } from '../lib/time'
 
+/** See the setting `purchase_rules`. */
+export type PurchaseRules = {
+  refunded_part: 'keep' | 'end'
+  refunded_whole: 'keep' | 'end'
+  dispute_open: 'suspend' | 'keep'
+  dispute_lost: 'keep' | 'end'
+}
+
 /** The settings of a project that decide about entitlements. */
 export type Rules = {
   /** How long a subscription that is past due still gives access (days); null: as long as the vendor says that it is past due. */
@@ -8,6 +16,8 @@ export type Rules = {
   renewal_slack_hours: number
   /** Whether subscriptions in a vendor's test mode give access. */
   test_mode_counts: boolean
+  /** What a purchase gives after a refund or a dispute. */
+  purchase_rules: PurchaseRules
 }
 
 /** What of a subscription decides whether it gives access. Times in ms. */
@@ -25,7 +35,7 @@ export type Timing = {
 }
 
 /** Why a source gives nothing, the most telling reason first. */
-export const WHY_NOT = ['past_due', 'expired', 'test_mode', 'unknown_status'] as const
+export const WHY_NOT = ['past_due', 'refunded', 'disputed', 'expired', 'test_mode', 'unknown_status'] as const
 export type WhyNot = (typeof WHY_NOT)[number]
 
 /** Until when a source gives access (ms; null: no end is known), and why it gives none; null if it does. */

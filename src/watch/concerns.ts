@@ -3,6 +3,7 @@ import type { StoredChange } from '../changes/schema'
 /** The changes that may change what the consumers may do that they name. */
 const OF_CONSUMERS: ReadonlySet<string> = new Set([
   'subscription.changed',
+  'purchase.changed',
   'customer.linked',
   'customer.pinned',
   'customer.unpinned',
@@ -21,7 +22,7 @@ const OF_ALL: Readonly<Record<string, readonly string[] | null>> = {
   'plan.created': null,
   'plan.updated': ['features', 'prices', 'rank', 'key'],
   'feature.updated': ['combine'],
-  'project.settings_changed': ['grace_days', 'renewal_slack_hours', 'test_mode_counts'],
+  'project.settings_changed': ['grace_days', 'renewal_slack_hours', 'test_mode_counts', 'purchase_rules'],
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FeatureChange } from '../changes/schema'
+import { boughtBy } from '../entitlements/bought'
 import type { ConsumerFacts, IndexedCatalog } from '../entitlements/facts'
 import { type Reason, resolver } from '../entitlements/resolve'
 import { accessOf, canGiveAgain, earliest } from '../entitlements/window'
@@ -23,6 +24,7 @@ export function allowedTo(holder: ConsumerFacts, catalog: IndexedCatalog, now: n
   // All of them, and not only what the answers come from: a denial ends too, and what is denied has no end.
   const turns = [
     ...holder.subscriptions.map((one) => accessOf(one, catalog.rules, now).until),
+    ...boughtBy(holder.purchases, catalog.rules, now).flatMap(({ from, until }) => [from, until]),
     ...holder.grants.flatMap(({ starts_at, expires_at }) => [starts_at, expires_at]),
   ].filter((time) => time !== null)
   const isActive = holder.state === 'active'
@@ -31,7 +33,9 @@ export function allowedTo(holder: ConsumerFacts, catalog: IndexedCatalog, now: n
     features: Object.fromEntries(allowed),
     reasonOf: (key) => entitlementTo(key).reason,
     turns: isActive ? turns : [],
-    mayGain: isActive && (holder.subscriptions.some(canGiveAgain) || holder.grants.some(isLeft)),
+    mayGain:
+      isActive &&
+      (holder.subscriptions.some(canGiveAgain) || holder.purchases.length > 0 || holder.grants.some(isLeft)),
   }
 }
 

@@ -38,9 +38,11 @@ describe('the catalog in the console', () => {
       ...OF_PLAN,
       ...fields,
     })
-    for (const ref of prices) {
+    for (const [ref, lasts = '', again = ''] of prices.map((one) => one.split(' '))) {
       form.append('vendor', 'stripe')
-      form.append('ref', ref)
+      form.append('ref', ref ?? '')
+      form.append('lasts', lasts)
+      form.append('again', again)
     }
     return { etag: now, answer: await visit(path, token, { form }) }
   }
@@ -73,8 +75,8 @@ describe('the catalog in the console', () => {
 
   it('names the prices that no plan has, and makes a plan for one: nothing is mapped before the review', async () => {
     const list = await words(`${billing}/plans`)
-    expect(list).toMatch(/price_pro .*prod_x.* Stripe 2 Add to plan… price_pro.*price_addon/)
-    expect(list).toContain('among the 1,000 subscriptions that changed last')
+    expect(list).toMatch(/price_pro .*prod_x.* Stripe 2 0 Add to plan… price_pro.*price_addon/)
+    expect(list).toContain('among the 1,000 subscriptions, and as many purchases, that changed last')
     expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toContain('There are no plans yet')
     const bad = await send(`${billing}/plans`, { ...OF_PLAN, key: 'Pro', 'value.limits': '{' })
     expect([bad.status, bad.wrong]).toEqual([422, ['Must be JSON.']])
@@ -91,7 +93,7 @@ describe('the catalog in the console', () => {
       name: 'Same',
       prices: [{ vendor: 'paddle', ref: 'price_pro' }],
     })
-    expect(await words(`${billing}/plans`)).toMatch(/price_pro .*prod_x.* Stripe 2 Add to plan…/)
+    expect(await words(`${billing}/plans`)).toMatch(/price_pro .*prod_x.* Stripe 2 0 Add to plan…/)
     await world.catalog.change(body.id, { prices: [] })
     await world.catalog.change(body.id, { state: 'archived' })
   })
@@ -123,6 +125,28 @@ describe('the catalog in the console', () => {
     expect(less).toMatch(/2 consumers get less of Seats 2 consumers lose LIMITS/)
     expect(page).toMatch(/Seats seats 5 per seat.*price_pro Stripe.*Changed a plan/)
     expect(await words(`${billing}/plans`)).not.toContain('Add to plan… price_pro')
+  })
+
+  it('says how long a one-time payment lasts, and keeps it when the plan is edited', async () => {
+    const once = 'price_once P1Y beside'
+    const { answer } = await edit({}, ['price_pro', once])
+    expect(said(answer.text)).toContain('price_once, one-time payments last P1Y beside each other')
+    for (const hidden of ['name="lasts" value="P1Y"', 'name="again" value="beside"'])
+      expect(answer.text).toContain(hidden)
+    const before = (await world.catalog.get(plan)).body
+    const saved = await edit({ 'value.seats': '5', step: 'save' }, ['price_pro', once])
+    expect(saved.answer.status).toBe(303)
+    const kept = { vendor: 'stripe', ref: 'price_once', lasts: 'P1Y', again: 'beside' }
+    expect((await world.catalog.get(plan)).body.prices).toContainEqual(kept)
+    const { text } = await visit(`${billing}/plans/${plan}/edit`, token)
+    expect(text).toMatch(/name="lasts" value="P1Y"/)
+    expect(await words(`${billing}/plans/${plan}`)).toMatch(/price_once Stripe last P1Y, beside each other/)
+    const wrong = await edit({ 'value.seats': '5' }, ['price_pro', 'price_once ever'])
+    expect([wrong.answer.status, said(wrong.answer.text)]).toEqual([422, expect.stringContaining('such as P30D')])
+    // As it was.
+    const { features, prices } = before
+    const back = await world.ask('PATCH', `/billing/plans/${plan}`, { json: { features, prices } })
+    expect(back.status).toBe(200)
   })
 
   it('says what is wrong with a value where it is, and keeps what was typed', async () => {

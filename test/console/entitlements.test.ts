@@ -41,7 +41,9 @@ describe('what a consumer may do, in the console', () => {
   it('is on its page: why, until when, and by which event, with no more round trips', async () => {
     const text = await words()
     expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
-    expect(text).toMatch(/Seats seats allowed 3 Included in a subscription 1 source Stripe subscription sub_1/)
+    expect(text).toMatch(
+      /Seats seats allowed 3 Included in a subscription or a purchase 1 source Stripe subscription sub_1/,
+    )
     expect(text).toContain(`by the event ${event}`)
     expect(text).toMatch(/price_none is not mapped to a plan\. Add it to a plan/)
     expect(await page()).toContain(`/webhooks/${event}"`)

@@ -6,6 +6,7 @@ import {
   type ConsumerFacts,
   type GrantFact,
   indexed,
+  type PurchaseFact,
   type SubscriptionFact,
 } from '../../src/entitlements/facts'
 import { type Entitlement, resolve, resolver } from '../../src/entitlements/resolve'
@@ -44,6 +45,12 @@ const read: fc.Arbitrary<Catalog> = fc.record({
     grace_days: fc.option(fc.nat(2)),
     renewal_slack_hours: fc.constantFrom(0, 48),
     test_mode_counts: fc.boolean(),
+    purchase_rules: fc.record({
+      refunded_part: fc.constantFrom('keep', 'end'),
+      refunded_whole: fc.constantFrom('keep', 'end'),
+      dispute_open: fc.constantFrom('suspend', 'keep'),
+      dispute_lost: fc.constantFrom('keep', 'end'),
+    }),
   }),
 })
 const catalog = read.map(indexed)
@@ -70,6 +77,37 @@ const subscription: fc.Arbitrary<SubscriptionFact> = fc.record({
     { maxLength: 2 },
   ),
 })
+const part = fc.option(fc.record({ id: fc.constant('re_1'), event_id: fc.constant('evt_3'), revokes: fc.boolean() }))
+const purchase: fc.Arbitrary<PurchaseFact> = fc.record({
+  ...{ vendor: fc.constant('stripe'), customer: fc.constant('cus_1'), event_id: fc.constant('evt_2') },
+  id: fc.constantFrom('pi_1', 'pi_2', 'pi_3'),
+  status: fc.constantFrom(
+    'paid',
+    'paid',
+    'partially_refunded',
+    'refunded',
+    'disputed',
+    'charged_back',
+    'pending',
+    'unknown',
+  ),
+  livemode: fc.constantFrom(true, false, null),
+  ambiguous: fc.boolean(),
+  paid_at: time,
+  items: fc.array(
+    fc.record({
+      ...{ price: fc.constant('price_1'), product: fc.constant(null) },
+      quantity: fc.option(fc.nat(3)),
+      returned: fc.constantFrom(0, 0, 1),
+      plan_id: fc.constantFrom('a', 'b', null),
+      lasts: fc.constantFrom('forever', 'P1D', 'P2D', null),
+      again: fc.constantFrom('after', 'beside', null),
+    }),
+    { maxLength: 2 },
+  ),
+  refund: part,
+  dispute: part,
+})
 let made = 0
 const when = { starts_at: time, expires_at: time }
 const own = (grant: Partial<GrantFact>): GrantFact => {
@@ -87,12 +125,53 @@ const deny: fc.Arbitrary<GrantFact> = fc
 const holder: fc.Arbitrary<ConsumerFacts> = fc.record({
   state: fc.constantFrom('active', 'active', 'active', 'blocked'),
   subscriptions: fc.array(subscription, { maxLength: 3 }),
+  purchases: fc.array(purchase, { maxLength: 3 }),
   grants: fc.array(fc.oneof(allow, deny), { maxLength: 3 }),
 })
 
 /** How much an answer gives. */
 const given = ({ allowed, value }: Entitlement): number =>
   value === 'unlimited' ? Number.POSITIVE_INFINITY : typeof value === 'number' ? value : Number(allowed)
+
+describe('purchases', () => {
+  it('change no answer of a catalog without mappings that last', () => {
+    fc.assert(
+      fc.property(catalog, holder, (sold, one) => {
+        const lastless = one.purchases.map((bought) => ({
+          ...bought,
+          items: bought.items.map((item) => ({ ...item, lasts: null })),
+        }))
+        const without = resolver({ ...one, purchases: [] }, sold, NOW)
+        const entitlementOf = resolver({ ...one, purchases: lastless }, sold, NOW)
+        for (const key of [...KEYS, 'unknown']) expect(entitlementOf(key)).toEqual(without(key))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('do not depend on the order in which they are read, and one more takes nothing away', () => {
+    fc.assert(
+      fc.property(catalog, holder, purchase, (sold, one, more) => {
+        const was = resolver(one, sold, NOW)
+        const turned = resolver({ ...one, purchases: one.purchases.toReversed() }, sold, NOW)
+        // One that is paid later than all others moves none of them.
+        const later = {
+          ...more,
+          id: 'pi_9',
+          paid_at: NOW,
+          items: more.items.map((item) => ({ ...item, again: 'beside' as const })),
+        }
+        const is = resolver({ ...one, purchases: [...one.purchases, later] }, sold, NOW)
+        for (const key of KEYS) {
+          if (new Set(one.purchases.map(({ id }) => id)).size === one.purchases.length)
+            expect(turned(key)).toEqual(was(key))
+          if (key !== 'conf') expect(given(is(key))).toBeGreaterThanOrEqual(given(was(key)))
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
 
 describe('items that are alike', () => {
   it('are looked at once, and give what all of them give', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type ConsumerFacts, type GrantFact, indexed, type SubscriptionFact } from '../../src/entitlements/facts'
 import { resolve } from '../../src/entitlements/resolve'
 import { DAY } from '../../src/lib/time'
+import { DEFAULTS } from '../../src/tenancy/settings'
 
 const NOW = 1000 * DAY
 const plan = (id: string, rank: number, features: Record<string, unknown>, perSeat: string[] = []) => ({
@@ -25,7 +26,10 @@ const CATALOG = indexed({
     plan('also', 5, { limits: 'also' }),
     plan('top', 9, { seats: 'unlimited', extra: 'unlimited', limits: 'top' }),
   ],
-  rules: { grace_days: 7, renewal_slack_hours: 0, test_mode_counts: false },
+  rules: {
+    ...{ grace_days: 7, renewal_slack_hours: 0, test_mode_counts: false },
+    purchase_rules: DEFAULTS.purchase_rules,
+  },
 })
 
 function sub(
@@ -209,7 +213,7 @@ const CASES: Case[] = [
 
 describe('the answer for', () => {
   it.each(CASES)('%s', (_, feature, has, [reason, value, until = null]) => {
-    const holder = { state: 'active', subscriptions: [], grants: [], ...has }
+    const holder = { state: 'active', subscriptions: [], purchases: [], grants: [], ...has }
     const allowed = reason === 'plan' || reason === 'grant'
     const { sources: _sources, ...answer } = resolve(feature, holder, CATALOG, NOW)
     expect(answer).toEqual({ allowed, value, reason, valid_until: until })

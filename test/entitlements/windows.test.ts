@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { mergedPastDue, type PastDue } from '../../src/billing/past-due'
 import { accessOf, type Rules, type Timing } from '../../src/entitlements/window'
 import { DAY, HOUR } from '../../src/lib/time'
+import { DEFAULTS } from '../../src/tenancy/settings'
 
-const RULES: Rules = { grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false }
+const RULES: Rules = {
+  ...{ grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false },
+  purchase_rules: DEFAULTS.purchase_rules,
+}
 const [START, END] = [100 * DAY, 130 * DAY]
 const TIMING: Timing = {
   status: 'active',

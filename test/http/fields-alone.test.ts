@@ -15,7 +15,9 @@ import { newWorld, type World } from '../routes/world'
 /** Values that differ from those of a new world, where those of the row do not. */
 const OTHER: Record<string, Record<string, unknown>> = {
   'PATCH /platform/v1/consumers/:consumer': { email: 'ada@acme.dev', name: 'Ada' },
-  'PATCH /platform/v1/billing/plans/:id': { prices: [{ vendor: 'stripe', ref: 'price_alone' }] },
+  'PATCH /platform/v1/billing/plans/:id': {
+    prices: [{ vendor: 'stripe', ref: 'price_alone', lasts: 'P1Y', again: null }],
+  },
   'PATCH /platform/v1/billing/connections/:id': { status: 'disabled' },
   'PATCH /platform/v1/sso/connections/:id': {
     name: 'Other',

@@ -35,7 +35,7 @@ export function entitlementsIn(found: Found): Entitlements | null {
   const facts = unlessTooMuch(() => factsIn(found, 1))
   if (facts === null) return null
   const { now, catalog, holders } = facts
-  const [holder = { state: null, subscriptions: [], grants: [] }] = holders
+  const [holder = { state: null, subscriptions: [], purchases: [], grants: [] }] = holders
   const answer = unlessTooMuch(() => decided(found.features, holder, catalog, now))
   return answer && { now, ...answer, missing: null }
 }

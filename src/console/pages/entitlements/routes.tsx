@@ -28,7 +28,7 @@ export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:
   const project = projectOf(c.get('actor'))
   const ref = refIn(c)
   const found = await readFacts(c, (extent) => ({
-    ...factsOf(db, project, [ref], { keys: null, ...extent }),
+    ...factsOf(db, project, [ref], { keys: null, explained: true, ...extent }),
     rows: findConsumer(db, project, ref),
   }))
   const row = requireFound(found.rows, 'Consumer')

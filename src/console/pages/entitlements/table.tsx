@@ -11,14 +11,16 @@ import type { Entitled, Entitlements, Source } from './read'
 
 /** Why a feature is allowed, or why it is not, in words. */
 const WHY: Record<Reason, string> = {
-  plan: 'Included in a subscription',
+  plan: 'Included in a subscription or a purchase',
   grant: 'Included in a grant',
   not_included: 'No plan of the consumer includes it',
-  no_subscription: 'No subscription gives access',
+  no_subscription: 'No subscription and no purchase gives access',
   past_due: 'The subscription is not paid',
-  expired: 'The subscription or the grant has ended',
+  refunded: 'The purchase was returned',
+  disputed: 'The payment of the purchase is disputed',
+  expired: 'The subscription, the purchase or the grant has ended',
   denied: 'A grant denies it',
-  test_mode: 'Only a subscription in test mode would give it',
+  test_mode: 'Only a subscription or a purchase in test mode would give it',
   unknown_status: 'The vendor reports a status that we do not know',
   unknown_consumer: 'There is no such consumer',
   unknown_feature: 'There is no such feature',
@@ -89,7 +91,7 @@ function Sources({ c, consumer, of: { plans }, from }: SourcesProps) {
   )
 }
 
-/** A subscription or a grant, with a link to it. */
+/** A subscription, a purchase or a grant, with a link to it. */
 function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: string; of: Source }) {
   const { billing, consumers } = pathsOf(c)
   if (type === 'grant') {
@@ -104,8 +106,8 @@ function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: 
   }
   return (
     <>
-      {vendorTitle(vendor ?? '')} subscription{' '}
-      <a href={`${billing}/subscriptions/${encodeURIComponent(id)}?vendor=${vendor}`}>
+      {vendorTitle(vendor ?? '')} {type}{' '}
+      <a href={`${billing}/${type}s/${encodeURIComponent(id)}?vendor=${vendor}`}>
         <code>{id}</code>
       </a>
     </>

@@ -1,5 +1,5 @@
 import type { Feature } from '../../../catalog/features'
-import type { Plan, Price } from '../../../catalog/plans'
+import type { MappedPrice, Plan, Price } from '../../../catalog/plans'
 import type { PlanFeature, PlanFeatures } from '../../../catalog/values'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { shownValue } from './values'
@@ -23,7 +23,10 @@ export function differencesOf(plan: Plan, wanted: WantedPlan, catalog: readonly 
     to: givenIn(wanted.features, key),
   }))
   const refs = new Map([...plan.prices, ...wanted.prices].map((price) => [refOf(price), price]))
-  const has = (list: readonly Price[], ref: string) => (list.some((price) => refOf(price) === ref) ? ref : null)
+  const has = (list: readonly MappedPrice[], ref: string) => {
+    const found = list.find((price) => refOf(price) === ref)
+    return found ? `${ref}${lastingOf(found)}` : null
+  }
   const prices = [...refs].map(([ref, { vendor }]) => ({
     what: `Price at ${vendorTitle(vendor)}`,
     from: has(plan.prices, ref),
@@ -34,6 +37,8 @@ export function differencesOf(plan: Plan, wanted: WantedPlan, catalog: readonly 
     .map(({ what, from, to }) => ({ what, from: from && shortRef(from), to: to && shortRef(to) }))
 }
 
+const lastingOf = ({ lasts, again }: MappedPrice) =>
+  lasts ? `, one-time payments last ${lasts}${again === 'beside' ? ' beside each other' : ''}` : ''
 const refOf = ({ vendor, ref }: Price) => `${vendor}\n${ref}`
 const shortRef = (text: string) => text.replace(/^[a-z]+\n/, '')
 

@@ -1,7 +1,7 @@
 import type { Feature } from '../../../catalog/features'
 import { CreatePlanBody, UpdatePlanBody } from '../../../catalog/fields'
 import { MAX_CATALOG_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
-import type { Plan, Price } from '../../../catalog/plans'
+import type { MappedPrice, Plan } from '../../../catalog/plans'
 import { PLAN_STATES } from '../../../catalog/schema'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { choice, form, number, own, text } from '../../form'
@@ -19,6 +19,12 @@ const VALUE = 'value.'
 const PER_SEAT = 'per_seat.'
 
 const STATES = PLAN_STATES.map((state) => [state, capital(state)] as const)
+
+/** What a second one-time payment does. */
+const AGAIN_OPTIONS = [
+  ['', 'then after'],
+  ['beside', 'then beside'],
+] as const
 
 /** The fields of a plan. The values of its features are read by their types: see {@link featuresIn}. */
 const fields = {
@@ -55,17 +61,25 @@ export function openedFor(plan: Plan, catalog: readonly Feature[]): URLSearchPar
 }
 
 /** The prices in a form. A row without an id is none. */
-export function pricesIn(sent: URLSearchParams): Price[] {
-  const vendors = sent.getAll('vendor')
-  const prices = sent.getAll('ref').map((ref, n) => ({ vendor: vendors[n] ?? '', ref: ref.trim() }))
+export function pricesIn(sent: URLSearchParams): MappedPrice[] {
+  const [vendors, lasting, again] = [sent.getAll('vendor'), sent.getAll('lasts'), sent.getAll('again')]
+  const prices = sent.getAll('ref').map((ref, n) => ({
+    vendor: vendors[n] ?? '',
+    ref: ref.trim(),
+    lasts: lasting[n]?.trim() || null,
+    // The API takes what a second payment does only where a payment lasts.
+    again: lasting[n]?.trim() && again[n] === 'beside' ? ('beside' as const) : null,
+  }))
   return prices.filter(({ ref }) => ref !== '')
 }
 
 /** Adds a price to a form, unless it has it. */
-export function addPrice(entered: URLSearchParams, { vendor, ref }: Price): void {
+export function addPrice(entered: URLSearchParams, { vendor, ref, lasts, again }: MappedPrice): void {
   if (pricesIn(entered).some((price) => price.vendor === vendor && price.ref === ref)) return
   entered.append('vendor', vendor)
   entered.append('ref', ref)
+  entered.append('lasts', lasts ?? '')
+  entered.append('again', again ?? '')
 }
 
 /** The texts of the features in a form, by their keys. A feature without a text is not part of the plan. */
@@ -173,14 +187,17 @@ function FeatureField({ feature: { key, name, type }, text, perSeat, wrong }: Fe
 export function PriceFields({ sent: { entered, mistakes } }: Props) {
   const prices = pricesIn(entered)
   const spare = Math.max(0, Math.min(SPARE, MAX_PRICES_OF_PLAN - prices.length))
-  const rows = [...prices, ...Array.from({ length: spare }, () => ({ vendor: 'stripe', ref: '' }))]
+  const blank: MappedPrice = { vendor: 'stripe', ref: '' }
+  const rows = [...prices, ...Array.from({ length: spare }, () => blank)]
   return (
     <fieldset>
       <legend>Prices</legend>
       <p class="hint" id="prices-hint">
-        The IDs of your vendors’ prices or products that stand for the plan. To remove one, clear its ID.
+        The IDs of your vendors’ prices or products that stand for the plan. To remove one, clear its ID. For a price
+        that is paid once, say how long it gives the plan: forever, or a time such as P30D, P6M or P1Y. If that is
+        empty, one-time payments give nothing. Subscriptions do not need it.
       </p>
-      {rows.map(({ vendor, ref }, n) => (
+      {rows.map(({ vendor, ref, lasts, again }, n) => (
         <div class="entry">
           <select name="vendor" aria-label={`Vendor of price ${n + 1}`} autocomplete="off">
             {STATE_OPTIONS.map(([name, title]) => (
@@ -203,6 +220,23 @@ export function PriceFields({ sent: { entered, mistakes } }: Props) {
             aria-label={`ID of price ${n + 1}`}
             aria-describedby="prices-hint"
           />
+          <input
+            name="lasts"
+            value={lasts ?? ''}
+            autocomplete="off"
+            spellcheck={false}
+            size={8}
+            placeholder="One-time: lasts"
+            aria-label={`How long a one-time payment of price ${n + 1} lasts`}
+            aria-describedby="prices-hint"
+          />
+          <select name="again" aria-label={`If price ${n + 1} is paid again`} autocomplete="off">
+            {AGAIN_OPTIONS.map(([value, title]) => (
+              <option value={value} selected={value === (again ?? '')}>
+                {title}
+              </option>
+            ))}
+          </select>
         </div>
       ))}
       <Wrong>{mistakes.prices}</Wrong>

@@ -70,6 +70,11 @@ export function planPage(c: Visit, { plan, catalog, history }: Shown) {
           columns={[
             ['Price or product', ({ ref }) => <code>{ref}</code>],
             ['Vendor', ({ vendor }) => vendorTitle(vendor)],
+            [
+              'One-time payments',
+              ({ lasts, again }) =>
+                lasts ? `last ${lasts}${again === 'beside' ? ', beside each other' : ''}` : 'give nothing',
+            ],
           ]}
         />
       ) : (

@@ -38,7 +38,8 @@ const create = action({
     const [price] = pricesIn(c.get('form'))
     if (!price) return [backTo(c, to), 'plan_created']
     const from = fromOf(c)
-    return [`${to}/edit?${new URLSearchParams({ ...price, ...(from !== null && { from }) })}`, 'plan_created']
+    const { vendor, ref } = price
+    return [`${to}/edit?${new URLSearchParams({ vendor, ref, ...(from !== null && { from }) })}`, 'plan_created']
   },
 })
 

@@ -7,9 +7,9 @@ import { Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 
-const AMONG = `among the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions that changed last`
+const AMONG = `among the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions, and as many purchases, that changed last`
 
-/** Prices that subscriptions have and no plan. Who pays for one of them gets nothing for it. */
+/** Prices that subscriptions or purchases have and no plan. Who pays for one of them gets nothing for it. */
 export function UnmappedPrices({ c, rows }: { c: Visit; rows: readonly Unmapped[] }) {
   return (
     <>
@@ -57,6 +57,7 @@ function columnsOf(c: Visit): Column<Unmapped>[] {
     ],
     ['Vendor', ({ vendor }) => vendorTitle(vendor)],
     ['Subscriptions', ({ n }) => n.toLocaleString('en'), 'number'],
+    ['Purchases', ({ bought }) => bought.toLocaleString('en'), 'number'],
   ]
   const add: Column<Unmapped> = [
     '',

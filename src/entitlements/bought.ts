@@ -1,0 +1,112 @@
+import { endOfLasting } from '../catalog/lasting'
+import type { BoughtItem, PurchaseFact } from './facts'
+import { type Access, type PurchaseRules, type Rules, WHY_NOT, type WhyNot } from './window'
+
+/** An item of a purchase that gives its plan for a time. `from`, `until`: ms; null where no time is known, or it never ends. */
+export type Bought = {
+  purchase: PurchaseFact
+  item: BoughtItem
+  from: number | null
+  until: number | null
+  why: Access['why']
+  /** What took it back, in words, and the event of that. */
+  cause: { said: string; event_id: string | null } | null
+}
+
+/** The items of purchases that have a plan and last, with the time for which each gives it. */
+export function boughtBy(purchases: readonly PurchaseFact[], rules: Rules, now: number): Bought[] {
+  const all = purchases.flatMap((purchase) =>
+    purchase.items
+      .filter(({ plan_id, lasts }) => plan_id !== null && (lasts ?? null) !== null)
+      .map((item) => ({ purchase, item, taken: takenBack(purchase, item, rules.purchase_rules) })),
+  )
+  const inOrder = all.toSorted((a, b) => compare(placeOf(a.purchase), placeOf(b.purchase)))
+  // Where the time of the last one that follows ends, by plan.
+  const ends = new Map<string, number>()
+  return inOrder.map(({ purchase, item, taken }) => {
+    const { paid_at } = purchase
+    const plan = item.plan_id as string
+    // What was taken back for good leaves the row, and later ones move up.
+    const follows = item.again !== 'beside' && !taken?.ends && paid_at !== null
+    const from = follows ? Math.max(paid_at, ends.get(plan) ?? paid_at) : paid_at
+    const until = from === null ? null : endOfLasting(from, item.lasts as string)
+    if (follows && until !== null) ends.set(plan, until)
+    return {
+      purchase,
+      item,
+      from,
+      until,
+      why: whyNotOf({ purchase, taken, from, until }, rules, now),
+      cause: taken?.cause ?? null,
+    }
+  })
+}
+
+type Taken = { why: WhyNot | 'not_started'; ends: boolean; cause: Bought['cause'] }
+
+/** Why a purchase does not give an item, whatever the time is; null if it does. `ends`: for good. */
+function takenBack({ status, refund, dispute }: PurchaseFact, item: BoughtItem, rules: PurchaseRules): Taken | null {
+  const refunded = (what: string): Taken => ({
+    why: 'refunded',
+    ends: true,
+    cause: { said: `${what}${refund ? ` by refund ${refund.id}` : ''}.`, event_id: refund?.event_id ?? null },
+  })
+  const disputed = (what: string, ends: boolean): Taken => ({
+    why: 'disputed',
+    ends,
+    cause: {
+      said: `The ${dispute ? `dispute ${dispute.id}` : 'payment’s dispute'} ${what}.`,
+      event_id: dispute?.event_id ?? null,
+    },
+  })
+  if (refund?.revokes) return refunded('Taken back by the vendor')
+  if (item.returned > 0 && item.returned >= (item.quantity ?? 1)) return refunded('Returned in full')
+  switch (status) {
+    case 'paid':
+      return null
+    case 'partially_refunded':
+      return rules.refunded_part === 'end' ? refunded('Returned in part') : null
+    case 'refunded':
+      return rules.refunded_whole === 'end' ? refunded('Returned in full') : null
+    case 'disputed':
+      return rules.dispute_open === 'suspend' ? disputed('is open', false) : null
+    case 'charged_back':
+      return rules.dispute_lost === 'end' ? disputed('is lost', true) : null
+    case 'pending':
+      return { why: 'not_started', ends: true, cause: null }
+    case 'failed':
+    case 'canceled':
+      return { why: 'expired', ends: true, cause: null }
+    default:
+      return { why: 'unknown_status', ends: true, cause: null }
+  }
+}
+
+function whyNotOf(
+  { purchase, taken, from, until }: { purchase: PurchaseFact; taken: Taken | null } & Pick<Bought, 'from' | 'until'>,
+  { test_mode_counts }: Rules,
+  now: number,
+): Access['why'] {
+  const isOver = until !== null && now >= until
+  // Without a time, nobody knows when it ends.
+  const timed =
+    from === null
+      ? ('unknown_status' as const)
+      : now < from
+        ? ('not_started' as const)
+        : isOver
+          ? ('expired' as const)
+          : null
+  const isTest = purchase.livemode === false && !test_mode_counts
+  const reasons = [taken?.why ?? timed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
+  return WHY_NOT.find((one) => reasons.includes(one)) ?? taken?.why ?? timed
+}
+
+/** Purchases follow each other by the time at which they were paid. */
+function placeOf({ paid_at, vendor, id }: PurchaseFact): string {
+  return `${String(paid_at ?? 0).padStart(16, '0')} ${vendor} ${id}`
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
