@@ -40,15 +40,27 @@ export function stripeParts(event: Json, object: Json): PartSnapshot[] {
 
 type Of = { type: string; object: Json; previous: unknown; updated_at: string | null; livemode: boolean | null }
 
+/** By the type of the object, and by the events in which it says something new. */
 function madeOf(of: Of): MadePart[] {
-  const { type } = of
-  if (/^checkout\.session\.(completed|async_payment_(succeeded|failed))$/.test(type)) return session(of)
-  if (type === 'payment_intent.succeeded') return intent(of)
-  if (type === 'invoice_payment.paid') return invoicePayment(of)
-  if (type.startsWith('invoice.')) return invoiceSale(of)
-  if (/^refund\.(created|updated|failed)$/.test(type) || type === 'charge.refund.updated') return refund(of)
-  if (type.startsWith('charge.dispute.')) return dispute(of)
-  return type.startsWith('charge.') ? charge(of) : []
+  const { type, object } = of
+  switch (object.object) {
+    case 'checkout.session':
+      return /^checkout\.session\.(completed|async_payment_(succeeded|failed))$/.test(type) ? session(of) : []
+    case 'payment_intent':
+      return type === 'payment_intent.succeeded' ? intent(of) : []
+    case 'invoice_payment':
+      return type === 'invoice_payment.paid' ? invoicePayment(of) : []
+    case 'invoice':
+      return type.startsWith('invoice.') ? invoiceSale(of) : []
+    case 'refund':
+      return /^refund\.(created|updated|failed)$/.test(type) || type === 'charge.refund.updated' ? refund(of) : []
+    case 'dispute':
+      return type.startsWith('charge.dispute.') ? dispute(of) : []
+    case 'charge':
+      return type.startsWith('charge.') ? charge(of) : []
+    default:
+      return []
+  }
 }
 
 /** What all sales of Stripe's have. */

@@ -306,7 +306,7 @@ describe('any other event', () => {
   it.each([
     ['customer.created', { status: 'active' }],
     ['address.created', { id: 'add_1tests', customer_id: 'ctm_1tests' }],
-    ['adjustment.created', { id: 'adj_1', transaction_id: 'txn_1', action: 'refund', status: 'approved' }],
+    ['adjustment.created', { id: 'adj_1', action: 'refund', status: 'approved' }],
     ['price.updated', { id: 'pri_1', product_id: 'pro_1', status: 'active' }],
     ['payout.paid', { id: 'pay_1', amount: '100', currency_code: 'USD', status: 'paid' }],
     ['payment_method.unheard_of', paddlePaymentMethod()],

@@ -342,7 +342,7 @@ describe('any other event', () => {
     ['customer.source.created', { id: 'card_1', object: 'card', customer: 'cus_1Tests' }],
     ['subscription_schedule.created', { id: 'sub_sched_1', object: 'subscription_schedule', status: 'active' }],
     ['payment_intent.succeeded', { id: 'pi_1', object: 'payment_intent', status: 'succeeded', amount: 2400 }],
-    ['charge.refunded', { id: 'ch_1', object: 'charge', invoice: 'in_1', amount: 2400, currency: 'usd' }],
+    ['charge.succeeded', { id: 'ch_1', object: 'charge', invoice: 'in_1', amount: 2400, currency: 'usd' }],
     ['payment_method.card_automatically_updated', stripePaymentMethod()],
   ]
   it.each(inBothShapes(OTHERS.map(([type, object]) => ({ type, object }))))(

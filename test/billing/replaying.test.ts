@@ -133,7 +133,7 @@ describe('a dry run of a replay', () => {
 
   it('reports that an ignored or undecodable event would end the same way', async () => {
     const [ignored, broken, nameless] = (await world.deliver(
-      stripeEventOf('charge.refunded', { id: 'ch_1', object: 'charge' }),
+      stripeEventOf('charge.succeeded', { id: 'ch_1', object: 'charge' }),
       { ...stripeEventOf('invoice.paid', stripeInvoice()), object: 'nothing' },
       updated(stripeSubscription({ id: undefined })),
     )) as [string, string, string]
