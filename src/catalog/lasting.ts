@@ -6,6 +6,8 @@ export type Again = (typeof AGAIN)[number]
 
 const FOREVER = 'forever'
 const DURATION = /^P([1-9]\d{0,3})([DMY])$/
+/** The end of the last year that times in the API can have. What ends later never ends. */
+const LAST_END = Date.UTC(9999, 11, 31)
 
 /** How long a one-time payment gives a plan: `forever`, or days, months or years as ISO 8601 has them. */
 export const LASTS = new RegExp(`^${FOREVER}$|${DURATION.source}`)
@@ -17,11 +19,15 @@ export const LASTS = new RegExp(`^${FOREVER}$|${DURATION.source}`)
 export function endOfLasting(from: number, lasts: string): number | null {
   const [, count = '', unit] = DURATION.exec(lasts) ?? []
   if (unit === undefined) return null
-  if (unit === 'D') return from + Number(count) * DAY
+  const end = unit === 'D' ? from + Number(count) * DAY : afterMonths(from, Number(count) * (unit === 'Y' ? 12 : 1))
+  return end < LAST_END ? end : null
+}
+
+function afterMonths(from: number, months: number): number {
   const end = new Date(from)
   const day = end.getUTCDate()
   end.setUTCDate(1)
-  end.setUTCMonth(end.getUTCMonth() + Number(count) * (unit === 'Y' ? 12 : 1))
+  end.setUTCMonth(end.getUTCMonth() + months)
   const last = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth() + 1, 0)).getUTCDate()
   end.setUTCDate(Math.min(day, last))
   return end.getTime()

@@ -11,6 +11,12 @@ it.each([
   expect(new Date(endOfLasting(Date.parse(from), lasts) ?? 0).toISOString()).toBe(until)
 })
 
+it('what would end after the year 9999 never ends', () => {
+  const from = Date.parse('2026-11-27T00:00:00Z')
+  for (const lasts of ['P9999Y', 'P7974Y']) expect([lasts, endOfLasting(from, lasts)]).toEqual([lasts, null])
+  expect(endOfLasting(from, 'P7973Y')).toBe(Date.parse('9999-11-27T00:00:00Z'))
+})
+
 it('forever has no end; no other words are taken', () => {
   expect(endOfLasting(0, 'forever')).toBeNull()
   for (const word of ['P0D', 'P1W', 'P', '1D', 'P1DT1H', 'forever ', 'P99999D', ''])
