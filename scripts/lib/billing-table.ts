@@ -34,7 +34,9 @@ export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>):
   const types = new Map<string, string>()
   for (const { id, event_type, decoded_summary } of events) {
     types.set(id, event_type)
-    for (const { kind: named, id } of decoded_summary?.effects ?? []) {
+    for (const { kind: named, id, result } of decoded_summary?.effects ?? []) {
+      // Of a payment whose sale is not known, there is nothing to print.
+      if (result === 'unplaced') continue
       // The path of a customer names the vendor too: it is printed by the objects that name it.
       if (named === 'customer' || named === 'customer_link' || named === 'checkout') continue
       const kind = named === 'payment_card' ? 'payment_method' : named

@@ -28,7 +28,7 @@ export type EventRecord = {
   raw_payload_b64: string | null
   deliveries: number
   decoded_summary: {
-    effects: Pick<Effect, 'kind' | 'id'>[]
+    effects: Pick<Effect, 'kind' | 'id' | 'result'>[]
   } | null
 }
 export type Receipt = { event_ids: string[]; duplicate: boolean }
