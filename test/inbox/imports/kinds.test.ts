@@ -52,10 +52,10 @@ describe('prices', () => {
     await world.finish(await world.start({ kinds: ['subscriptions', 'prices'] }))
     const { text } = await visit(`/console/p/${world.project}/platform/billing/plans`, world.owner.token)
     const words = text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-    expect(words).toMatch(/price_1 prod_1 Pro Stripe 2 Add to plan/)
+    expect(words).toMatch(/price_1 prod_1 Pro Stripe 2 0 Add to plan/)
     const path = `/platform/v1/billing/plans/unmapped-prices`
     const list = async () => (await call(path, { token: world.owner.token, project: world.project })).body
-    const named = { vendor: 'stripe', price: 'price_1', product: 'prod_1', product_name: 'Pro', subscriptions: 2 }
+    const named = { vendor: 'stripe', price: 'price_1', product: 'prod_1', product_name: 'Pro', subscriptions: 2, purchases: 0 }
     expect(await list()).toEqual({ prices: [{ ...named, name: null, active: true }], more: false })
     const sold = stripeObjects(2, SINCE).map((one) =>
       one.object === 'price' ? { ...one, nickname: 'Yearly', active: false } : one,
