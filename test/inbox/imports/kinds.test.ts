@@ -55,7 +55,14 @@ describe('prices', () => {
     expect(words).toMatch(/price_1 prod_1 Pro Stripe 2 0 Add to plan/)
     const path = `/platform/v1/billing/plans/unmapped-prices`
     const list = async () => (await call(path, { token: world.owner.token, project: world.project })).body
-    const named = { vendor: 'stripe', price: 'price_1', product: 'prod_1', product_name: 'Pro', subscriptions: 2, purchases: 0 }
+    const named = {
+      vendor: 'stripe',
+      price: 'price_1',
+      product: 'prod_1',
+      product_name: 'Pro',
+      subscriptions: 2,
+      purchases: 0,
+    }
     expect(await list()).toEqual({ prices: [{ ...named, name: null, active: true }], more: false })
     const sold = stripeObjects(2, SINCE).map((one) =>
       one.object === 'price' ? { ...one, nickname: 'Yearly', active: false } : one,
