@@ -12,6 +12,7 @@ export const TABLES = [
   'subscriptions',
   'invoices',
   'payment_methods',
+  'purchases',
   'customers',
   'consumers',
   'entitlements',
@@ -60,12 +61,13 @@ const EXPECTED: Record<Table, (world: World) => Promise<Rows>> = {
   subscriptions: (world) => listed(world, 'billing/subscriptions'),
   invoices: (world) => listed(world, 'billing/invoices'),
   payment_methods: (world) => listed(world, 'billing/payment-methods'),
+  purchases: (world) => listed(world, 'billing/purchases'),
   async customers(world) {
     const found: Rows = new Map()
     for (const row of await all(world, 'billing/customers')) {
       const path = `${world.url}/platform/v1/billing/customers/${row.vendor}/${row.id}`
       const { status, body } = await ask<Json>(path, { token: world.reader, project: world.project })
-      const { subscriptions: _, invoices: __, payment_methods: ___, ...own } = body as Json
+      const { subscriptions: _, invoices: __, payment_methods: ___, purchases: ____, ...own } = body as Json
       if (status === 200 && own.status !== 'deleted') found.set(keyOf(row), own)
     }
     return found

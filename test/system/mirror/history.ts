@@ -97,6 +97,36 @@ function eventsOf({ chance, int }: Random, happens: (type: string, object: objec
       const method = { id: `pm_${n}_${int(2)}`, object: 'payment_method', type: 'card', card, customer: `cus_life${n}` }
       return happens(chance(0.1) ? 'payment_method.detached' : 'payment_method.updated', method)
     },
+    () => {
+      const n = int(PEOPLE)
+      const sale = {
+        mode: 'payment',
+        payment_status: 'paid',
+        amount_total: 900,
+        currency: 'eur',
+        metadata: { price_id: 'price_1' },
+      }
+      return happens('checkout.session.completed', {
+        id: `cs_${n}`,
+        object: 'checkout.session',
+        payment_intent: `pi_${n}`,
+        customer: `cus_life${n}`,
+        ...sale,
+      })
+    },
+    () => {
+      const n = int(PEOPLE)
+      const status = chance(0.2) ? 'failed' : 'succeeded'
+      const refund = {
+        id: `re_${n}_${int(2)}`,
+        object: 'refund',
+        payment_intent: `pi_${n}`,
+        amount: 300,
+        currency: 'eur',
+        status,
+      }
+      return happens('refund.updated', refund)
+    },
     () => happens('invoice.deleted', draft()),
     () => happens('invoice.created', draft()),
   ]
