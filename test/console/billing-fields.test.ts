@@ -45,4 +45,23 @@ describe('a billing object in the console', () => {
     expect(other).toContain('Team &lt;yearly&gt;')
     expect(other).not.toContain('was cut off')
   })
+
+  it('shows the items of a purchase, and the money that went back', async () => {
+    const world = await billingWorld()
+    const paid = { mode: 'payment', payment_status: 'paid', amount_total: 4900, currency: 'eur' }
+    const session = { id: 'cs_1', object: 'checkout.session', payment_intent: 'pi_1', ...paid }
+    const refund = { id: 're_1', object: 'refund', payment_intent: 'pi_1', amount: 900, currency: 'eur' }
+    await world.deliver(
+      stripeEventOf('checkout.session.completed', { ...session, metadata: { price_id: 'price_1' } }),
+      stripeEventOf('refund.created', { ...refund, status: 'succeeded' }),
+    )
+    const page = async (path: string) =>
+      (await visit(`/console/p/${world.project}/platform/billing/${path}`, world.owner.token)).text
+    const list = await page('purchases')
+    expect(list).toContain('price_1')
+    expect(list).toMatch(/data-label="Money back"[^<]*>EUR 9\.00</)
+    const shown = await page('purchases/pi_1')
+    expect(shown).toContain('<dt>Refunded amount</dt><dd>EUR 9.00</dd>')
+    expect(shown).toContain('re_1')
+  })
 })

@@ -121,6 +121,7 @@ const AMOUNTS: ReadonlySet<string> = new Set([
   'post_payment_credit_notes_amount',
   'pre_payment_credit_notes_amount',
   'starting_balance',
+  'refunded_amount',
   'subtotal',
   'tax',
   'total',

@@ -22,8 +22,8 @@ const STATES = PLAN_STATES.map((state) => [state, capital(state)] as const)
 
 /** What a second one-time payment does. */
 const AGAIN_OPTIONS = [
-  ['', 'then after'],
-  ['beside', 'then beside'],
+  ['', 'A second one follows'],
+  ['beside', 'A second one runs beside'],
 ] as const
 
 /** The fields of a plan. The values of its features are read by their types: see {@link featuresIn}. */
@@ -226,7 +226,7 @@ export function PriceFields({ sent: { entered, mistakes } }: Props) {
             autocomplete="off"
             spellcheck={false}
             size={8}
-            placeholder="One-time: lasts"
+            placeholder="If paid once: lasts"
             aria-label={`How long a one-time payment of price ${n + 1} lasts`}
             aria-describedby="prices-hint"
           />
