@@ -23,6 +23,7 @@ type Row = {
   currency?: string | null
   total?: number | null
   amount_paid?: number | null
+  refunded_amount?: number | null
   items?: Item[]
   current_period_end?: string | null
   card?: { brand: string | null; last4: string | null } | null
@@ -65,11 +66,14 @@ export async function printBilling(inbox: Inbox, events: Iterable<EventRecord>):
   if (objects.size > MAX_ROWS) console.log(`… and ${objects.size - MAX_ROWS} more.`)
 }
 
-function whatOf({ items, current_period_end, total, amount_paid, currency, card }: Row): string {
-  if (items) {
+function whatOf({ items, current_period_end, total, amount_paid, refunded_amount, currency, card }: Row): string {
+  if (items && refunded_amount === undefined) {
     const list = items.map(({ price, quantity }) => `${quantity ?? '?'} × ${price ?? '?'}`).join(', ')
     return `${list} until ${current_period_end ?? '?'}`
   }
+  // Only a purchase says what went back.
+  if (refunded_amount !== undefined)
+    return `total ${total ?? '?'}, went back ${refunded_amount ?? '?'} ${currency ?? ''}`
   if (total !== undefined) return `total ${total ?? '?'}, paid ${amount_paid ?? '?'} ${currency ?? ''}`
   return card ? `${card.brand ?? '?'} …${card.last4 ?? '?'}` : ''
 }
