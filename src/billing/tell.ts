@@ -28,7 +28,7 @@ export function toldOf(
   cause: string | undefined,
 ): StoredChange | null {
   if (seen(before) === seen(after)) return null
-  // Of a payment without a sale, nobody sees anything.
+  // The API does not show a payment without a sale.
   if (kind === 'purchase' && bodyOf(before) === null && bodyOf(after) === null) return null
   const type = kind === 'payment_card' ? 'payment_method' : kind
   const customer = kind === 'customer' ? vendor_id : customerIn(after.candidates)

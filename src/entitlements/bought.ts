@@ -87,19 +87,16 @@ function whyNotOf(
   { test_mode_counts }: Rules,
   now: number,
 ): Access['why'] {
-  const isOver = until !== null && now >= until
-  // Without a time, nobody knows when it ends.
-  const timed =
-    from === null
-      ? ('unknown_status' as const)
-      : now < from
-        ? ('not_started' as const)
-        : isOver
-          ? ('expired' as const)
-          : null
+  const timed = whyAtTime({ from, until }, now)
   const isTest = purchase.livemode === false && !test_mode_counts
   const reasons = [taken?.why ?? timed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
   return WHY_NOT.find((one) => reasons.includes(one)) ?? taken?.why ?? timed
+}
+
+function whyAtTime({ from, until }: Pick<Bought, 'from' | 'until'>, now: number): Access['why'] {
+  if (from === null) return 'unknown_status' // It is not known when it ends.
+  if (now < from) return 'not_started'
+  return until !== null && now >= until ? 'expired' : null
 }
 
 /** Purchases follow each other by the time at which they were paid. */

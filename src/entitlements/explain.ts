@@ -98,30 +98,28 @@ function explain(
     ...subscriptions.flatMap(({ vendor, id, event_id, ambiguous, items }) =>
       items
         .filter(({ plan_id }) => plan_id === null)
-        .map(({ price, product, quantity }) => ({
-          type: 'subscription' as const,
-          id,
-          vendor,
-          plan: null,
-          price,
-          seats: quantity,
-          value: null,
-          from: null,
-          until: null,
-          event_id,
-          ambiguous,
-          counted: false,
-          why_not: `${price ?? product ?? 'An item without a price'} is not mapped to a plan.`,
-        })),
+        .map(({ price, product, quantity }) =>
+          withoutPlan(
+            'subscription',
+            { vendor, id, event_id, ambiguous, price, seats: quantity },
+            notMapped(price ?? product),
+          ),
+        ),
     ),
     ...purchases.flatMap(givesNothing),
   ]
 }
 
-/** What of a purchase gives nothing, whatever its state is. */
-function givesNothing({ vendor, id, event_id, ambiguous, items }: ConsumerFacts['purchases'][number]) {
-  const said = (why_not: string, price: string | null, seats: number | null) => ({
-    type: 'purchase' as const,
+type Paid = Pick<EntitlementSource, 'vendor' | 'id' | 'event_id' | 'ambiguous' | 'price' | 'seats'>
+
+/** What was paid for and gives no plan. */
+function withoutPlan<T extends 'subscription' | 'purchase'>(
+  type: T,
+  { id, vendor, price, seats, event_id, ambiguous }: Paid,
+  why_not: string,
+) {
+  return {
+    type,
     id,
     vendor,
     plan: null,
@@ -134,13 +132,28 @@ function givesNothing({ vendor, id, event_id, ambiguous, items }: ConsumerFacts[
     ambiguous,
     counted: false,
     why_not,
-  })
+  }
+}
+
+const UNNAMED = 'An item without a price'
+const notMapped = (name: string | null) => `${name ?? UNNAMED} is not mapped to a plan.`
+
+/** What of a purchase gives nothing, whatever its state is. */
+function givesNothing({ vendor, id, event_id, ambiguous, items }: ConsumerFacts['purchases'][number]) {
+  const said = (why_not: string, price: string | null, seats: number | null) =>
+    withoutPlan('purchase', { vendor, id, event_id, ambiguous, price, seats }, why_not)
   if (items.length === 0) return [said('No event says what was bought.', null, null)]
   return items.flatMap(({ price, variant = null, product, quantity, plan_id, lasts = null }) => {
-    const name = price ?? variant ?? product ?? 'An item without a price'
-    if (plan_id === null) return [said(`${name} is not mapped to a plan.`, price ?? variant, quantity)]
+    const name = price ?? variant ?? product
+    if (plan_id === null) return [said(notMapped(name), price ?? variant, quantity)]
     return lasts === null
-      ? [said(`The plan does not say how long a one-time payment of ${name} lasts.`, price ?? variant, quantity)]
+      ? [
+          said(
+            `The plan does not say how long a one-time payment of ${name ?? UNNAMED} lasts.`,
+            price ?? variant,
+            quantity,
+          ),
+        ]
       : []
   })
 }

@@ -126,7 +126,9 @@ function itemsIn(items: unknown): unknown {
 function partsIn(parts: unknown): unknown {
   if (!Array.isArray(parts)) return null
   return parts.map(({ id = null, status = null, state = null, revokes_access = null, event_id = null }) => ({
-    ...{ id, event_id, revokes_access },
+    id,
+    event_id,
+    revokes_access,
     ...(status === null ? { state } : { status }),
   }))
 }

@@ -98,7 +98,9 @@ export function holdingsIn(rows: readonly ItemRow[]): HoldingRow[] {
       return [{ ...said, plan_id, lasts, again, returned: returned ?? 0 }]
     })
     // The refunds and disputes are with the first item.
-    const [{ item: _, ...row } = undefined as never] = own.filter(({ refunds }) => refunds !== null).concat(own)
+    const first = own.find(({ refunds }) => refunds !== null) ?? own[0]
+    if (!first) return []
+    const { item: _, ...row } = first
     return [{ ...row, items }]
   })
 }
@@ -118,7 +120,13 @@ function purchaseIn(row: HoldingRow): PurchaseFact {
     row.disputes?.findLast((one) => one.state === 'lost') ?? row.disputes?.findLast((one) => one.state === 'open')
   const named = (one: Json) => ({ id: String(one.id), event_id: String(one.event_id) })
   return {
-    ...{ vendor, id, customer, status, ambiguous, event_id, items },
+    vendor,
+    id,
+    customer,
+    status,
+    ambiguous,
+    event_id,
+    items,
     livemode: livemode === null ? null : livemode === 1,
     paid_at: timeIn(row.paid_at),
     refund: refund

@@ -57,7 +57,7 @@ function bodyOf(first: Candidate, intent: Candidate | undefined, all: readonly N
   const [charge] = money.charges
   const disputes = settled(money.disputes)
   const back = returned(money, sale)
-  const lost = sumOf(disputes.filter(({ body }) => body.status === 'lost'))
+  const lost = totalOf(disputes.filter(({ body }) => body.status === 'lost'))
   const updated_at = all
     .filter(([part]) => part !== PARTS.link)
     .map(([, { body }]) => (body?.updated_at as string | undefined) ?? null)
@@ -121,7 +121,7 @@ function moneyIn(all: readonly Named[]): Money {
 }
 
 const isAfter = (a: string | null, b: string | null) => nanoseconds(a) > nanoseconds(b)
-const sumOf = (all: readonly { body: { amount?: number | null } }[]) =>
+const totalOf = (all: readonly { body: { amount?: number | null } }[]) =>
   all.reduce((sum, { body }) => sum + (body.amount ?? 0), 0)
 const stands = ({ body: { status } }: Winner<RefundPart>) => status === 'pending' || status === 'succeeded'
 const isOver = ({ body: { status } }: Winner<RefundPart>) => status === 'failed' || status === 'canceled'
@@ -145,9 +145,9 @@ function returned({ charges, refunds }: Money, sale: Partial<SalePart>): number 
           !isAfter(refund.body.created_at ?? refund.body.updated_at ?? null, at) &&
           (stands(refund) || (isOver(refund) && !isAfter(at, refund.body.updated_at ?? null))),
       )
-      return sum + Math.max(0, total - sumOf(counted))
+      return sum + Math.max(0, total - totalOf(counted))
     },
-    sumOf(refunds.filter(stands)),
+    totalOf(refunds.filter(stands)),
   )
 }
 

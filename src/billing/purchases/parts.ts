@@ -9,11 +9,11 @@ import { composed } from './compose'
  * order, repetitions and replays change nothing.
  */
 
-export type Parts = Map<string, Candidate[]>
+export type PurchaseParts = Map<string, Candidate[]>
 
 /** The candidates of a row by their parts. */
-export function partsIn(candidates: readonly Candidate[]): Parts {
-  const parts: Parts = new Map()
+export function partsIn(candidates: readonly Candidate[]): PurchaseParts {
+  const parts: PurchaseParts = new Map()
   for (const one of candidates) {
     if (one.part === undefined) continue
     const own = parts.get(one.part)
@@ -24,14 +24,14 @@ export function partsIn(candidates: readonly Candidate[]): Parts {
 }
 
 /** Adds events, or what was kept of them in another row, to a part. */
-export function addToPart(parts: Parts, part: string, added: readonly Candidate[]): void {
+export function addToPart(parts: PurchaseParts, part: string, added: readonly Candidate[]): void {
   let own = parts.get(part) ?? []
   for (const one of added) own = mergedState(own, { ...one, part }).candidates
   parts.set(part, own)
 }
 
 /** The row that these parts make. Beyond {@link MAX_PARTS}, those of the lowest ranks are dropped. */
-export function rowOfParts(all: Parts): ResolvedState {
+export function rowOfParts(all: PurchaseParts): ResolvedState {
   const kept = keptOf(all)
   const whole = composed(kept, all.size > MAX_PARTS)
   const doubtful = [...kept.values()].some((own) => own.length > 1 && mergedState(own, own[0] as Candidate).ambiguous)
@@ -40,7 +40,7 @@ export function rowOfParts(all: Parts): ResolvedState {
 }
 
 /** One more than are shown stays, so that a row whose parts were cut is known by their number. */
-function keptOf(all: Parts): Parts {
+function keptOf(all: PurchaseParts): PurchaseParts {
   if (all.size <= MAX_PARTS + 1) return all
   const ranked = [...all].sort(([a, [one]], [b, [other]]) => {
     const [left, right] = [placeOf(a, one), placeOf(b, other)]
