@@ -24,7 +24,7 @@ export const CustomerLink = named(
   'CustomerLink',
   z.object({
     vendor: z.string(),
-    id: z.string().describe("The vendor's id of the customer."),
+    id: z.string().describe("The vendor's id of the customer; or, of a guest, `guest:` and the id of the purchase."),
     ...linkFields,
     event_id: z.string().nullable().describe('The recorded event that says so; null for `manual` and without a link.'),
   }),
@@ -45,6 +45,9 @@ export const ListQuery = z.strictObject({
   linked: flagField.optional().describe('Whether the customer is linked to a consumer that exists.'),
   consumer: consumerName.optional().describe('A consumer: its id, or `ext:` and its external id.'),
   vendor: VendorField.optional(),
+  guests: flagField
+    .optional()
+    .describe('Whether to list guests whom nothing links yet: those who bought once without being a customer.'),
 })
 
 export const PinBody = named(

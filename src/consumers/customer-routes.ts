@@ -33,9 +33,14 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
     query(ListQuery),
     async (c) => {
       const sent = c.req.valid('query')
-      const { linked, vendor, consumer } = sent
+      const { linked, vendor, consumer, guests } = sent
       const list = paging('customers', sent, keyOf)
-      const asked = { linked, vendor, consumer: consumer === undefined ? undefined : (refOf(consumer) ?? undefined) }
+      const asked = {
+        linked,
+        vendor,
+        guests,
+        consumer: consumer === undefined ? undefined : (refOf(consumer) ?? undefined),
+      }
       const { rows } = await read(c, {
         rows: listLinks(c.get('rt').db, projectOf(c.get('actor')), asked, {
           before: list.before === null ? null : keyIn(list.before),

@@ -5,6 +5,7 @@ import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
 import { literals } from '../db/sql'
 import { EVENT_ID_LENGTH } from '../lib/ids'
+import { GUEST_NAMES } from '../vendors/guest'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { consumerIdOf, withEnd } from './read'
 import type { ConsumerRef } from './ref'
@@ -119,14 +120,26 @@ const NAMING = ['subscription', 'invoice', 'payment_method', 'purchase'] as cons
  * The customers that objects of a kind name, as a subquery: the first so many after `before`. Each step of the recursion finds
  * the next customer in the index, so a customer with many objects costs no more than one with few.
  */
-function namedBy(projectId: string, kind: (typeof NAMING)[number], before: CustomerKey | null, most: number): SQL {
+function namedBy(
+  projectId: string,
+  { kind, guests }: { kind: (typeof NAMING)[number]; guests: boolean },
+  before: CustomerKey | null,
+  most: number,
+): SQL {
   const first = (condition: SQL) => sql`(SELECT json_array(${o.customer}, ${o.vendor})
     FROM ${billingObjects} ${o} INDEXED BY billing_customer
     WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${literals([kind])} AND ${o.customer} IS NOT NULL AND ${condition}
     ORDER BY ${o.customer}, ${o.vendor} LIMIT 1)`
+  // Only purchases have guests. They are stepped over, because there may be many.
+  const [after, until] = [literals([GUEST_NAMES.after]), literals([GUEST_NAMES.before])]
+  const later = (customer: SQL) =>
+    kind !== 'purchase' || guests
+      ? first(sql`${o.customer} > ${customer}`)
+      : sql`coalesce(${first(sql`${o.customer} > ${customer} AND ${o.customer} < ${after}`)},
+          ${first(sql`${o.customer} > max(${customer}, ${until})`)})`
   // Two look-ups: SQLite would walk all objects of the customer to find what follows a pair.
   const next = (customer: SQL, vendor: SQL) => sql`coalesce(
-    ${first(sql`${o.customer} = ${customer} AND ${o.vendor} > ${vendor}`)}, ${first(sql`${o.customer} > ${customer}`)})`
+    ${first(sql`${o.customer} = ${customer} AND ${o.vendor} > ${vendor}`)}, ${later(customer)})`
   return sql`WITH RECURSIVE n(k) AS (
       SELECT ${next(sql`${before?.id ?? ''}`, sql`${before?.vendor ?? ''}`)}
       UNION ALL SELECT ${next(sql`k->>0`, sql`k->>1`)} FROM n WHERE k IS NOT NULL LIMIT ${most})
@@ -139,6 +152,8 @@ type Asked = {
   pinned?: boolean | undefined
   vendor?: string | undefined
   consumer?: ConsumerRef | undefined
+  /** Whether guests whom nothing links are among them: see vendors/guest.ts. */
+  guests?: boolean | undefined
 }
 
 /**
@@ -149,7 +164,7 @@ type Asked = {
 export function listLinks(
   db: Db,
   projectId: string,
-  { linked, pinned, vendor, consumer }: Asked,
+  { linked, pinned, vendor, consumer, guests = false }: Asked,
   { before, take }: { before: CustomerKey | null; take: number },
 ): Query<ListedCustomer[]> {
   const rest = and(
@@ -161,7 +176,7 @@ export function listLinks(
   const after = (id: SQL, of: SQL) =>
     before === null ? sql`1` : sql`(${id}, ${of}) > (${before.id}, ${before.vendor})`
   // A part of its own: a UNION of D1 has at most five, and a statement at most a hundred parameters.
-  const named = NAMING.map((kind) => sql`SELECT * FROM (${namedBy(projectId, kind, before, most)})`)
+  const named = NAMING.map((kind) => sql`SELECT * FROM (${namedBy(projectId, { kind, guests }, before, most)})`)
   const all = sql`
     SELECT * FROM (SELECT ${l.customer}, ${l.vendor} FROM ${customerLinks} ${l} NOT INDEXED
       WHERE ${l.project_id} = ${projectId} AND ${after(sql`${l.customer}`, sql`${l.vendor}`)}

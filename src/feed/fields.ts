@@ -6,6 +6,7 @@ import type { Scope } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { Holder, holderOf } from '../tenancy/holder'
+import { withoutGuest } from '../vendors/guest'
 import { DEFAULT_PAGE, MAX_NAMED_TYPE_LENGTH, MAX_NAMED_TYPES, MAX_PAGE, POLL_AFTER_S } from './limits'
 import type { AskedChanges, ChangesRead, FeedPosition, NumberedChange } from './read'
 import { CHANGE_OBJECTS, CHANGE_TYPES, type ChangeType, typesNamed } from './types'
@@ -198,7 +199,7 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
     object: { type: CHANGE_TYPES[type as ChangeType].object, id: change.id, vendor },
     revision,
     fields: fields && [...fields],
-    customer,
+    customer: withoutGuest(customer),
     consumer_id,
     former: former ? { customer: former.customer ?? null, consumer_id: former.consumer_id ?? null } : null,
     cause: presentCause(cause),

@@ -5,12 +5,16 @@ import { customersFrom, type ErasureRow, isErasure } from '../consumers/erasures
 import { CHUNK_ERASED } from '../consumers/limits'
 import { customerLinks, type ErasureCursor, erasures } from '../consumers/schema'
 import { type Db, type Query, raw } from '../db/client'
-import { json, jsonLists, valuesOf } from '../db/sql'
+import { json, jsonLists, literals, valuesOf } from '../db/sql'
+import { GUEST_NAMES } from '../vendors/guest'
 import { bodies, events, packedBodies, packedKeyOf, payloads, refs } from './schema'
 
 const e = alias(events, 'e')
 const l = alias(customerLinks, 'l')
 const r = alias(refs, 'r')
+/** What events refer to: the customer, or the payment of a guest, whom no event names. */
+const NAMED = sql`iif(${l.customer} > ${literals([GUEST_NAMES.after])} AND ${l.customer} < ${literals([GUEST_NAMES.before])},
+  substr(${l.customer}, ${sql.raw(String(GUEST_NAMES.after.length + 1))}), ${l.customer})`
 /** Other events of the same delivery. */
 const s = alias(events, 's')
 
@@ -34,7 +38,7 @@ export function selectEvents(db: Db, erasure: ErasureRow, at: ErasureCursor, flo
       blocked: sql<boolean>`${isOpen}`.mapWith(Boolean),
     },
     (fields) => sql`SELECT ${fields} ${from}
-      CROSS JOIN ${refs} ${r} ON ${r.project_id} = ${l.project_id} AND ${r.ref} = ${l.customer}
+      CROSS JOIN ${refs} ${r} ON ${r.project_id} = ${l.project_id} AND ${r.ref} = ${NAMED}
         AND ${r.event_id} > max(${floor}, CASE WHEN ${isReached} THEN ${at.id} ELSE '' END)
       CROSS JOIN ${events} ${e} ON ${e.project_id} = ${r.project_id} AND ${e.id} = ${r.event_id}
       WHERE ${where} AND ${e.summary}->>'$.vendor' = ${l.vendor} LIMIT ${CHUNK_ERASED}`,

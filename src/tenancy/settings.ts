@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { catalogKey, named } from '../http/fields'
 import { idPattern } from '../lib/ids'
+import { ITEM_KEYS } from '../vendors/purchase-parts'
 import {
   MAX_CONSUMER_KEY,
   MAX_CONSUMER_KEYS,
@@ -171,6 +172,18 @@ export const SETTINGS = {
     default: false,
     said: (count) => `subscriptions in test mode give ${count ? 'access' : 'no access'}`,
   }),
+  purchase_item_keys: inStore({
+    schema: z
+      .array(consumerKey)
+      .min(1)
+      .max(2)
+      .refine((keys) => new Set(keys).size === keys.length, 'must not name a key twice')
+      .describe(
+        'Under which keys the metadata of a payment has what was bought: first the key of its price, then the key of its product. Only read where the event itself has no items. A change applies to events that are processed from then on.',
+      ),
+    default: [...ITEM_KEYS],
+    said: (keys) => `keys of what was bought: ${keys.join(', ')}`,
+  }),
   purchase_rules: inStore({
     schema: purchaseRules.describe('What a one-time purchase gives after a refund or a dispute.'),
     default: RULES_UNSET,
@@ -204,6 +217,8 @@ type DecidedBy<D> = { [N in Name]: Declared[N]['decides'] extends D ? N : never 
 export type Settings = { [N in Name]: z.output<Declared[N]['schema']> }
 /** The settings that say how events link a vendor's customers to consumers. */
 export type LinkSettings = Pick<Settings, 'link_hints' | 'consumer_keys'>
+/** The settings that decide how events are read. */
+export type ReadingSettings = LinkSettings & Pick<Settings, 'purchase_item_keys'>
 /** The settings to change; the others stay. */
 export type SettingsChange = { [N in Name]?: Settings[N] | undefined }
 export type DirectoryChange = Pick<SettingsChange, DecidedBy<'directory'>>

@@ -72,14 +72,18 @@ export function soldItem(known: Partial<SoldItem>): SoldItem {
   }
 }
 
+/** The keys of metadata that say what was bought, if the project has not chosen others: first that of the price, then that of the product. */
+export const ITEM_KEYS = ['price_id', 'product_id'] as const
+
 /**
- * What the metadata of a payment says was bought, under `price_id` and `product_id`, with a `quantity`: only the project's own server writes it.
- * Null if it does not say it.
+ * What the metadata of a payment says was bought, with its `quantity`: only the project's own server writes it. Null if it does not say it.
+ *
+ * @param keys as {@link ITEM_KEYS}
  */
-export function itemsOfMetadata(metadata: unknown): SoldItem[] | null {
+export function itemsOfMetadata(metadata: unknown, keys: readonly string[]): SoldItem[] | null {
   if (!isObject(metadata)) return null
-  const price = word(metadata.price_id)
-  const product = word(metadata.product_id)
+  const [ofPrice = '', ofProduct = ''] = keys
+  const [price, product] = [word(metadata[ofPrice]), word(metadata[ofProduct])]
   if (price === null && product === null) return null
   const digits = /^\d{1,9}$/.exec(text(metadata.quantity) ?? String(integer(metadata.quantity) ?? ''))?.[0]
   return [soldItem({ price, product, quantity: digits === undefined ? 1 : Number(digits) })]

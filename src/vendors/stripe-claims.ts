@@ -1,4 +1,5 @@
 import { type CustomerClaim, claimedValues, claimsOf } from './claim'
+import { guestOf } from './guest'
 import { at, idOf, type Json, text } from './lib/json'
 
 /** The events of a checkout that is completed. Others cost a buyer nothing, so anybody can cause them for any address. */
@@ -20,7 +21,13 @@ export function stripeClaims(event: Json, keys: readonly string[]): CustomerClai
   if (type.startsWith('checkout.session.')) {
     if (!PAID.test(type) || text(at(object, 'payment_status')) === 'unpaid') return []
     const reference = text(at(object, 'client_reference_id'))
-    return claimsOf(customer, reference === null ? values : [...values, reference], 'checkout')
+    return claimsOf(customer ?? guestIn(object), reference === null ? values : [...values, reference], 'checkout')
   }
   return type.startsWith('customer.subscription.') ? claimsOf(customer, values, 'checkout') : []
+}
+
+/** Who paid once without being a customer. A checkout that made an invoice has a customer. */
+function guestIn(session: unknown): string | null {
+  const payment = idOf(at(session, 'payment_intent')) ?? text(at(session, 'id'))
+  return text(at(session, 'mode')) === 'payment' && payment !== null ? guestOf(payment) : null
 }

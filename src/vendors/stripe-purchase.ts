@@ -1,3 +1,4 @@
+import { guestOf } from './guest'
 import {
   boundedMetadata,
   type Cut,
@@ -15,7 +16,7 @@ import { isId } from './lib/read'
 import { isoSeconds } from './lib/time'
 import { MAX_LINE_TEXT_BYTES, MAX_LINES } from './limits'
 import { PARTS, type SalePart, type SoldItem } from './purchase'
-import { itemsOfMetadata, type MadePart, partSnapshot, saleWith, soldItem } from './purchase-parts'
+import { ITEM_KEYS, itemsOfMetadata, type MadePart, partSnapshot, saleWith, soldItem } from './purchase-parts'
 import type { PartSnapshot } from './snapshot'
 import { addedUp } from './stripe-invoice'
 import { charge, dispute, linkPart, paymentOf, refund } from './stripe-money'
@@ -25,20 +26,28 @@ import { isInvoiceReport, orderOf } from './stripe-shared'
  * The parts of purchases that an event of Stripe's describes. A charge or a PaymentIntent by itself sells nothing: those of a subscription's
  * renewal look the same. Money that comes back is kept with its payment, until a sale or an invoice of that payment is known.
  */
-export function stripeParts(event: Json, object: Json): PartSnapshot[] {
+export function stripeParts(event: Json, object: Json, itemKeys: readonly string[] = ITEM_KEYS): PartSnapshot[] {
   const made = madeOf({
     type: String(event.type),
     object,
     previous: at(event, 'data', 'previous_attributes'),
     updated_at: isoSeconds(event.created),
     livemode: flag(event.livemode),
+    itemKeys,
   }).filter(({ id }) => isId(id))
   if (made.length === 0) return []
   const order = orderOf(event, object)
   return made.map((one) => partSnapshot(order, one))
 }
 
-type Of = { type: string; object: Json; previous: unknown; updated_at: string | null; livemode: boolean | null }
+type Of = {
+  type: string
+  object: Json
+  previous: unknown
+  updated_at: string | null
+  livemode: boolean | null
+  itemKeys: readonly string[]
+}
 
 /** By the type of the object, and by the events in which it says something new. */
 function madeOf(of: Of): MadePart[] {
@@ -89,11 +98,13 @@ function session(of: Of): MadePart[] {
   const vendor_status = word(object.payment_status)
   const amount = (value: unknown) => moneyIn(value, object.currency)?.value ?? null
   const status = statusOf(vendor_status, type)
+  const id = payment ?? word(object.id) ?? ''
   const body = saleWith({
     ...commonOf(of, cut),
+    customer: buyerOf(object, id),
     status,
     vendor_status,
-    items: itemsOfSession(object, cut) ?? itemsOfMetadata(object.metadata),
+    items: itemsOfSession(object, cut) ?? itemsOfMetadata(object.metadata, of.itemKeys) ?? itemsOfLink(object),
     subtotal: amount(object.amount_subtotal),
     discount_amount: amount(at(object, 'total_details', 'amount_discount')),
     tax: amount(at(object, 'total_details', 'amount_tax')),
@@ -103,7 +114,7 @@ function session(of: Of): MadePart[] {
   })
   return [
     {
-      id: payment ?? word(object.id) ?? '',
+      id,
       part: PARTS.sale,
       body,
       terminal: status === 'paid' || status === 'failed',
@@ -111,6 +122,9 @@ function session(of: Of): MadePart[] {
     },
   ]
 }
+
+/** The customer, or the guest: in a checkout of a payment, Stripe makes a customer only if it is asked to. */
+const buyerOf = (object: Json, payment: string) => wordOf(object.customer) ?? guestOf(payment)
 
 /** Only the event says that a payment that takes days has failed. */
 function statusOf(payment: string | null, type: string): SalePart['status'] {
@@ -138,14 +152,22 @@ function itemsOfSession(object: Json, cut: Cut): SoldItem[] | null {
   )
 }
 
+/** A payment link sells what it always sells, so a plan can name the link. How many of it were bought is not known. */
+function itemsOfLink(session: Json): SoldItem[] | null {
+  const price = wordOf(session.payment_link)
+  return price === null ? null : [soldItem({ price })]
+}
+
 /** A payment whose metadata says what it is for. An old one that names an invoice is paid for that. */
 function intent(of: Of): MadePart[] {
   const { object } = of
-  const items = itemsOfMetadata(object.metadata)
+  const items = itemsOfMetadata(object.metadata, of.itemKeys)
   if (items === null || wordOf(object.invoice) !== null) return []
   const cut: Cut = { any: false }
+  const id = word(object.id) ?? ''
   const body = saleWith({
     ...commonOf(of, cut),
+    customer: buyerOf(object, id),
     status: 'paid',
     vendor_status: word(object.status),
     items,
@@ -154,7 +176,7 @@ function intent(of: Of): MadePart[] {
     payment_method: wordOf(object.payment_method),
     customer_email: word(object.receipt_email),
   })
-  return [{ id: word(object.id) ?? '', part: PARTS.intent, body, terminal: true, cut }]
+  return [{ id, part: PARTS.intent, body, terminal: true, cut }]
 }
 
 /** https://docs.stripe.com/api/invoice-payment/object */

@@ -44,12 +44,12 @@ export const stripe: Vendor = {
     return [decodeEvent(parseObject(body))]
   },
 
-  snapshots(event) {
+  snapshots(event, _, itemKeys) {
     if (event.object === THIN) return []
     const object = at(event, 'data', 'object')
     const kind = stateOf(required(event.type, 'type'), object)
     if (!isObject(object)) return []
-    return [...(kind ? [stripeSnapshot(event, object, kind)] : []), ...stripeParts(event, object)]
+    return [...(kind ? [stripeSnapshot(event, object, kind)] : []), ...stripeParts(event, object, itemKeys)]
   },
 
   asEvent(id, { kind, object, at }) {

@@ -3,8 +3,8 @@ import { newId } from '../../src/lib/ids'
 import { seal, sealContext } from '../../src/lib/seal'
 import { STORE } from '../harness'
 
-/** The key of the tests' deployment. */
-const KEYS = new Map([[1, utf8('k'.repeat(32))]])
+/** The encryption key of the tests' deployment. */
+export const KEY_RING = new Map([[1, utf8('k'.repeat(32))]])
 
 /** An endpoint with two secrets, written to the database. Nothing is sent to it. */
 export async function insertEndpoint(project: string, user: string, now = Date.now()) {
@@ -12,7 +12,7 @@ export async function insertEndpoint(project: string, user: string, now = Date.n
   const secrets = await Promise.all(
     ['first', 'second'].map(async () => {
       const secret = newId('sec', now)
-      const box = await seal(KEYS, `whsec_${btoa('s'.repeat(24))}`, sealContext(project, id, secret))
+      const box = await seal(KEY_RING, `whsec_${btoa('s'.repeat(24))}`, sealContext(project, id, secret))
       return { id: secret, hint: 'czcw', created_at: now, added_by: user, ...box }
     }),
   )

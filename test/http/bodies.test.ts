@@ -153,7 +153,7 @@ describe.each(BODIES.map((route, nth) => [nameOf(route), route, nth] as const))(
   // Of an object without the field: some fields may be missing, but not undefined, which JSON does not have.
   const required = fields.filter((field) => !z.object({ [field]: shape[field] as z.ZodType }).safeParse({}).success)
 
-  it('takes its sample, under any spelling of the content type', async () => {
+  it('takes its sample in as many bytes as a body may have, under any spelling of the content type', async () => {
     const types = [
       'application/json',
       'application/json; charset=utf-8',
@@ -168,11 +168,10 @@ describe.each(BODIES.map((route, nth) => [nameOf(route), route, nth] as const))(
       return send(world, route, options)
     }
     for (const type of inTurn(types, nth)) {
-      const answer = await take({ body: JSON.stringify(sample), headers: { 'Content-Type': type } })
+      const body = JSON.stringify(sample).padEnd(MAX_BODY_BYTES, ' ')
+      const answer = await take({ body, headers: { 'Content-Type': type } })
       expect(answer.status, `${type} ${answer.text}`).toBe(good)
     }
-    const padded = JSON.stringify(sample).padEnd(MAX_BODY_BYTES, ' ')
-    expect((await take({ body: padded })).status).toBe(good)
   })
 
   /** Whether all fields may be left out. */
@@ -271,7 +270,7 @@ describe.each(ROUTES.map((route, nth) => [nameOf(route), route, nth] as const))(
   }
 
   it('takes no parameter that it does not know', async () => {
-    for (const query of inTurn(UNKNOWN_PARAMETERS, nth, 3)) {
+    for (const query of inTurn(UNKNOWN_PARAMETERS, nth)) {
       const answer = await ask(query)
       problemOf(answer, 422, 'validation_failed', query)
       expect(answer.body.errors[0].code, query).toBe('unknown_field')

@@ -1,15 +1,16 @@
 import type { RouteEntry } from '../../src/http/openapi'
+import { vendorKeyContext } from '../../src/inbox/vendor-api/keys'
 import { newConnectionId, newId } from '../../src/lib/ids'
+import { seal } from '../../src/lib/seal'
 import { insertObjects } from '../billing/rows'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertErased } from '../consumers/rows'
 import { insertDevice } from '../devices/rows'
 import { insertDomain } from '../domains/rows'
-import { insertEndpoint } from '../endpoints/rows'
+import { insertEndpoint, KEY_RING } from '../endpoints/rows'
 import { insertGrants } from '../entitlements/rows'
 import {
   addMember,
-  call,
   changeAccount,
   DIRECTORY,
   deliver,
@@ -20,7 +21,6 @@ import {
   ORDINARY,
   STORE,
   STORE_NUMBER,
-  STRIPE_SECRET,
   stripeConnection,
   stripeEvent,
 } from '../harness'
@@ -42,24 +42,15 @@ export async function newWorld() {
   await changeAccount(WORLDS_KEY, { objects: { [event.id]: event }, writes: true, endpoints_most: 1000 })
   await keptVendorKey(project, connection.id, owner.user)
   const running = await keptImport(project, connection.id)
-  const idle = await keptConnection(project, owner.user)
-  const checked = (await stripeConnection(owner.token, project)).id as string
-  await call(`/platform/v1/billing/connections/${checked}/api-key`, {
-    method: 'PUT',
-    project,
-    token: owner.token,
-    json: { api_key: WORLDS_KEY },
-  })
-  const signed = (
-    await call('/platform/v1/billing/connections', {
-      method: 'POST',
-      project,
-      token: owner.token,
-      json: { vendor: 'hmac', name: 'HMAC', livemode: true },
-    })
-  ).body.id as string
-  const testing = (await stripeConnection(owner.token, project, STRIPE_SECRET, false)).id as string
-  const sessions = await call('/auth/sessions', { token: owner.token })
+  const idle = await keptConnection(project, { vendor: 'paddle', name: 'idle' })
+  await keptVendorKey(project, idle, owner.user, { state: 'ok' })
+  const checked = await keptConnection(project, { vendor: 'stripe', name: 'checked' })
+  await keptVendorKey(project, checked, owner.user, { state: 'ok', secret: WORLDS_KEY })
+  const signed = await keptConnection(project, { vendor: 'hmac', name: 'HMAC' })
+  const testing = await keptConnection(project, { vendor: 'stripe', name: 'testing', livemode: 0 })
+  const session = await DIRECTORY.prepare('SELECT id FROM sessions WHERE user_id = ?')
+    .bind(owner.user)
+    .first<string>('id')
   const replay = newId('rpl', Date.now())
   await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued) VALUES (?, ?, ?, 0)')
     .bind(project, replay, owner.user)
@@ -123,7 +114,7 @@ export async function newWorld() {
     other,
     connection,
     event: receipt.body.event_ids[0],
-    session: sessions.body.data[0].id,
+    session: session ?? '',
   }
 }
 
@@ -137,14 +128,24 @@ export function worldsByRoute() {
   }
 }
 
-/** The key of a connection, written to the database. Nothing opens it. */
-async function keptVendorKey(project: string, connection: string, user: string, state = 'refused'): Promise<void> {
-  await STORE.prepare(
-    `INSERT INTO vendor_keys (project_id, connection_id, key, box, hint, livemode, permissions, state, added_by, checked_at, created_at)
-     VALUES (?, ?, 1, '', 'test', 1, '{}', ?, ?, 1, 1)`,
-  )
-    .bind(project, connection, state, user)
-    .run()
+/** The key of a connection, written to the database. Nothing opens one without a secret. */
+async function keptVendorKey(
+  project_id: string,
+  connection_id: string,
+  user: string,
+  { state = 'refused', secret = '' }: { state?: string; secret?: string } = {},
+): Promise<void> {
+  const { key, box } = await seal(KEY_RING, secret, vendorKeyContext({ project_id, connection_id }))
+  await STORE.batch([
+    STORE.prepare(
+      `INSERT INTO vendor_keys (project_id, connection_id, key, box, hint, livemode, permissions, state, added_by, checked_at, created_at)
+       VALUES (?, ?, ?, ?, 'test', 1, '{}', ?, ?, 1, 1)`,
+    ).bind(project_id, connection_id, key, box, state, user),
+    STORE.prepare('INSERT INTO vendor_endpoints (project_id, connection_id, due_at) VALUES (?, ?, 9000000000000)').bind(
+      project_id,
+      connection_id,
+    ),
+  ])
 }
 
 /** An import of a connection, written to the database. Nothing reads a page of it. */
@@ -164,15 +165,17 @@ export async function keptImport(
   return id
 }
 
-/** A connection of Paddle with a key that the vendor knows, of which nothing runs. Nothing opens the key. */
-async function keptConnection(project: string, user: string): Promise<string> {
+/** A connection without a signing secret, written to the database. */
+async function keptConnection(
+  project: string,
+  { vendor, name, livemode = 1 }: { vendor: string; name: string; livemode?: number },
+): Promise<string> {
   const id = newConnectionId(Date.now(), STORE_NUMBER)
   await STORE.prepare(
-    `INSERT INTO connections (id, project_id, vendor, name, secrets, secrets_used, created_at) VALUES (?, ?, 'paddle', 'idle', '[]', '{}', 1)`,
+    `INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, secrets_used, created_at) VALUES (?, ?, ?, ?, ?, '[]', '{}', 1)`,
   )
-    .bind(id, project)
+    .bind(id, project, vendor, name, livemode)
     .run()
-  await keptVendorKey(project, id, user, 'ok')
   return id
 }
 

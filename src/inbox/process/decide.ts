@@ -1,6 +1,6 @@
 import { claimsIn, sameIdIn } from '../../consumers/claims'
 import { utf8 } from '../../lib/crypto'
-import type { LinkSettings } from '../../tenancy/settings'
+import type { ReadingSettings } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
 import type { CustomerClaim } from '../../vendors/claim'
 import { type EventError, fail } from '../../vendors/event-errors'
@@ -48,7 +48,7 @@ export type Recorded = { id: string; vendor: string } & Pick<Connection, 'livemo
 export function contentsOf(
   { id, vendor, livemode, customer_is_external_id }: Recorded,
   payload: Payload | undefined,
-  settings: LinkSettings,
+  settings: ReadingSettings,
 ): Contents {
   const known = vendorOf(vendor)
   if (!known) return useless(fail('vendor_unknown', `this version does not support the vendor ${vendor}`))
@@ -64,7 +64,9 @@ export function contentsOf(
     const [decoded] = events
     const content = decoded?.content
     if (!content) return { events, snapshots: [], claims: [], error: null }
-    const snapshots = (known.snapshots?.(content, decoded) ?? []).map((one) => withMode(one, livemode))
+    const snapshots = (known.snapshots?.(content, decoded, settings.purchase_item_keys) ?? []).map((one) =>
+      withMode(one, livemode),
+    )
     const claims = customer_is_external_id ? sameIdIn(decoded) : claimsIn(known, content, settings)
     return {
       events,

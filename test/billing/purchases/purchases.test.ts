@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../../harness'
 import { anId, type Fields, stripeEventOf, stripeInvoice, stripeSubscription, T0 } from '../payloads'
 import { type BillingWorld, billingWorld, type Shown } from '../world'
 import {
@@ -76,6 +77,33 @@ describe('a sale', () => {
       items_missing: false,
       items: [{ product: 'prod_1' }],
     })
+  })
+
+  it('takes its items from the keys of metadata that the project has chosen, and else from its payment link', async () => {
+    const [a, b, c] = [anId('pi'), anId('pi'), anId('pi')]
+    const choose = (purchase_item_keys: unknown) =>
+      call(`/platform/v1/projects/${world.project}`, {
+        method: 'PATCH',
+        token: world.owner.token,
+        json: { settings: { purchase_item_keys } },
+      })
+    for (const wrong of [[], ['sku', 'sku'], ['a', 'b', 'c'], ['a b'], 'sku'])
+      expect((await choose(wrong)).status, JSON.stringify(wrong)).toBe(422)
+    expect((await choose(['sku', 'line'])).status).toBe(200)
+    const metadata = { sku: 'price_1', line: 'prod_1', price_id: 'price_2', quantity: 2 }
+    const [, , third] = await world.deliver(
+      sold({ payment_intent: a, metadata, payment_link: 'plink_1' }),
+      sold({ payment_intent: b, metadata: { price_id: 'price_2' }, payment_link: 'plink_1' }),
+      sold({ payment_intent: c, metadata: { price_id: 'price_2' } }),
+    )
+    expect((await one(a)).items).toMatchObject([{ price: 'price_1', product: 'prod_1', quantity: 2 }])
+    expect((await one(b)).items).toMatchObject([{ price: 'plink_1', product: null, quantity: null }])
+    expect((await one(c)).items).toBeNull()
+    // A replay reads an event again, with the keys of then.
+    await choose(['price_id', 'product_id'])
+    await world.api(`/webhooks/${third}/replay`, { method: 'POST' })
+    await world.queue.pump()
+    expect((await one(c)).items).toMatchObject([{ price: 'price_2', quantity: 1 }])
   })
 
   it('that takes days is pending until it is paid or has failed', async () => {
