@@ -1,7 +1,7 @@
 import type { RouteEntry } from '../../src/http/openapi'
 import { vendorKeyContext } from '../../src/inbox/vendor-api/keys'
 import { newConnectionId, newId } from '../../src/lib/ids'
-import { seal } from '../../src/lib/seal'
+import { seal, sealContext } from '../../src/lib/seal'
 import { insertObjects } from '../billing/rows'
 import { insertFeatures, insertPlan } from '../catalog/rows'
 import { insertConsumer, insertErased } from '../consumers/rows'
@@ -21,6 +21,7 @@ import {
   ORDINARY,
   STORE,
   STORE_NUMBER,
+  STRIPE_SECRET,
   stripeConnection,
   stripeEvent,
 } from '../harness'
@@ -47,7 +48,12 @@ export async function newWorld() {
   const checked = await keptConnection(project, { vendor: 'stripe', name: 'checked' })
   await keptVendorKey(project, checked, owner.user, { state: 'ok', secret: WORLDS_KEY })
   const signed = await keptConnection(project, { vendor: 'hmac', name: 'HMAC' })
-  const testing = await keptConnection(project, { vendor: 'stripe', name: 'testing', livemode: 0 })
+  const testing = await keptConnection(project, {
+    vendor: 'stripe',
+    name: 'testing',
+    livemode: 0,
+    secret: STRIPE_SECRET,
+  })
   const session = await DIRECTORY.prepare('SELECT id FROM sessions WHERE user_id = ?')
     .bind(owner.user)
     .first<string>('id')
@@ -165,16 +171,23 @@ export async function keptImport(
   return id
 }
 
-/** A connection without a signing secret, written to the database. */
+/** A connection, written to the database: with a signing secret, or without one. */
 async function keptConnection(
   project: string,
-  { vendor, name, livemode = 1 }: { vendor: string; name: string; livemode?: number },
+  { vendor, name, livemode = 1, secret }: { vendor: string; name: string; livemode?: number; secret?: string },
 ): Promise<string> {
   const id = newConnectionId(Date.now(), STORE_NUMBER)
+  const own = newId('sec', Date.now())
+  const sealed = secret && {
+    id: own,
+    hint: 'only',
+    created_at: 1,
+    ...(await seal(KEY_RING, secret, sealContext(project, id, own))),
+  }
   await STORE.prepare(
-    `INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, secrets_used, created_at) VALUES (?, ?, ?, ?, ?, '[]', '{}', 1)`,
+    `INSERT INTO connections (id, project_id, vendor, name, livemode, secrets, secrets_used, created_at) VALUES (?, ?, ?, ?, ?, ?, '{}', 1)`,
   )
-    .bind(id, project, vendor, name, livemode)
+    .bind(id, project, vendor, name, livemode, JSON.stringify(sealed ? [sealed] : []))
     .run()
   return id
 }
