@@ -54,6 +54,9 @@ export const billingObjects = sqliteTable(
     index('billing_changed').on(t.project_id, t.kind, t.updated, t.vendor_id, t.vendor).where(sql`updated IS NOT NULL`),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),
     index('billing_incomplete').on(t.project_id, t.kind).where(sql`incomplete = 1`),
+    index('billing_items_missing')
+      .on(t.project_id, t.kind)
+      .where(sql`kind = 'purchase' AND candidates ->> '$[0].body.items_missing' = 1`),
     index('billing_unknown').on(t.project_id, t.kind).where(sql`kind = 'subscription' AND status = 'unknown'`),
   ],
 )

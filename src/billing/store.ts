@@ -260,13 +260,17 @@ export function isStale(error: unknown): boolean {
 const MARKS = {
   ambiguous: { index: sql`billing_ambiguous`, is: sql`${billingObjects.ambiguous} = 1` },
   incomplete: { index: sql`billing_incomplete`, is: sql`${billingObjects.incomplete} = 1` },
+  items_missing: {
+    index: sql`billing_items_missing`,
+    is: sql`${billingObjects.kind} = 'purchase' AND ${billingObjects.candidates} ->> '$[0].body.items_missing' = 1`,
+  },
   unknown: {
     index: sql`billing_unknown`,
     is: sql`${billingObjects.kind} = 'subscription' AND ${billingObjects.status} = 'unknown'`,
   },
 }
 
-/** Counts the project's objects that are ambiguous or incomplete, or its subscriptions of an unknown status, up to a bound. */
+/** Counts the project's objects with a mark, up to a bound. */
 export function countMarked(db: Db, projectId: string, mark: keyof typeof MARKS, bound: number) {
   const { index, is } = MARKS[mark]
   const marked = and(eq(billingObjects.project_id, projectId), is)

@@ -85,6 +85,9 @@ export const Health = named(
     incomplete_objects: count.describe(
       'Billing objects with a list that was cut off. They have `incomplete: true`; the vendor has the whole list.',
     ),
+    items_missing: count.describe(
+      'Purchases of which no event says what was bought. They give nothing until an event says it.',
+    ),
     unknown_statuses: count.describe(
       'Subscriptions whose vendor uses a status that this version does not know. They give no access.',
     ),
@@ -123,6 +126,7 @@ export const Health = named(
     queue_backlog: 0,
     ambiguous_objects: 0,
     incomplete_objects: 0,
+    items_missing: 0,
     unknown_statuses: 0,
     secrets_to_reseal: 0,
   },
@@ -174,6 +178,7 @@ export async function readHealth(
     queue_backlog,
     ambiguous_objects: found.ambiguous[0]?.n ?? 0,
     incomplete_objects: found.incomplete[0]?.n ?? 0,
+    items_missing: found.items_missing[0]?.n ?? 0,
     unknown_statuses: found.unknown[0]?.n ?? 0,
     secrets_to_reseal: beside === null ? null : beside + (found.to_reseal[0]?.n ?? 0),
   }

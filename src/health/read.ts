@@ -58,6 +58,7 @@ export function snapshot(
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
+    items_missing: countMarked(db, projectId, 'items_missing', MAX_COUNTED),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),
     to_reseal: countToReseal(db, sealedIn(store), projectId, newest_key),
   }

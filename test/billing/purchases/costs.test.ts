@@ -42,8 +42,11 @@ async function costOf(world: BillingWorld, events: readonly object[]) {
 }
 
 const each = (make: (n: number) => object) => Array.from({ length: BATCH }, (_, n) => make(n))
-const sale = (payment_intent: string) =>
-  stripeEventOf('checkout.session.completed', stripeSession({ payment_intent, customer: `cus_${payment_intent}` }))
+const sale = (payment_intent: string, metadata: object = { price_id: 'price_1' }) =>
+  stripeEventOf(
+    'checkout.session.completed',
+    stripeSession({ payment_intent, customer: `cus_${payment_intent}`, metadata }),
+  )
 
 describe('a batch of 100 events of 100 payments', () => {
   it('writes 3 rows an event for sales, 2 for refunds of what is known, 1 for those of what is not', async () => {
@@ -57,6 +60,14 @@ describe('a batch of 100 events of 100 payments', () => {
         each((n) => sale(payment(n))),
       ),
     ).toMatchObject({ trips: 3, beyond: 3 })
+    // What was bought is not said: one more, which health counts.
+    expect(
+      await costOf(
+        world,
+        each((n) => sale(`${payment(n)}_unsaid`, {})),
+      ),
+    ).toMatchObject({ trips: 3, beyond: 4 })
+    expect((await world.api('/webhooks/health')).body.items_missing).toBe(BATCH + 1)
     const known = await costOf(world, refunds(T0 + 60))
     expect(known).toMatchObject({ trips: 3, beyond: 2 })
     expect(known.read).toBeLessThan(70)

@@ -1,0 +1,1 @@
+CREATE INDEX `billing_items_missing` ON `billing_objects` (`project_id`,`kind`) WHERE kind = 'purchase' AND candidates ->> '$[0].body.items_missing' = 1;
