@@ -39,6 +39,8 @@ type Fate = {
   vendor?: 'paddle'
   refund?: number
   refundFails?: true
+  /** Whether another refund was tried later, and failed. */
+  another?: true
   dispute?: string
   sale?: Fields
   livemode?: false
@@ -50,6 +52,7 @@ export const FATES: Record<string, Fate> = {
   'returned in part': { status: 'partially_refunded', refund: 900 },
   'returned in full': { status: 'refunded', refund: 4900 },
   'a refund that failed': { status: 'paid', refund: 4900, refundFails: true },
+  'returned in full, and one more refund that failed': { status: 'refunded', refund: 4900, another: true },
   'an inquiry': { status: 'paid', dispute: 'warning_needs_response' },
   disputed: { status: 'disputed', dispute: 'under_review' },
   'returned in part, then disputed': { status: 'disputed', refund: 900, dispute: 'under_review' },
@@ -110,11 +113,11 @@ const piecesOf = ({ price, quantity, second }: Sold) => [
 ]
 
 /** An event of a purchase, and what it is about. */
-export type Told = { of: Sold; about: 'sale' | 'refund' | 'dispute'; event: object }
+export type Told = { of: Sold; about: 'sale' | 'refund' | 'dispute' | 'other'; event: object }
 
 /** The events of a purchase, in the order in which they happen: a day apart each. */
 export function eventsOf(one: Sold): Told[] {
-  const { refund, refundFails, dispute } = fateOf(one)
+  const { refund, refundFails, another, dispute } = fateOf(one)
   const told = (about: Told['about'], ...events: object[]) => events.map((event): Told => ({ of: one, about, event }))
   return vendorOf(one) === 'paddle'
     ? [
@@ -126,6 +129,7 @@ export function eventsOf(one: Sold): Told[] {
         ...told('sale', stripeSold(one)),
         ...(refund ? told('refund', stripeBack(one, refund, 'succeeded')) : []),
         ...(refund && refundFails ? told('refund', stripeBack(one, refund, 'failed')) : []),
+        ...(another ? told('other', stripeBack(one, 900, 'failed', `re_${one.id}_more`)) : []),
         ...(dispute ? told('dispute', stripeDisputed(one, null), stripeDisputed(one, dispute)) : []),
       ]
 }
@@ -145,8 +149,13 @@ function stripeSold(one: Sold): object {
   return { ...event, livemode }
 }
 
-function stripeBack({ id, day }: Sold, amount: number, status: 'succeeded' | 'failed'): object {
-  const object = stripeRefund(id, { id: `re_${id}`, amount, status, created: secondsAt(day + 1) })
+function stripeBack(
+  { id: payment, day }: Sold,
+  amount: number,
+  status: 'succeeded' | 'failed',
+  id = `re_${payment}`,
+): object {
+  const object = stripeRefund(payment, { id, amount, status, created: secondsAt(day + 1) })
   return status === 'failed'
     ? stripeEventOf('refund.failed', object, { at: secondsAt(day + 2) })
     : stripeEventOf('refund.created', object, { at: secondsAt(day + 1) })
