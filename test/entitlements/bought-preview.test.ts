@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import type * as z from 'zod'
+import { MAX_CHANGES } from '../../src/entitlements/limits'
 import type { PlanPreview } from '../../src/entitlements/preview-routes'
-import { amountOf } from '../../src/entitlements/resolve'
 import { DEFAULTS } from '../../src/tenancy/settings'
 import { shuffled } from '../billing/shuffle'
 import { stopClock } from '../clock'
 import { cases, inTurn } from '../harness'
 import { dayAt, detailsOf, PAIRS } from './bought'
-import { type BoughtWorld, boughtWorld, KEYS, type PlanKey, planned, play } from './bought-play'
+import { type BoughtWorld, boughtWorld, KEYS, type PlanKey, type Played, planned, play } from './bought-play'
 
 /* The preview of a change of a plan says what checks before and after the change show, for purchases of every kind. */
 
@@ -42,33 +42,54 @@ beforeAll(async () => {
   world = await boughtWorld()
 })
 
-type Told = { value: unknown; allowed: boolean }
+type Answer = { value: unknown; allowed: boolean }
+type Difference = { consumer: string; feature: string; from: Answer; to: Answer }
+type Everyone = Pick<Played, 'people' | 'ids'>
 
-/** @returns what the preview said, and what has become different for whom */
-async function change(plan: PlanKey, json: object, { people, ids }: { people: string[]; ids: string[] }) {
+/** Changes a plan. @returns what the preview said, and what has become different */
+async function change(plan: PlanKey, json: object, { people, ids }: Everyone) {
   const path = `/billing/plans/${world.plans[plan]}`
   const before = await world.checked(people, DAY)
-  const { body, text } = await world.ask<z.infer<typeof PlanPreview>>('POST', `${path}/preview`, { json })
+  const preview = await world.ask<z.infer<typeof PlanPreview>>('POST', `${path}/preview`, { json })
+  expect([preview.status, preview.body.has_more], preview.text).toEqual([200, false])
   const patched = await world.ask('PATCH', path, { json })
-  expect([patched.status, body.has_more], patched.text + text).toEqual([200, false])
+  expect(patched.status, patched.text).toBe(200)
   const after = await world.checked(people, DAY)
-  const changes = ids
-    .flatMap((consumer, n) =>
-      KEYS.map((feature) => ({
-        consumer,
-        feature,
-        from: before[n]?.[feature] as Told,
-        to: after[n]?.[feature] as Told,
-      })),
-    )
-    .filter(({ from, to }) => JSON.stringify(from.value) !== JSON.stringify(to.value))
-  return { body, changes }
+  const all = ids.flatMap((consumer, n) =>
+    KEYS.map((feature): Difference => {
+      return { consumer, feature, from: before[n]?.[feature] as Answer, to: after[n]?.[feature] as Answer }
+    }),
+  )
+  const isDifferent = ({ from, to }: Difference) => JSON.stringify(from.value) !== JSON.stringify(to.value)
+  return { said: preview.body, differences: all.filter(isDifferent) }
 }
 
-const amount = ({ value, allowed }: Told) => (typeof value === 'number' ? amountOf(value) : Number(allowed))
+/** How many consumers have more of each feature, or, with -1, less. A config is neither. */
+function countOf(differences: readonly Difference[], sign: 1 | -1) {
+  const amount = ({ value, allowed }: Answer) => (typeof value === 'number' ? value : Number(allowed))
+  const those = differences.filter(({ from, to }) => Math.sign(amount(to) - amount(from)) === sign)
+  const byFeature = Map.groupBy(those, ({ feature }) => feature)
+  return Object.fromEntries([...byFeature].map(([feature, own]) => [feature, own.length]))
+}
+
+async function compare(what: string, plan: PlanKey, json: object, everyone: Everyone): Promise<number> {
+  const { said, differences } = await change(plan, json, everyone)
+  const { affected, gains, losses } = said
+  expect({ what, affected, gains, losses }).toEqual({
+    what,
+    affected: new Set(differences.map(({ consumer }) => consumer)).size,
+    gains: countOf(differences, 1),
+    losses: countOf(differences, -1),
+  })
+  const listed = differences.map(({ from, to, ...one }) => ({ ...one, from: from.value, to: to.value }))
+  const changes = said.changes.map(({ vendor: _, customer: __, ...one }) => one)
+  expect(listed).toEqual(expect.arrayContaining(changes))
+  expect(changes).toHaveLength(Math.min(listed.length, MAX_CHANGES))
+  return listed.length
+}
 
 it('says who gains, who loses, and what', async () => {
-  const everyone = { people: [] as string[], ids: [] as string[] }
+  const everyone: Everyone = { people: [], ids: [] }
   let differing = 0
   await world.setRules(DEFAULTS.purchase_rules)
   await fc.assert(
@@ -78,29 +99,8 @@ it('says who gains, who loses, and what', async () => {
       everyone.ids.push(...ids)
       for (const [what, plan, changed] of CHANGES) {
         const { prices, features } = planned(plan)
-        // The change, and back.
-        for (const json of [changed(prices), { prices, features }]) {
-          const { body, changes } = await change(plan, json, everyone)
-          const count = (of: (more: number) => boolean) => {
-            const those = Map.groupBy(
-              changes.filter(({ from, to }) => of(amount(to) - amount(from))),
-              ({ feature }) => feature,
-            )
-            return Object.fromEntries([...those].map(([feature, all]) => [feature, all.length]))
-          }
-          const { affected, gains, losses } = body
-          expect({ what, affected, gains, losses }).toEqual({
-            what,
-            affected: new Set(changes.map(({ consumer }) => consumer)).size,
-            gains: count((more) => more > 0),
-            losses: count((more) => more < 0),
-          })
-          const listed = changes.map(({ from, to, ...one }) => ({ ...one, from: from.value, to: to.value }))
-          const said = body.changes.map(({ vendor: _, customer: __, ...one }) => one)
-          expect(listed).toEqual(expect.arrayContaining(said))
-          expect(said).toHaveLength(Math.min(listed.length, 50))
-          differing += listed.length
-        }
+        differing += await compare(what, plan, changed(prices), everyone)
+        differing += await compare(`back: ${what}`, plan, { prices, features }, everyone)
       }
     }),
     { numRuns: cases(5), endOnFailure: true },

@@ -78,8 +78,9 @@ export const FATES: Record<string, Fate> = {
   'by Paddle, charged back': { status: 'charged_back', vendor: 'paddle', dispute: 'chargeback' },
 }
 
-/** Each price with each fate. */
-export const PAIRS = PRICES.flatMap((price) => Object.keys(FATES).map((fate) => ({ price, fate })))
+const EACH = PRICES.flatMap((price) => Object.keys(FATES).map((fate) => ({ price, fate })))
+/** Each price with each fate, mixed, so that a part of them has many of both: 79 is a prime number. */
+export const PAIRS = EACH.map((_, n) => EACH[(n * 79) % EACH.length] as (typeof EACH)[number])
 type Pair = (typeof PAIRS)[number]
 
 /** How these are bought: by whom, on which day, how many, and together with what. */
