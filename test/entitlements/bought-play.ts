@@ -86,15 +86,17 @@ export async function boughtWorld() {
   }
 }
 export type BoughtWorld = Awaited<ReturnType<typeof boughtWorld>>
-type Checked = Awaited<ReturnType<BoughtWorld['checked']>>
+type Explained = Awaited<ReturnType<BoughtWorld['one']>>['features']
 
-/** Consumers by their external ids, in this order: their own ids, what they were told halfway, and what a person says that they have in the end. */
-export type Played = { people: string[]; ids: string[]; halfway: Checked; holders: ConsumerFacts[] }
+/** Consumers by their external ids, in this order: their own ids, what was explained halfway, and what a person says that they have in the end. */
+export type Played = { people: string[]; ids: string[]; halfway: (Explained | null)[]; holders: ConsumerFacts[] }
 
+/** @param asked which of the consumers are asked about halfway */
 export async function play(
   world: BoughtWorld,
   details: readonly Details[],
   inOrder: (events: readonly Told[]) => readonly Told[],
+  asked: readonly number[] = [],
 ): Promise<Played> {
   const run = newId('evt', Date.now()).slice(-8)
   const people = Array.from({ length: PEOPLE }, (_, n) => `p${n}_${run}`)
@@ -119,7 +121,9 @@ export async function play(
   }
   setClock(dayAt(HALFWAY) - HOUR)
   await deliver(order.slice(0, half))
-  const halfway = await world.checked(people, HALFWAY)
+  setClock(dayAt(HALFWAY))
+  const halfway: Played['halfway'] = people.map(() => null)
+  for (const n of asked) halfway[n] = (await world.one(`ext:${people[n]}`, '?explain=true')).features
   setClock(dayAt(DONE) - HOUR)
   await deliver(order.slice(half))
   const facts = sold.map((one): PurchaseFact => {
