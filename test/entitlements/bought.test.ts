@@ -97,11 +97,11 @@ describe('purchases whose events come', () => {
             await world.setRules(one)
             for (const day of inTurn(ASKED, nth + n)) {
               await compareChecks(played, one, day)
-              for (const person of inTurn(everyone, nth + n)) await compareExplained(played, person, one, day)
+              await compareExplained(played, (nth + n + day) % PEOPLE, one, day)
             }
           }
         }),
-        { numRuns: cases(5), endOnFailure: true },
+        { numRuns: cases(3), endOnFailure: true },
       )
     },
     240_000,

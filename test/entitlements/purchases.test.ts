@@ -159,6 +159,18 @@ it('explains by which event a purchase gives nothing, and what gives nothing any
   expect(after.find(({ id }) => id === 'pi_5')?.why_not).toBe('Returned in full.')
 })
 
+it('explains an earlier time by the newest event of then, whichever came last', async () => {
+  setClock(START + 2 * DAY)
+  const [part] = await world.deliver(refunded('pi_1', 2, { id: 're_part', amount: 900 }))
+  setClock(START + 3 * DAY)
+  await world.deliver(sold('pi_1', 'price_life', 0))
+  setClock(START + 8 * DAY)
+  const [rest] = await world.deliver(refunded('pi_1', 8, { amount: 4000 }))
+  const eventAt = async (query: string) =>
+    (await world.one('ext:ada', `?explain=true${query}`)).features.sso?.sources?.[0]?.event_id
+  expect([await eventAt(''), await eventAt(`&at=${iso(4)}`)]).toEqual([rest, part])
+})
+
 it('a preview says who gains and who loses by a mapping that lasts', async () => {
   await world.deliver(sold('pi_1', 'price_without', 0))
   setClock(START + DAY)
