@@ -6,16 +6,16 @@ import { HOUR } from '../../src/lib/time'
 import { setClock } from '../clock'
 import { ofCustomer } from '../consumers/events'
 import {
-  customerOf,
-  type Details,
+  buyerOf,
   dayAt,
   eventsOf,
   factOf,
   PEOPLE,
-  PRICES,
+  type Sale,
+  type SaleEvent,
+  SOLD_PRICES,
   type Sold,
-  type Told,
-  vendorOf,
+  sellerOf,
 } from './bought'
 import { entitlementWorld } from './world'
 
@@ -27,16 +27,11 @@ const FEATURES = [
   { key: 'sum', type: 'quantity' as const, combine: 'sum' as const },
   { key: 'conf', type: 'config' as const, combine: null },
 ]
-export const KEYS = FEATURES.map(({ key }) => key)
+export const FEATURE_KEYS = FEATURES.map(({ key }) => key)
+const once = (value: unknown) => ({ value, per_seat: false })
 const PLANS = {
-  low: {
-    rank: 1,
-    features: { flag: { value: true }, most: { value: 2, per_seat: true }, sum: { value: 10 } },
-  },
-  high: {
-    rank: 2,
-    features: { most: { value: 5 }, sum: { value: 100, per_seat: true }, conf: { value: 'high' } },
-  },
+  low: { rank: 1, features: { flag: once(true), most: { value: 2, per_seat: true }, sum: once(10) } },
+  high: { rank: 2, features: { most: once(5), sum: { value: 100, per_seat: true }, conf: once('high') } },
 }
 export type PlanKey = keyof typeof PLANS
 export const PLAN_KEYS = ['low', 'high'] as const satisfies PlanKey[]
@@ -47,7 +42,7 @@ export const [HALFWAY, DONE] = [70, 71]
 /** A plan as it was made. */
 export const planned = (key: PlanKey) => ({
   ...PLANS[key],
-  prices: PRICES.filter(({ plan }) => plan === key).flatMap(({ ref, lasts, again }) =>
+  prices: SOLD_PRICES.filter(({ plan }) => plan === key).flatMap(({ ref, lasts, again }) =>
     ['stripe', 'paddle'].map((vendor) => ({ vendor, ref, ...(lasts && { lasts }), ...(again && { again }) })),
   ),
 })
@@ -78,7 +73,7 @@ export async function boughtWorld() {
       setClock(dayAt(day))
       const { body, text } = await world.check(
         people.map((name) => `ext:${name}`),
-        KEYS,
+        FEATURE_KEYS,
       )
       expect(body.data, text).toHaveLength(people.length)
       return body.data.map(({ features }) => features)
@@ -92,30 +87,30 @@ type Explained = Awaited<ReturnType<BoughtWorld['one']>>['features']
 export type Played = { people: string[]; ids: string[]; halfway: (Explained | null)[]; holders: ConsumerFacts[] }
 
 /** @param asked which of the consumers are asked about halfway */
-export async function play(
+export async function playSales(
   world: BoughtWorld,
-  details: readonly Details[],
-  inOrder: (events: readonly Told[]) => readonly Told[],
+  details: readonly Sale[],
+  inOrder: (events: readonly SaleEvent[]) => readonly SaleEvent[],
   asked: readonly number[] = [],
 ): Promise<Played> {
   const run = newId('evt', Date.now()).slice(-8)
   const people = Array.from({ length: PEOPLE }, (_, n) => `p${n}_${run}`)
-  const customerBy = (one: Details) => customerOf(vendorOf(one), people[one.person] ?? '')
+  const customerBy = (one: Sale) => buyerOf(sellerOf(one), people[one.person] ?? '')
   const sold = details.map((one, n): Sold => {
-    return { ...one, id: `${vendorOf(one) === 'paddle' ? 'txn' : 'pi'}_${n}_${run}`, customer: customerBy(one) }
+    return { ...one, id: `${sellerOf(one) === 'paddle' ? 'txn' : 'pi'}_${n}_${run}`, customer: customerBy(one) }
   })
   setClock(dayAt(0))
   const ids: string[] = []
   for (const name of people) {
     ids.push((await world.consumers.put(name)).body.id)
-    await world.send(ofCustomer(customerOf('stripe', name), name))
-    await world.consumers.pin(customerOf('paddle', name), `ext:${name}`, 'paddle')
+    await world.send(ofCustomer(buyerOf('stripe', name), name))
+    await world.consumers.pin(buyerOf('paddle', name), `ext:${name}`, 'paddle')
   }
   const told = sold.flatMap(eventsOf)
   const order = inOrder(told)
   const half = Math.floor(order.length / 2)
-  const records = new Map<Told, string>()
-  const deliver = async (some: readonly Told[]) => {
+  const records = new Map<SaleEvent, string>()
+  const deliver = async (some: readonly SaleEvent[]) => {
     const recorded = await world.deliverTogether(some.map(({ event }) => event))
     for (const [n, one] of some.entries()) records.set(one, recorded[n] ?? '')
   }
@@ -132,7 +127,7 @@ export async function play(
     return factOf(one, recorded, (key) => world.plans[key])
   })
   const holders = people.map((name): ConsumerFacts => {
-    const customers = ['stripe', 'paddle'].map((vendor) => customerOf(vendor, name))
+    const customers = ['stripe', 'paddle'].map((vendor) => buyerOf(vendor, name))
     const purchases = facts.filter(({ customer }) => customers.includes(customer ?? ''))
     return { state: 'active', subscriptions: [], purchases, grants: [] }
   })

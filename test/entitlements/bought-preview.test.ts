@@ -7,8 +7,16 @@ import { DEFAULTS } from '../../src/tenancy/settings'
 import { shuffled } from '../billing/shuffle'
 import { stopClock } from '../clock'
 import { cases, inTurn } from '../harness'
-import { dayAt, detailsOf, PAIRS } from './bought'
-import { type BoughtWorld, boughtWorld, KEYS, type PlanKey, type Played, planned, play } from './bought-play'
+import { dayAt, PAIRS, SHARE, salesOf } from './bought'
+import {
+  type BoughtWorld,
+  boughtWorld,
+  FEATURE_KEYS,
+  type PlanKey,
+  type Played,
+  planned,
+  playSales,
+} from './bought-play'
 
 /* The preview of a change of a plan says what checks before and after the change show, for purchases of every kind. */
 
@@ -56,7 +64,7 @@ async function change(plan: PlanKey, json: object, { people, ids }: Everyone) {
   expect(patched.status, patched.text).toBe(200)
   const after = await world.checked(people, DAY)
   const all = ids.flatMap((consumer, n) =>
-    KEYS.map((feature): Difference => {
+    FEATURE_KEYS.map((feature): Difference => {
       return { consumer, feature, from: before[n]?.[feature] as Answer, to: after[n]?.[feature] as Answer }
     }),
   )
@@ -93,8 +101,8 @@ it('says who gains, who loses, and what', async () => {
   let differing = 0
   await world.setRules(DEFAULTS.purchase_rules)
   await fc.assert(
-    fc.asyncProperty(detailsOf(inTurn(PAIRS, 1, Math.ceil(PAIRS.length / 3))), async (details) => {
-      const { people, ids } = await play(world, details, shuffled)
+    fc.asyncProperty(salesOf(inTurn(PAIRS, 3, SHARE)), async (details) => {
+      const { people, ids } = await playSales(world, details, shuffled)
       everyone.people.push(...people)
       everyone.ids.push(...ids)
       for (const [what, plan, changed] of CHANGES) {

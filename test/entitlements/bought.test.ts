@@ -8,8 +8,17 @@ import { DEFAULTS } from '../../src/tenancy/settings'
 import { shuffled } from '../billing/shuffle'
 import { setClock, stopClock } from '../clock'
 import { cases, inTurn } from '../harness'
-import { dayAt, detailsOf, PAIRS, PEOPLE, type Told } from './bought'
-import { type BoughtWorld, boughtWorld, catalogBy, DONE, HALFWAY, KEYS, type Played, play } from './bought-play'
+import { dayAt, PAIRS, PEOPLE, type SaleEvent, SHARE, salesOf } from './bought'
+import {
+  type BoughtWorld,
+  boughtWorld,
+  catalogBy,
+  DONE,
+  FEATURE_KEYS,
+  HALFWAY,
+  type Played,
+  playSales,
+} from './bought-play'
 
 /*
  * What purchases give, by the database and in memory: the answers after real deliveries are compared with those of the resolver for facts that the
@@ -26,7 +35,7 @@ const RULES = (['keep', 'end'] as const).flatMap((refunded_part) =>
     ),
   ),
 )
-const ORDERS: [name: string, inOrder: (events: readonly Told[]) => readonly Told[]][] = [
+const ORDERS: [name: string, inOrder: (events: readonly SaleEvent[]) => readonly SaleEvent[]][] = [
   ['as they happened', (events) => events],
   ['the other way round', (events) => events.toReversed()],
   ['in no order', shuffled],
@@ -45,7 +54,7 @@ async function compareChecks({ people, holders }: Played, rules: PurchaseRules, 
   const catalog = catalogBy(world, rules)
   const features = await world.checked(people, day)
   for (const [n, holder] of holders.entries()) {
-    const expected = KEYS.map((key) => {
+    const expected = FEATURE_KEYS.map((key) => {
       const { allowed, value, reason, valid_until } = resolve(key, holder, catalog, dayAt(day))
       return [key, { allowed, value, reason, valid_until: isoOrNull(valid_until) }]
     })
@@ -59,7 +68,7 @@ async function compareExplained({ people, holders }: Played, n: number, rules: P
   setClock(dayAt(day))
   const { features } = await world.one(`ext:${people[n]}`, '?explain=true')
   const catalog = catalogBy(world, rules)
-  for (const key of KEYS) {
+  for (const key of FEATURE_KEYS) {
     const { sources } = resolve(key, holders[n] as ConsumerFacts, catalog, dayAt(day))
     const expected = sources.map(({ id, price, seats, from, until, event_id, counted, cause }) => {
       const times = { from: isoOrNull(from), until: isoOrNull(until) }
@@ -83,15 +92,15 @@ describe('purchases whose events come', () => {
   it.each(ORDERS.map(([name, inOrder], nth) => ({ name, inOrder, nth })))(
     '$name give by the database what they give in memory',
     async ({ inOrder, nth }) => {
-      // In a short run, the orders share the cases.
-      const pairs = inTurn(PAIRS, nth, Math.ceil(PAIRS.length / ORDERS.length))
+      // In a short run, each order takes a part of the cases.
+      const pairs = inTurn(PAIRS, nth, SHARE)
       const rules = inTurn(RULES, nth, Math.ceil(RULES.length / ORDERS.length))
       const everyone = Array.from({ length: PEOPLE }, (_, n) => n)
       await fc.assert(
-        fc.asyncProperty(detailsOf(pairs), async (details) => {
+        fc.asyncProperty(salesOf(pairs), async (details) => {
           await world.setRules(DEFAULTS.purchase_rules)
           const asked = inTurn(everyone, nth, PEOPLE / ORDERS.length)
-          const played = await play(world, details, inOrder, asked)
+          const played = await playSales(world, details, inOrder, asked)
           for (const n of asked) await compareWithThen(played, n)
           for (const [n, one] of rules.entries()) {
             await world.setRules(one)

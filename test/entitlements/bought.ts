@@ -10,20 +10,20 @@ import { paddleAdjustment, stripeDispute, stripeRefund, stripeSession } from '..
  * product makes of the events.
  */
 
-export const START = Date.parse('2026-01-01T00:00:00Z')
+const START = Date.parse('2026-01-01T00:00:00Z')
 export const dayAt = (day: number) => START + day * DAY
 /** How many consumers share the purchases. */
-export const PEOPLE = 12
+export const PEOPLE = 9
 /** The last day on which something is bought. */
 const LAST_DAY = 60
 
 /** What a mapping says of one-time payments: each length with each way of being bought again, and no length. */
-export type Price = { ref: string; plan: 'low' | 'high'; lasts: string | null; again: Again | null }
-export const PRICES: readonly Price[] = [
+export type SoldPrice = { ref: string; plan: 'low' | 'high'; lasts: string | null; again: Again | null }
+export const SOLD_PRICES: readonly SoldPrice[] = [
   { ref: 'price_none', plan: 'low', lasts: null, again: null },
   ...['forever', 'P10D', 'P1M', 'P1Y'].flatMap((lasts, n) =>
     ([null, 'after', 'beside'] as const).map(
-      (again, m): Price => ({
+      (again, m): SoldPrice => ({
         ref: `price_${lasts}_${again}`,
         plan: (n + m) % 2 === 0 ? 'low' : 'high',
         lasts,
@@ -47,7 +47,7 @@ type Fate = {
   /** Whether the first item, and the second, come back whole. */
   returned?: [boolean, boolean]
 }
-export const FATES: Record<string, Fate> = {
+const FATES: Record<string, Fate> = {
   kept: { status: 'paid' },
   'returned in part': { status: 'partially_refunded', refund: 900 },
   'returned in full': { status: 'refunded', refund: 4900 },
@@ -78,35 +78,37 @@ export const FATES: Record<string, Fate> = {
   'by Paddle, charged back': { status: 'charged_back', vendor: 'paddle', dispute: 'chargeback' },
 }
 
-const EACH = PRICES.flatMap((price) => Object.keys(FATES).map((fate) => ({ price, fate })))
+const EACH = SOLD_PRICES.flatMap((price) => Object.keys(FATES).map((fate) => ({ price, fate })))
 /** Each price with each fate, mixed, so that a part of them has many of both: 79 is a prime number. */
 export const PAIRS = EACH.map((_, n) => EACH[(n * 79) % EACH.length] as (typeof EACH)[number])
+/** How many of these one short run takes. */
+export const SHARE = 40
 type Pair = (typeof PAIRS)[number]
 
 /** How these are bought: by whom, on which day, how many, and together with what. */
-export const detailsOf = (pairs: readonly Pair[]) =>
+export const salesOf = (pairs: readonly Pair[]) =>
   fc.tuple(
     ...pairs.map((pair) =>
       fc.record({
         ...{ price: fc.constant(pair.price), fate: fc.constant(pair.fate), person: fc.nat(PEOPLE - 1) },
-        ...{ day: fc.nat(LAST_DAY), quantity: fc.nat(3), second: fc.option(fc.constantFrom(...PRICES)) },
+        ...{ day: fc.nat(LAST_DAY), quantity: fc.nat(3), second: fc.option(fc.constantFrom(...SOLD_PRICES)) },
       }),
     ),
   )
-export type Details = {
-  price: Price
+export type Sale = {
+  price: SoldPrice
   fate: string
   person: number
   day: number
   quantity: number
-  second: Price | null
+  second: SoldPrice | null
 }
 
 /** One of these under a name of its own. */
-export type Sold = Details & { id: string; customer: string }
-export const customerOf = (vendor: string, name: string) => `${vendor === 'paddle' ? 'ctm' : 'cus'}_${name}`
-export const fateOf = ({ fate }: Pick<Sold, 'fate'>): Fate => FATES[fate] as Fate
-export const vendorOf = (one: Pick<Sold, 'fate'>) => fateOf(one).vendor ?? 'stripe'
+export type Sold = Sale & { id: string; customer: string }
+export const buyerOf = (vendor: string, name: string) => `${vendor === 'paddle' ? 'ctm' : 'cus'}_${name}`
+const fateOf = ({ fate }: Pick<Sold, 'fate'>): Fate => FATES[fate] as Fate
+export const sellerOf = (one: Pick<Sold, 'fate'>) => fateOf(one).vendor ?? 'stripe'
 
 const piecesOf = ({ price, quantity, second }: Sold) => [
   { price, quantity },
@@ -114,13 +116,14 @@ const piecesOf = ({ price, quantity, second }: Sold) => [
 ]
 
 /** An event of a purchase, and what it is about. */
-export type Told = { of: Sold; about: 'sale' | 'refund' | 'dispute' | 'other'; event: object }
+export type SaleEvent = { of: Sold; about: 'sale' | 'refund' | 'dispute' | 'other'; event: object }
 
 /** The events of a purchase, in the order in which they happen: a day apart each. */
-export function eventsOf(one: Sold): Told[] {
+export function eventsOf(one: Sold): SaleEvent[] {
   const { refund, refundFails, another, dispute } = fateOf(one)
-  const told = (about: Told['about'], ...events: object[]) => events.map((event): Told => ({ of: one, about, event }))
-  return vendorOf(one) === 'paddle'
+  const told = (about: SaleEvent['about'], ...events: object[]) =>
+    events.map((event): SaleEvent => ({ of: one, about, event }))
+  return sellerOf(one) === 'paddle'
     ? [
         ...told('sale', paddleSold(one)),
         ...(refund ? told('refund', paddleBack(one, 'refund', refund)) : []),
@@ -226,12 +229,12 @@ function paddleBack(one: Sold, action: string, total: number): object {
  */
 export function factOf(
   one: Sold,
-  recorded: readonly (Told & { record: string })[],
-  planOf: (key: Price['plan']) => string,
+  recorded: readonly (SaleEvent & { record: string })[],
+  planOf: (key: SoldPrice['plan']) => string,
 ): PurchaseFact {
   const { status, refund, refundFails, returned = [], dispute, livemode } = fateOf(one)
-  const vendor = vendorOf(one)
-  const lastOf = (about?: Told['about']) =>
+  const vendor = sellerOf(one)
+  const lastOf = (about?: SaleEvent['about']) =>
     recorded.findLast((told) => about === undefined || told.about === about)?.record ?? ''
   const named = (about: 'refund' | 'dispute', prefix: string) => ({
     id: `${vendor === 'paddle' ? 'adj' : prefix}_${one.id}`,
