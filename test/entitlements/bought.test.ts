@@ -110,7 +110,7 @@ describe('purchases whose events come', () => {
             }
           }
         }),
-        { numRuns: cases(3), endOnFailure: true },
+        { numRuns: cases(2), endOnFailure: true },
       )
     },
     240_000,
