@@ -30,6 +30,16 @@ export const CONSUMERS = [
        'items', json_array(json_object('price', 'price_' || (v % 5), 'product', 'prod_1', 'quantity', 2))))) FROM n`,
 ]
 
+/** Two purchases of each customer: one that was returned in part, and one that was returned in full. */
+export const PURCHASES = `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
+   SELECT ?1, 'purchase', printf('pi_%d_%06d', d.value, v), 'stripe', printf('cus_%06d', v), iif(d.value, 'refunded', 'partially_refunded'), 1,
+     json_array(json_object('event_id', 'evt_' || v, 'body', json_object('status', iif(d.value, 'refunded', 'partially_refunded'),
+       'livemode', json('true'), 'currency', 'EUR', 'total', 4900, 'created_at', '2026-11-01T00:00:00Z', 'updated_at', '2026-11-09T00:00:00Z',
+       'paid_at', '2026-11-01T00:00:00Z', 'items_missing', json('false'), 'refunded_amount', iif(d.value, 4900, 900),
+       'items', json_array(json_object('price', 'once_' || (v % 5), 'product', 'prod_1', 'quantity', 1)),
+       'refunds', json_array(json_object('id', 're_' || v, 'amount', iif(d.value, 4900, 900), 'status', 'succeeded', 'event_id', 'evt_' || v)))))
+     FROM n CROSS JOIN json_each('[0,1]') d`
+
 /** A grant for each consumer. */
 export const GRANTS = `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
    SELECT ?1, printf('csm_0000000000%016d', v), printf('grt_0000000000%016d', v), 'seats', 'allow', '7', 'usr_bench' FROM n`

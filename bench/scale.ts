@@ -1,11 +1,12 @@
 /*
  * npm run bench:scale: what each read costs with a thousand, a hundred thousand and a million events in a local D1, and what
- * reads of consumers cost with up to a hundred thousand of them. The
+ * reads of consumers cost with up to a hundred thousand of them, without purchases and with them. The
  * Worker as it is deployed answers every question over its own fetch handler; rows read and round trips are those of its
  * own log lines, which are D1's. Writes docs/scale.md.
  *
  *   node bench/scale.ts                  every size, and the document
  *   node bench/scale.ts --sizes 1000     only these numbers of events, nothing written
+ *   node bench/scale.ts --only buyers    only this table (events, consumers or buyers), nothing written
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,11 +17,12 @@ import { ROOT } from '../scripts/lib/paths.ts'
 import { printTable, run } from '../scripts/lib/terminal.ts'
 import { HUNDRED, ONE } from './consumer-rows.ts'
 import { type Database, RARE, type Seeded, seed } from './seed.ts'
-import { ASKED, seedConsumers, TOKEN } from './seed-consumers.ts'
+import { ASKED, seedBuyers, seedConsumers, TOKEN } from './seed-consumers.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
 
 const SIZES = [1_000, 100_000, 1_000_000]
 const CONSUMERS = [1_000, 10_000, 100_000]
+const BUYERS = [1_000, 100_000]
 const DOCUMENT = join(ROOT, 'docs/scale.md')
 /** Timed requests a question; the median is shown. */
 const REPEATS = 11
@@ -34,17 +36,24 @@ const EVENTS = '/platform/v1/billing/webhooks'
 
 /**
  * One question. `flat`: its rows read may not grow with the number of events. `bounded`: they may, up to {@link MOST_ROWS}.
- * `walk`: it may also need several pages to find what there is, and is asked to its last one; `found`: how many there are.
+ * `walk`: it may also need several pages to find what there is, and is asked to its last one; `found`: how many there are. `same`: its
+ * rows read and its trips are the same at every size.
  */
-type Question = { name: string; path: string; kind: 'flat' | 'bounded' | 'walk'; found: number | null; body?: object }
+type Question = {
+  name: string
+  path: string
+  kind: 'flat' | 'bounded' | 'walk' | 'same'
+  found: number | null
+  body?: object
+}
 /** What a database is filled with, and what is then asked. */
 type Subject = {
-  things: 'events' | 'consumers'
+  things: 'events' | 'consumers' | 'buyers'
   seed: (db: Database, size: number, now: number) => Promise<Seeded>
   questions: (of: Seeded, now: number) => Question[]
 }
-/** `walked`: to the last page, how many pages that took, the most rows one of them read, and the events they had. */
-type Cost = { rows: number; trips: number; ms: number; walked: Walk | null }
+/** `ms`: the median; `best`: the fastest request. `walked`: to the last page, how many pages that took, the most rows one of them read, and the events they had. */
+type Cost = { rows: number; trips: number; ms: number; best: number; walked: Walk | null }
 type Walk = { cursor: string; lastId: string; pages: number; most: number; found: number }
 type Column = { size: number; seeded: Seeded; asked: Question[]; costs: Map<string, Cost> }
 
@@ -167,27 +176,46 @@ function questionsOfConsumers(): Question[] {
   ]
 }
 
+function questionsOfBuyers(): Question[] {
+  const same = (name: string, path: string, body?: object): Question => {
+    return { name, kind: 'same', path: `/platform/v1${path}`, found: null, ...(body && { body }) }
+  }
+  const check = (name: string, consumers: readonly number[]) =>
+    same(name, '/billing/entitlements/check', { consumers: consumers.map((v) => `ext:u${v}`), features: ASKED })
+  return [
+    check('check of one consumer', [ONE]),
+    check('check of 100 consumers', HUNDRED),
+    same('entitlements of a consumer, explained', `/consumers/ext:u${ONE}/entitlements?explain=true`),
+    same('purchases, first page', '/billing/purchases'),
+    same('purchases, of a consumer', `/billing/purchases?consumer=ext:u${ONE}`),
+    same('one purchase', `/billing/purchases/pi_0_${String(ONE).padStart(6, '0')}`),
+  ]
+}
+
 const EVENT_READS: Subject = { things: 'events', seed, questions }
 const CONSUMER_READS: Subject = { things: 'consumers', seed: seedConsumers, questions: questionsOfConsumers }
+const BUYER_READS: Subject = { things: 'buyers', seed: seedBuyers, questions: questionsOfBuyers }
 
 await run(async () => {
-  const { values } = parseArgs({ options: { sizes: { type: 'string' } } })
+  const { values } = parseArgs({ options: { sizes: { type: 'string' }, only: { type: 'string' } } })
   const sizes = values.sizes?.split(',').map(Number) ?? SIZES
   const script = await bundle()
   const tables = []
   for (const [subject, sizesOf] of [
     [EVENT_READS, sizes],
     [CONSUMER_READS, CONSUMERS],
+    [BUYER_READS, BUYERS],
   ] as const) {
+    if (values.only && values.only !== subject.things) continue
     const columns: Column[] = []
     for (const size of sizesOf) columns.push(await measureIn(script, size, subject))
     tables.push(tableOf(columns, subject))
     console.log()
     printTable(tables.at(-1)?.headings ?? [], tables.at(-1)?.rows ?? [])
   }
-  if (!values.sizes) {
-    const [events, consumers] = tables as [Table, Table]
-    writeFileSync(DOCUMENT, documentOf(events, consumers) + writtenByHand())
+  if (!values.sizes && !values.only) {
+    const [events, consumers, buyers] = tables as [Table, Table, Table]
+    writeFileSync(DOCUMENT, documentOf(events, consumers, buyers) + writtenByHand())
     console.log('\nWritten to docs/scale.md')
   }
   const broken = tables.flatMap((table) => table.broken)
@@ -203,7 +231,10 @@ function tableOf(columns: readonly Column[], { things }: Subject) {
     ...asked.map((question) => [
       question.name,
       ...columns.map(({ costs }) => cellOf(costs.get(question.name))),
-      growthOf(columns.flatMap(({ costs }) => costs.get(question.name) ?? [])),
+      growthOf(
+        question,
+        columns.flatMap(({ costs }) => costs.get(question.name) ?? []),
+      ),
     ]),
     ['database, MB', ...columns.map(({ seeded }) => (seeded.bytes / 1e6).toFixed(1)), `with the ${things}`],
     ['seeded in, s', ...columns.map(({ seeded }) => seeded.seconds.toFixed(0)), ''],
@@ -227,7 +258,8 @@ function spreadOf(costs: readonly Cost[]): number {
   return Math.max(...rows) - Math.min(...rows)
 }
 
-function growthOf(costs: readonly Cost[]): string {
+function growthOf({ kind }: Question, costs: readonly Cost[]): string {
+  if (kind === 'same') return `time × ${((costs.at(-1)?.best ?? 0) / (costs[0]?.best ?? 1)).toFixed(1)}`
   const pages = costs.map(({ walked }) => walked?.pages ?? 1)
   if (Math.max(...pages) > 1) return 'the pages'
   return spreadOf(costs) > FLAT_WITHIN ? 'rows, to the bound' : 'nothing'
@@ -244,6 +276,9 @@ function brokenBy({ name, kind, path, found }: Question, columns: readonly Colum
     found !== null && seen.some((n) => n !== found) && `found ${seen.join(', ')} to the last page, of ${found}`,
     searched && most > (kind === 'flat' ? NEAR_A_PAGE : MOST_ROWS) && `${most} rows a page`,
     kind === 'flat' && spreadOf(costs) > FLAT_WITHIN && `rows read grow: ${rows.join(', ')}`,
+    kind === 'same' &&
+      costs.some(({ rows, trips }) => rows !== costs[0]?.rows || trips !== costs[0]?.trips) &&
+      `rows read and trips differ: ${costs.map(({ rows, trips }) => `${rows} · ${trips}`).join(', ')}`,
   ].flatMap((what) => (what ? [`${name}: ${what}`] : []))
 }
 
@@ -342,7 +377,7 @@ async function measure(worker: Opened, size: number, { things, seed, questions }
     }
     const ms = times.toSorted((a, b) => a - b)[Math.floor(REPEATS / 2)] ?? 0
     const walked = kind === 'walk' ? await walk(worker, seeded, real, 10_000) : null
-    costs.set(name, { rows: answer.rows, trips: answer.trips, ms, walked })
+    costs.set(name, { rows: answer.rows, trips: answer.trips, ms, best: Math.min(...times), walked })
   }
   return { seeded, asked, costs }
 }
@@ -375,7 +410,7 @@ function writtenByHand(): string {
   return at < 0 ? '' : text.slice(at)
 }
 
-function documentOf(events: Table, consumers: Table): string {
+function documentOf(events: Table, consumers: Table, buyers: Table): string {
   const version = (name: string) =>
     (JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
@@ -403,5 +438,10 @@ a grant and two devices; one customer in a hundred has no consumer. The catalog 
 features. "What grows" compares 10 k with 100 k consumers.
 
 ${table(consumers)}
+
+The same with two purchases of each customer, one returned in part and one returned in full, whose prices give a plan for a year. Here,
+rows read and trips must be the same at both sizes; the last column is how many times as long the fastest request takes in the larger one.
+
+${table(buyers)}
 `
 }

@@ -1,6 +1,6 @@
 /* Fills a local D1 with consumers, their devices and grants, and a catalog. */
 import { createHash } from 'node:crypto'
-import { CONSUMERS, GRANTS, numbered, ONE } from './consumer-rows.ts'
+import { CONSUMERS, GRANTS, numbered, ONE, PURCHASES } from './consumer-rows.ts'
 import { type Database, type Seeded, seedAccess } from './seed.ts'
 
 /** The token of the first device of the consumer {@link ONE}. */
@@ -34,6 +34,21 @@ export async function seedConsumers(db: Database, total: number, now: number): P
   await insertConsumers(db, access.project, total)
   const hash = createHash('sha256').update(TOKEN).digest('hex')
   await db.prepare(numbered(DEVICES)).bind(access.project, total, now, hash).run()
+  const { meta } = await db.prepare('SELECT 1').run()
+  return { ...access, bytes: meta.size_after ?? 0, seconds: (performance.now() - began) / 1000 }
+}
+
+/** How long one-time payments give the five plans. */
+const LASTING = `INSERT INTO plan_refs (project_id, vendor, ref, plan_id, lasts)
+   SELECT ?1, 'stripe', 'once_' || p.value, printf('pln_%026d', p.value), 'P1Y' FROM json_each('[0,1,2,3,4]') p`
+
+/** Seeds `total` consumers in one project, with purchases. */
+export async function seedBuyers(db: Database, total: number, now: number): Promise<Seeded> {
+  const began = performance.now()
+  const access = await seedAccess(db, now)
+  await insertConsumers(db, access.project, total)
+  await db.prepare(LASTING).bind(access.project).run()
+  await db.prepare(numbered(PURCHASES)).bind(access.project, total).run()
   const { meta } = await db.prepare('SELECT 1').run()
   return { ...access, bytes: meta.size_after ?? 0, seconds: (performance.now() - began) / 1000 }
 }

@@ -11,7 +11,7 @@ import { connect } from './lib/inbox.ts'
 import { serverUrl } from './lib/running.ts'
 import { newSigningSecret } from './lib/sign.ts'
 import { signIn } from './lib/sign-in.ts'
-import { type StoryEvent, story } from './lib/story.ts'
+import { type Story, type StoryEvent, story } from './lib/story.ts'
 import { printTable, run } from './lib/terminal.ts'
 
 type Key = { id: string; name: string; key_prefix: string; last_used_at: string | null }
@@ -19,9 +19,9 @@ type Minted = { key: Key; secret: string }
 type Keys = { data: Key[] }
 type Consumer = { id: string; customers: { vendor: string; id: string; linked_by: string }[] }
 type Registered = { device: { id: string }; token: string }
-type Checked = {
-  data: { features: { seats: { allowed: boolean; value: unknown; reason: string; valid_until: string | null } } }[]
-}
+type Allowed = { allowed: boolean; value: unknown; reason: string; valid_until: string | null }
+type Checked = { data: { features: Record<string, Allowed> }[] }
+type Explained = { features: Record<string, { sources: { id: string; event_id: string; why_not: string | null }[] }> }
 type Event = {
   id: string
   event_type: string
@@ -50,7 +50,7 @@ await run(async () => {
   const { values } = readFlags({
     usage: 'npm run demo [-- OPTIONS]',
     about:
-      'Uses a server as a customer would: a project, a key, a consumer, a month of events, the entitlements, a replay, a rotation; then an import of an account.',
+      'Uses a server as a customer would: a project, a key, a consumer, a month of events, the entitlements, a replay, a one-time payment and its refund, a rotation; then an import of an account.',
     flags: {
       url: { type: 'string', takes: 'URL', help: 'the server (default: the one that npm start runs in this checkout)' },
       'no-import': {
@@ -65,13 +65,14 @@ await run(async () => {
   await listKeys(place)
   const inbox = await connectStripe(place)
   await registerConsumer(place)
-  const { month, price, cancellation } = story({ consumer: CONSUMER.slice('ext:'.length) })
+  const { month, price, cancellation, once } = story({ consumer: CONSUMER.slice('ext:'.length) })
   const records = await sendMonth(place, inbox, month)
   await showConsumer(place)
   await sell(place, price)
   await useDevice(place)
   await replay(place, inbox, records)
   await cancel(place, inbox, cancellation)
+  await sellOnce(place, inbox, once)
   await rotateKey(place)
   if (!values['no-import']) await adopt({ step, say, expect })
   step(`Done. Sign in as ${values.email} to look around: ${url}${projectPaths(place.project).events}`)
@@ -172,18 +173,18 @@ async function sell(place: Place, price: string): Promise<void> {
   const json = { settings: { test_mode_counts: true } }
   await must(`${url}/platform/v1/projects/${project}`, { method: 'PATCH', token, json })
   say(`plan pro, sold as ${price}; subscriptions in test mode count in this project`)
-  const allowed = await seatsOf(place)
+  const allowed = await entitlementTo('seats', place)
   expect(
     allowed?.allowed === true && allowed.value === 15,
     `${CONSUMER} may use 15 seats, until ${allowed?.valid_until}: the subscription has 3 units`,
   )
 }
 
-async function seatsOf({ call }: Place) {
+async function entitlementTo(feature: string, { call }: Place) {
   const { data } = await call<Checked>('billing/entitlements/check', {
-    json: { consumers: [CONSUMER], features: ['seats'] },
+    json: { consumers: [CONSUMER], features: [feature] },
   })
-  return data[0]?.features.seats
+  return data[0]?.features[feature]
 }
 
 async function useDevice({ call }: Place): Promise<void> {
@@ -209,13 +210,44 @@ async function replay({ call }: Place, inbox: Inbox, records: readonly Event[]):
   expect(after?.status === replayed.status && after.processing_attempts === 2, `${id} was processed again: attempt 2`)
 }
 
-async function cancel(place: Place, inbox: Inbox, { name, body }: StoryEvent): Promise<void> {
+async function cancel(place: Place, inbox: Inbox, cancellation: StoryEvent): Promise<void> {
   step('Canceling the subscription: one more event.')
-  const canceled = await deliver(inbox, name, body)
-  expect(isReceipt(canceled), `${name} is accepted`)
-  if (isReceipt(canceled)) await awaitFinal(inbox, canceled.body.event_ids, 60_000)
-  const refused = await seatsOf(place)
+  await processed(inbox, cancellation)
+  const refused = await entitlementTo('seats', place)
   expect(refused?.allowed === false, `${CONSUMER} may use no seats any more: ${refused?.reason}`)
+}
+
+async function sellOnce(place: Place, inbox: Inbox, { price, payment, sale, refund }: Story['once']): Promise<void> {
+  step('Selling something once: a plan with the feature “exports”, which a one-time payment gives forever.')
+  const { call } = place
+  await call('billing/features/exports', { method: 'PUT', json: { name: 'Exports', type: 'boolean' } })
+  const prices = [{ vendor: 'stripe', ref: price, lasts: 'forever' }]
+  await call('billing/plans', {
+    json: { key: 'exports', name: 'Exports', features: { exports: { value: true } }, prices },
+  })
+  await processed(inbox, sale)
+  const allowed = await entitlementTo('exports', place)
+  expect(
+    allowed?.allowed === true && allowed.valid_until === null,
+    `${CONSUMER} may use exports, by the payment ${payment}`,
+  )
+
+  step('Giving the money back: one more event.')
+  const event = await processed(inbox, refund)
+  const refused = await entitlementTo('exports', place)
+  expect(refused?.allowed === false, `${CONSUMER} may use exports no more: ${refused?.reason}`)
+  const { features } = await call<Explained>(`consumers/${CONSUMER}/entitlements?explain=true`)
+  const source = features.exports?.sources.find(({ id }) => id === payment)
+  expect(source?.event_id === event, `the explanation names ${event}: “${source?.why_not}”`)
+}
+
+/** Delivers an event, and waits until it is processed. @returns the id of its record */
+async function processed(inbox: Inbox, { name, body }: StoryEvent): Promise<string> {
+  const answer = await deliver(inbox, name, body)
+  expect(isReceipt(answer), `${name} is accepted`)
+  const ids = isReceipt(answer) ? answer.body.event_ids : []
+  await awaitFinal(inbox, ids, 60_000)
+  return ids[0] ?? ''
 }
 
 async function rotateKey({ url, project, token, minted }: Place): Promise<void> {

@@ -14,6 +14,8 @@ export type Story = {
   price: string
   /** The customer cancels. */
   cancellation: StoryEvent
+  /** The customer pays once, for another price, and gets the money back. */
+  once: { price: string; payment: string; sale: StoryEvent; refund: StoryEvent }
 }
 
 /**
@@ -26,6 +28,7 @@ export function story({ consumer, now = Date.now() }: { consumer?: string; now?:
   const id = (prefix: string) => `${prefix}_demo${tail}`
   const start = Math.floor(now / 1000) - 60
   const { customer, subscription, invoice, charge, dispute } = objects({ id, start, consumer })
+  const { checkout, refund } = paidOnce(id, start)
   const steps: [string, Record<string, unknown>][] = [
     ['customer.created', customer],
     ['customer.subscription.created', subscription('incomplete', 1)],
@@ -55,6 +58,12 @@ export function story({ consumer, now = Date.now() }: { consumer?: string; now?:
     month: steps.map(([type, object], i) => event(type, object, i)),
     price: id('price'),
     cancellation: event('customer.subscription.deleted', subscription('canceled', 3), steps.length),
+    once: {
+      price: checkout.metadata.price_id,
+      payment: checkout.payment_intent,
+      sale: event('checkout.session.completed', checkout, steps.length + 1),
+      refund: event('refund.created', refund, steps.length + 2),
+    },
   }
 }
 
@@ -112,4 +121,36 @@ function objects({ id, start, consumer }: Naming) {
     status: 'needs_response',
   }
   return { customer, subscription, invoice, charge, dispute }
+}
+
+/** A Checkout that is paid, and its refund. Stripe's events of a Checkout do not say what was bought, so the metadata does. */
+function paidOnce(id: Naming['id'], start: number) {
+  const checkout = {
+    id: id('cs'),
+    object: 'checkout.session',
+    mode: 'payment',
+    status: 'complete',
+    payment_status: 'paid',
+    payment_intent: id('pi'),
+    customer: id('cus'),
+    currency: 'eur',
+    amount_subtotal: 4900,
+    amount_total: 4900,
+    created: start,
+    invoice: null,
+    subscription: null,
+    metadata: { price_id: id('price_once') },
+  }
+  const refund = {
+    id: id('re'),
+    object: 'refund',
+    amount: 4900,
+    currency: 'eur',
+    charge: id('ch_once'),
+    payment_intent: checkout.payment_intent,
+    created: start,
+    reason: 'requested_by_customer',
+    status: 'succeeded',
+  }
+  return { checkout, refund }
 }

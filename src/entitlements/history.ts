@@ -64,9 +64,12 @@ export function asOf(row: HoldingRow, events: readonly HistoryEvent[], at: numbe
   if (state.customer !== row.customer) {
     return { row: null, missing: [...missing, `${name} was another customer's.`] }
   }
+  // A purchase is decided by the newest of its parts, whichever came last.
+  const newest = (a: HistoryEvent, b: HistoryEvent) =>
+    row.kind === 'purchase' && timeOf(a) !== timeOf(b) ? (timeOf(a) < timeOf(b) ? 1 : -1) : 0
   const deciding = earlier
     .filter(({ effect }) => effect !== null && effect.result !== 'superseded')
-    .toSorted((a, b) => b.processed_at - a.processed_at)[0]
+    .toSorted((a, b) => newest(a, b) || b.processed_at - a.processed_at)[0]
   const isAsNow = later.length === 0
   const { since, isKnown } = pastDueSince(state, earlier, row)
   if (!isKnown) missing.push(`It is not known since when ${row.id} was past due.`)

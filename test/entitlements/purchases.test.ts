@@ -126,49 +126,6 @@ describe.each(RULES)('the rule %s', (rule, events, kept, reason) => {
   })
 })
 
-it('a story: bought, returned in part, disputed, won, returned whole, failed, bought again', async () => {
-  const STORY: [day: number, event: object, expected: unknown[]][] = [
-    [0, sold('pi_1', 'price_30', 0), [true, 1, 100, 'plan', iso(30)]],
-    [2, refunded('pi_1', 2, { id: 're_part', amount: 900 }), [true, 1, 100, 'plan', iso(30)]],
-    [4, disputed('pi_1', 4, 'needs_response'), NOT('disputed')],
-    [6, disputed('pi_1', 6, 'won'), [true, 1, 100, 'plan', iso(30)]],
-    [8, refunded('pi_1', 8, { amount: 4000 }), NOT('refunded')],
-    [
-      10,
-      live(
-        'refund.failed',
-        stripeRefund('pi_1', { id: 're_pi_1', amount: 4000, created: at(8), status: 'failed' }),
-        10,
-      ),
-      [true, 1, 100, 'plan', iso(30)],
-    ],
-    [12, sold('pi_2', 'price_30', 12, '5'), [true, 1, 100, 'plan', iso(30)]],
-  ]
-  const answers: [day: number, answer: unknown[]][] = []
-  for (const [day, event, expected] of STORY) {
-    setClock(START + day * DAY)
-    await world.deliver(event)
-    const answer = await on(day + 1)
-    expect([day, answer]).toEqual([day, expected])
-    answers.push([day + 1, answer])
-  }
-  expect(await on(31)).toEqual([true, 5, 100, 'plan', iso(60)])
-  // What was answered then.
-  for (const [day, answer] of answers) {
-    setClock(START + 40 * DAY)
-    const { features, exact, missing } = await world.one('ext:ada', `?at=${iso(day)}`)
-    const of = (key: string) =>
-      (features as Record<string, { value: unknown; reason: string; valid_until: unknown }>)[key]
-    expect([day, of('sso')?.value, of('sso')?.reason, of('sso')?.valid_until]).toEqual([
-      day,
-      answer[0],
-      answer[3],
-      answer[4],
-    ])
-    expect([day, exact, missing]).toEqual([day, true, []])
-  }
-})
-
 it('explains by which event a purchase gives nothing, and what gives nothing anyway', async () => {
   const [, refund] = await world.deliver(
     sold('pi_1', 'price_life', 0),
@@ -200,6 +157,18 @@ it('explains by which event a purchase gives nothing, and what gives nothing any
   )
   const after = (await world.one('ext:ada', '?explain=true')).features.sso?.sources ?? []
   expect(after.find(({ id }) => id === 'pi_5')?.why_not).toBe('Returned in full.')
+})
+
+it('explains an earlier time by the newest event of then, whichever came last', async () => {
+  setClock(START + 2 * DAY)
+  const [part] = await world.deliver(refunded('pi_1', 2, { id: 're_part', amount: 900 }))
+  setClock(START + 3 * DAY)
+  await world.deliver(sold('pi_1', 'price_life', 0))
+  setClock(START + 8 * DAY)
+  const [rest] = await world.deliver(refunded('pi_1', 8, { amount: 4000 }))
+  const eventAt = async (query: string) =>
+    (await world.one('ext:ada', `?explain=true${query}`)).features.sso?.sources?.[0]?.event_id
+  expect([await eventAt(''), await eventAt(`&at=${iso(4)}`)]).toEqual([rest, part])
 })
 
 it('a preview says who gains and who loses by a mapping that lasts', async () => {

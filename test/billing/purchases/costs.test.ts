@@ -4,7 +4,14 @@ import { stopClock } from '../../clock'
 import { countingD1 } from '../../harness'
 import { anId, stripeEventOf, stripeInvoice, T0 } from '../payloads'
 import { type BillingWorld, billingWorld } from '../world'
-import { stripeCharge, stripeInvoicePayment, stripeOneTimeLine, stripeRefund, stripeSession } from './payloads'
+import {
+  stripeCharge,
+  stripeDispute,
+  stripeInvoicePayment,
+  stripeOneTimeLine,
+  stripeRefund,
+  stripeSession,
+} from './payloads'
 
 /*
  * What purchases cost, in D1's own figures. Rows written, beyond those of an event that is processed and changes nothing: 8.03, and 1 for each
@@ -121,4 +128,28 @@ describe('a batch of 100 events of 100 payments', () => {
     const refunds = each((n) => stripeEventOf('refund.created', stripeRefund(`pi_${run}_${n}`), { at: T0 + 60 }))
     expect(await costOf(world, refunds)).toMatchObject({ trips: 3, beyond: 2 })
   })
+})
+
+it('a row with seven parts has some 5 KB', async () => {
+  const world = await warmWorld()
+  const payment_intent = anId('pi')
+  const refunds = [1, 2, 3].map((n) => stripeEventOf('refund.created', stripeRefund(payment_intent), { at: T0 + n }))
+  const disputes = [4, 5].map((n) =>
+    stripeEventOf('charge.dispute.created', stripeDispute(payment_intent, { amount: 500 }), { at: T0 + n }),
+  )
+  await world.deliver(
+    stripeEventOf(
+      'checkout.session.completed',
+      stripeSession({ payment_intent, metadata: { price_id: 'price_credits', quantity: '5' } }),
+    ),
+    stripeEventOf('charge.refunded', stripeCharge(payment_intent, { amount_refunded: 3000 }), { at: T0 + 6 }),
+    ...refunds,
+    ...disputes,
+  )
+  const [row] = (await world.objects()).filter(({ vendor_id }) => vendor_id === payment_intent)
+  const candidates: { part?: string }[] = JSON.parse(row?.candidates ?? '[]')
+  const sizes = candidates.map((one) => `${one.part ?? 'the whole'} ${JSON.stringify(one).length}`)
+  console.log(`a row with seven parts has ${row?.candidates.length} bytes: ${sizes.join(', ')}`)
+  expect(candidates).toHaveLength(1 + 7)
+  expect(row?.candidates.length).toBeLessThan(5500)
 })
