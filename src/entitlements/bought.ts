@@ -9,7 +9,7 @@ export type Bought = {
   from: number | null
   until: number | null
   why: Access['why']
-  /** What took it back, in words, and the event of that. */
+  /** What took it back, or why it was never given, in words, and the event of that. */
   cause: { said: string; event_id: string | null } | null
 }
 
@@ -31,18 +31,14 @@ export function boughtBy(purchases: readonly PurchaseFact[], rules: Rules, now: 
     const from = follows ? Math.max(paid_at, ends.get(plan) ?? paid_at) : paid_at
     const until = from === null ? null : endOfLasting(from, item.lasts as string)
     if (follows && until !== null) ends.set(plan, until)
-    return {
-      purchase,
-      item,
-      from,
-      until,
-      why: whyNotOf({ purchase, taken, from, until }, rules, now),
-      cause: taken?.cause ?? null,
-    }
+    const closed = taken ?? closedAt({ from, until }, now)
+    const why = whyNotOf(purchase, closed?.why ?? null, rules)
+    return { purchase, item, from, until, why, cause: (closed?.why === why && closed?.cause) || null }
   })
 }
 
-type Taken = { why: WhyNot | 'not_started'; ends: boolean; cause: Bought['cause'] }
+type Closed = { why: WhyNot | 'not_started'; cause: Bought['cause'] }
+type Taken = Closed & { ends: boolean }
 
 /** Why a purchase does not give an item, whatever the time is; null if it does. `ends`: for good. */
 function takenBack({ status, refund, dispute }: PurchaseFact, item: BoughtItem, rules: PurchaseRules): Taken | null {
@@ -73,30 +69,30 @@ function takenBack({ status, refund, dispute }: PurchaseFact, item: BoughtItem, 
     case 'charged_back':
       return rules.dispute_lost === 'end' ? disputed('is lost', true) : null
     case 'pending':
-      return { why: 'not_started', ends: true, cause: null }
+      return { why: 'not_started', ends: true, cause: unpaid('The payment is pending.') }
     case 'failed':
+      return { why: 'expired', ends: true, cause: unpaid('The payment failed.') }
     case 'canceled':
-      return { why: 'expired', ends: true, cause: null }
+      return { why: 'expired', ends: true, cause: unpaid('The payment was canceled.') }
     default:
       return { why: 'unknown_status', ends: true, cause: null }
   }
 }
 
-function whyNotOf(
-  { purchase, taken, from, until }: { purchase: PurchaseFact; taken: Taken | null } & Pick<Bought, 'from' | 'until'>,
-  { test_mode_counts }: Rules,
-  now: number,
-): Access['why'] {
-  const timed = whyAtTime({ from, until }, now)
-  const isTest = purchase.livemode === false && !test_mode_counts
-  const reasons = [taken?.why ?? timed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
-  return WHY_NOT.find((one) => reasons.includes(one)) ?? taken?.why ?? timed
+const unpaid = (said: string): Bought['cause'] => ({ said, event_id: null })
+
+/** Why something that was paid for and not taken back gives nothing at a time; null if it does. */
+function closedAt({ from, until }: Pick<Bought, 'from' | 'until'>, now: number): Closed | null {
+  // Without its beginning, its end is not known.
+  if (from === null) return { why: 'unknown_status', cause: unpaid('It is not known when it was paid.') }
+  if (now < from) return { why: 'not_started', cause: null }
+  return until !== null && now >= until ? { why: 'expired', cause: null } : null
 }
 
-function whyAtTime({ from, until }: Pick<Bought, 'from' | 'until'>, now: number): Access['why'] {
-  if (from === null) return 'unknown_status' // It is not known when it ends.
-  if (now < from) return 'not_started'
-  return until !== null && now >= until ? 'expired' : null
+function whyNotOf({ livemode }: PurchaseFact, closed: Access['why'], { test_mode_counts }: Rules): Access['why'] {
+  const isTest = livemode === false && !test_mode_counts
+  const reasons = [closed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
+  return WHY_NOT.find((one) => reasons.includes(one)) ?? closed
 }
 
 /** Purchases follow each other by the time at which they were paid. */

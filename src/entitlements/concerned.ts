@@ -14,8 +14,9 @@ import { invalidFields } from '../http/validate'
 import { requireFound } from '../lib/fault'
 import type { PlanFact } from './facts'
 import { factsIn, lacking, readWhole, unlessTooMuch } from './holders'
+import type { HeldKind } from './holdings'
 import { MAX_PREVIEWED, MAX_WALKED } from './limits'
-import { CLOCK, type Extent, factsOf, type HeldKind, numbered } from './read'
+import { CLOCK, type Extent, factsOf, numbered } from './read'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')

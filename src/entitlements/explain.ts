@@ -7,42 +7,7 @@ import { countSources } from './holders'
 import { MAX_EXPLAINED, MAX_EXPLANATION_BYTES } from './limits'
 import { type DecidedEntitlement, type Entitlement, type Reason, resolve, resolver } from './resolve'
 import { type EntitlementSource, whyOf } from './sources'
-
-/** Why a source gives nothing, in words. */
-const WHY_NOT: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementSource['type'], string>> = {
-  past_due: { subscription: 'The subscription is not paid, and no grace period is left.', purchase: '', grant: '' },
-  refunded: { subscription: '', purchase: 'The purchase was returned.', grant: '' },
-  disputed: { subscription: '', purchase: 'The payment is disputed.', grant: '' },
-  expired: {
-    subscription: 'The subscription has ended or is paused.',
-    purchase: 'The time that was bought is over, or the purchase was not paid.',
-    grant: 'The grant has expired.',
-  },
-  test_mode: {
-    subscription: 'The subscription is in test mode, which does not count in this project.',
-    purchase: 'The purchase is in test mode, which does not count in this project.',
-    grant: '',
-  },
-  unknown_status: {
-    subscription: 'The vendor reports a status that we do not know.',
-    purchase: 'The vendor reports a status that we do not know.',
-    grant: '',
-  },
-  not_started: {
-    subscription: 'The subscription has not started.',
-    purchase:
-      'The time that was bought has not started: it follows that of an earlier purchase, or the payment is pending.',
-    grant: 'The grant has not started.',
-  },
-}
-/** Why a source that gives something does not count, by the reason of the answer. */
-const OUTRANKED: Partial<Record<Reason, string>> = {
-  denied: 'The feature is denied to the consumer.',
-  consumer_blocked: 'The consumer is blocked.',
-  consumer_erased: 'The consumer is erased.',
-  consumer_merged: 'The consumer was merged.',
-  not_included: 'The quantity is 0.',
-}
+import { NOTHING_NAMED, notMapped, outrankedBy, saidOf, whyNever } from './why-not'
 
 /**
  * What a consumer may do with every feature, and why, by the key of the feature.
@@ -98,11 +63,11 @@ function explain(
     ...subscriptions.flatMap(({ vendor, id, event_id, ambiguous, items }) =>
       items
         .filter(({ plan_id }) => plan_id === null)
-        .map(({ price, product, quantity }) =>
+        .map((item) =>
           withoutPlan(
             'subscription',
-            { vendor, id, event_id, ambiguous, price, seats: quantity },
-            notMapped(price ?? product),
+            { vendor, id, event_id, ambiguous, price: item.price, seats: item.quantity },
+            notMapped(item),
           ),
         ),
     ),
@@ -135,32 +100,19 @@ function withoutPlan<T extends 'subscription' | 'purchase'>(
   }
 }
 
-const UNNAMED = 'An item without a price'
-const notMapped = (name: string | null) => `${name ?? UNNAMED} is not mapped to a plan.`
-
 /** What of a purchase gives nothing, whatever its state is. */
 function givesNothing({ vendor, id, event_id, ambiguous, items }: ConsumerFacts['purchases'][number]) {
   const said = (why_not: string, price: string | null, seats: number | null) =>
     withoutPlan('purchase', { vendor, id, event_id, ambiguous, price, seats }, why_not)
-  if (items.length === 0) return [said('No event says what was bought.', null, null)]
-  return items.flatMap(({ price, variant = null, product, quantity, plan_id, lasts = null }) => {
-    const name = price ?? variant ?? product
-    if (plan_id === null) return [said(notMapped(name), price ?? variant, quantity)]
-    return lasts === null
-      ? [
-          said(
-            `The plan does not say how long a one-time payment of ${name ?? UNNAMED} lasts.`,
-            price ?? variant,
-            quantity,
-          ),
-        ]
-      : []
+  if (items.length === 0) return [said(NOTHING_NAMED, null, null)]
+  return items.flatMap((item) => {
+    const why = whyNever(item)
+    return why === null ? [] : [said(why, item.price ?? item.variant ?? null, item.quantity)]
   })
 }
 
 function whyNot(why: EntitlementSource['why'], type: EntitlementSource['type'], reason: Reason): string {
-  if (why !== null) return WHY_NOT[why][type]
-  return OUTRANKED[reason] ?? 'Another source gives more.'
+  return why === null ? (outrankedBy(reason) ?? 'Another source gives more.') : saidOf(why, type)
 }
 
 /** A grant that denies. It counts while it is live. */
@@ -180,7 +132,7 @@ function denial(grant: GrantFact, now: number) {
     event_id: null,
     ambiguous: false,
     counted: why === null,
-    why_not: why && WHY_NOT[why].grant,
+    why_not: why && saidOf(why, 'grant'),
   }
 }
 

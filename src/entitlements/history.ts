@@ -4,7 +4,7 @@ import { nanoseconds } from '../billing/reduce'
 import { sourceOfId } from '../inbox/sources'
 import type { BoughtItem } from './facts'
 import type { HoldingRow } from './holders'
-import type { HeldKind } from './read'
+import type { HeldKind } from './holdings'
 
 /** An event that refers to a subscription or a purchase. Times in ms, except for the vendor's. */
 export type HistoryEvent = {

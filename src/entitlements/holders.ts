@@ -3,6 +3,7 @@ import type { Results } from '../db/client'
 import { Fault } from '../lib/fault'
 import { settingsOf } from '../tenancy/settings'
 import type { Json } from '../vendors/lib/json'
+import { isBack } from '../vendors/purchase'
 import {
   type BoughtItem,
   type Catalog,
@@ -12,8 +13,9 @@ import {
   type PurchaseFact,
   type SubscriptionFact,
 } from './facts'
+import type { ItemRow } from './holdings'
 import { MAX_DERIVED, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
-import type { Extent, factsOf, ItemRow } from './read'
+import type { Extent, factsOf } from './read'
 
 /** A subscription or a purchase as it is read. */
 export type HoldingRow = Omit<ItemRow, 'item'> & { items: BoughtItem[] }
@@ -115,7 +117,7 @@ export function holdingsAs(rows: readonly HoldingRow[]): Pick<ConsumerFacts, 'su
 
 function purchaseIn(row: HoldingRow): PurchaseFact {
   const { vendor, id, customer, status, ambiguous, event_id, items, livemode } = row
-  const refund = row.refunds?.findLast((one) => one.status === 'succeeded' || one.status === 'pending')
+  const refund = row.refunds?.findLast(({ status }) => isBack(status))
   const dispute =
     row.disputes?.findLast((one) => one.state === 'lost') ?? row.disputes?.findLast((one) => one.state === 'open')
   const named = (one: Json) => ({ id: String(one.id), event_id: String(one.event_id) })

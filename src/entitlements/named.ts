@@ -14,7 +14,7 @@ const NAMED_ITEMS = 20
 
 /** Whose a billing object is, and the plans of what it is for, by the vendor's price or product. Null: no consumer is linked. */
 export type Named = {
-  consumer: { id: string; title: string } | null
+  consumer: { id: string; title: string; state: string } | null
   plans: { ref: string; id: string; name: string }[]
 }
 
@@ -31,8 +31,8 @@ export function namedOf(
   { vendor, customer, candidates }: Record<'vendor' | 'customer' | 'candidates', SQL | Column>,
   plansToo: boolean,
 ): SQL {
-  const owner = consumerOf(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${customer}` })
-  const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${consumerTitle(sql`${projectId}`, k)}, ${k.id}))
+  const owner = ownerOf(projectId, { vendor, customer })
+  const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${consumerTitle(sql`${projectId}`, k)}, ${k.id}), 'state', ${k.state})
     FROM (SELECT ${owner} AS id) w CROSS JOIN ${consumers} ${k} ON ${k.project_id} = ${projectId} AND ${k.id} = w.id)`
   const parts = sql`coalesce(${candidates} -> '$[0].body.items', ${candidates} -> '$[0].body.lines.data', '[]')`
   const sold = sql`(SELECT json_group_array(json_object('ref', ${planRefs.ref}, 'id', ${plans.id}, 'name', ${plans.name}))
@@ -43,15 +43,22 @@ export function namedOf(
   return sql`json_object('consumer', json(${consumer}), 'plans', json(${plansToo ? sold : sql`'[]'`}))`
 }
 
+const ownerOf = (projectId: string, { vendor, customer }: Record<'vendor' | 'customer', SQL | Column>) =>
+  consumerOf(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${customer}` })
+
+/** Of the billing object with a key, the first of its vendors if none is named. */
+function ofObject(projectId: string, { kind, id, vendor }: ObjectKey): SQL {
+  return sql`FROM ${billingObjects} ${o} WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind}
+    AND ${o.vendor_id} = ${id} AND ${vendor === undefined ? sql`1` : sql`${o.vendor} = ${vendor}`} ORDER BY ${o.vendor} LIMIT 1`
+}
+
 /** Reads the names that belong to one billing object. */
-export function findNamed(db: Db, projectId: string, { kind, id, vendor }: ObjectKey) {
+export function findNamed(db: Db, projectId: string, key: ObjectKey) {
   const shown = { named: json<Named>(namedOf(projectId, o, true)).as('named') }
-  return raw(
-    db,
-    shown,
-    (
-      fields,
-    ) => sql`SELECT ${fields} FROM ${billingObjects} ${o} WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind}
-      AND ${o.vendor_id} = ${id} AND ${vendor === undefined ? sql`1` : sql`${o.vendor} = ${vendor}`} ORDER BY ${o.vendor} LIMIT 1`,
-  )
+  return raw(db, shown, (fields) => sql`SELECT ${fields} ${ofObject(projectId, key)}`)
+}
+
+/** The consumer that one billing object belongs to, as an expression. */
+export function ownerOfObject(projectId: string, key: ObjectKey): SQL {
+  return sql`(SELECT ${ownerOf(projectId, o)} ${ofObject(projectId, key)})`
 }

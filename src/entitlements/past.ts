@@ -18,8 +18,9 @@ import { isBefore } from '../inbox/sources'
 import { idFloor } from '../lib/ids'
 import { state } from '../stores/schema'
 import { findSettings } from '../tenancy/project'
+import { type HeldKind, holdingsOf } from './holdings'
 import { MAX_AUDIT_WALKED, MAX_HISTORY, MAX_LINK_EVENTS } from './limits'
-import { grantsOf, type HeldKind, holdingsOf, numbered } from './read'
+import { grantsOf, numbered } from './read'
 
 const e = alias(events, 'e')
 const f = alias(refs, 'f')

@@ -15,8 +15,8 @@ import {
   type SubscriptionFact,
 } from './facts'
 import { type AskedConsumer, countSources } from './holders'
+import type { HeldKind } from './holdings'
 import { MAX_CHANGES, MAX_PREVIEW_WORK, MAX_WALKED, PREVIEW_SLICE } from './limits'
-import type { HeldKind } from './read'
 import { amountOf, resolver } from './resolve'
 import { accessOf } from './window'
 

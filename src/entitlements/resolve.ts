@@ -36,6 +36,10 @@ const STATES: Record<string, Reason> = {
   erased: 'consumer_erased',
   merged: 'consumer_merged',
 }
+/** The reason for which a consumer in a state has nothing; null if it can have something. */
+export function reasonOfState(state: string): Reason | null {
+  return STATES[state] ?? null
+}
 /** The value of a feature that is not allowed. */
 const NOTHING: Record<FeatureType, unknown> = { boolean: false, quantity: 0, config: null }
 
@@ -50,7 +54,7 @@ export function resolve(key: string, holder: ConsumerFacts, catalog: IndexedCata
   if (!feature) return refused(null, 'unknown_feature')
   if (holder.state === null) return refused(feature, 'unknown_consumer')
   const sources = sourcesOf(feature, holder, catalog, now)
-  const state = STATES[holder.state]
+  const state = reasonOfState(holder.state)
   if (state) return refused(feature, state, sources)
   if (isDenied(key, holder.grants, now)) return refused(feature, 'denied', sources)
   const giving = sources.filter(({ why }) => why === null)

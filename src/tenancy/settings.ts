@@ -53,6 +53,8 @@ const RULES_UNSET = {
   dispute_lost: 'end',
 } as const
 const { refunded_part, refunded_whole, dispute_open, dispute_lost } = RULES
+/** The rules as a project has them. */
+export const PurchaseRuleSet = z.object(RULES)
 /** A rule that is left out has its default. Callers send no other fields, and may be answered others. */
 const purchaseRules = z
   .strictObject({
@@ -61,7 +63,7 @@ const purchaseRules = z
     dispute_open: dispute_open.default(RULES_UNSET.dispute_open),
     dispute_lost: dispute_lost.default(RULES_UNSET.dispute_lost),
   })
-  .pipe(z.object(RULES))
+  .pipe(PurchaseRuleSet)
 
 /** Stripe allows no square brackets. */
 const consumerKey = z

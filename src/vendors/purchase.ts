@@ -66,6 +66,7 @@ const Dispute = named(
     ),
     vendor_status: bodyWord,
     reason: bodyWord,
+    created_at: bodyTime,
     due_at: bodyTime.describe('Until when evidence can be sent.'),
     event_id: z.string().describe('The recorded event, or fetch, that this comes from.'),
   }),
@@ -101,6 +102,9 @@ type Body = z.infer<typeof PurchaseBody>
 export type PurchaseStatus = Body['status']
 export type RefundStatus = (typeof REFUND_STATUSES)[number]
 export type DisputeState = (typeof DISPUTE_STATES)[number]
+/** Whether a refund is money back: one that is pending is, until it fails. */
+export const isBack = (status: unknown): boolean =>
+  status === ('succeeded' satisfies RefundStatus) || status === ('pending' satisfies RefundStatus)
 /** An item as a sale names it: what came back of it is in other parts. */
 export type SoldItem = Omit<NonNullable<Body['items']>[number], 'quantity_returned' | 'refunded_amount'>
 

@@ -97,6 +97,33 @@ describe('the settings of entitlements', () => {
   })
 })
 
+describe('the rules of purchases', () => {
+  it('are changed by an admin as by the API, shown to a viewer, and refused with what was chosen', async () => {
+    const { project, owner } = await freshProject()
+    const general = `/console/p/${project}/platform/settings/general`
+    const { token } = await addMember(project, 'admin')
+    const rules = { refunded_part: 'end', refunded_whole: 'keep', dispute_open: 'keep', dispute_lost: 'end' }
+    const stored = async () =>
+      (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body.settings.purchase_rules
+    const before = await stored()
+    for (const wrong of [{ ...rules, dispute_open: 'end' }, { refunded_part: 'end' }]) {
+      const refused = await submit(`${general}/purchases`, token, wrong)
+      expect([refused.status, refused.text.includes('role="alert"')]).toEqual([422, true])
+      expect(refused.text).toMatch(/name="refunded_part".*?value="end" selected/s)
+    }
+    expect(await stored()).toEqual(before)
+    const done = await submit(`${general}/purchases`, token, rules)
+    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?done=settings_changed`])
+    expect(await stored()).toEqual(rules)
+    const log = await call(`/platform/v1/audit-log?action=project.settings_changed`, { project, token: owner.token })
+    expect(log.body.data.map(({ details }: { details: object }) => details)).toEqual([{ purchase_rules: rules }])
+    const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
+    expect(theirs).toContain('<dt>While a dispute is open</dt><dd>The purchase still gives its plan</dd>')
+    expect(theirs).not.toContain('name="dispute_open"')
+    expect((await submit(`${general}/purchases`, (await addMember(project, 'viewer')).token, rules)).status).toBe(403)
+  })
+})
+
 describe('the end of a project', () => {
   const at = (project: string) => `/console/p/${project}/platform/settings/general/delete`
 

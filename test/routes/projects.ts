@@ -65,6 +65,10 @@ export const PROJECT_ROWS: Rows = {
         ...onProject('settings_changed'),
         fields: { grace_days: '1', renewal_slack_hours: '1' },
       },
+      [`POST ${GENERAL}/purchases`]: {
+        ...onProject('settings_changed'),
+        fields: { refunded_part: 'end', refunded_whole: 'end', dispute_open: 'keep', dispute_lost: 'end' },
+      },
       [`POST ${GENERAL}/exposure`]: { ...onProject('settings_changed'), fields: { on_exposure: 'notify' } },
     },
   },

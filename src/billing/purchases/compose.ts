@@ -1,6 +1,7 @@
 import {
   type ChargePart,
   type DisputePart,
+  isBack,
   PARTS,
   type PurchaseStatus,
   type RefundPart,
@@ -90,6 +91,7 @@ function bodyOf(first: Candidate, intent: Candidate | undefined, all: readonly N
       state: body.status ?? 'unknown',
       vendor_status: body.vendor_status ?? null,
       reason: body.reason ?? null,
+      created_at: body.created_at ?? null,
       due_at: body.due_at ?? null,
       event_id,
     })),
@@ -123,7 +125,7 @@ function moneyIn(all: readonly Named[]): Money {
 const isAfter = (a: string | null, b: string | null) => nanoseconds(a) > nanoseconds(b)
 const totalOf = (all: readonly { body: { amount?: number | null } }[]) =>
   all.reduce((sum, { body }) => sum + (body.amount ?? 0), 0)
-const stands = ({ body: { status } }: Winner<RefundPart>) => status === 'pending' || status === 'succeeded'
+const stands = ({ body: { status } }: Winner<RefundPart>) => isBack(status)
 const isOver = ({ body: { status } }: Winner<RefundPart>) => status === 'failed' || status === 'canceled'
 
 /**

@@ -31,6 +31,11 @@ const TONES: Record<string, string> = {
   unpaid: 'bad',
   ambiguous: 'warn',
   allowed: 'good',
+  'gives its plan': 'good',
+  'gives nothing': 'warn',
+  disputed: 'warn',
+  charged_back: 'bad',
+  lost: 'bad',
 }
 
 /** A status: a word with a color. */

@@ -1,27 +1,38 @@
 import type { Presented } from '../../../billing/read/present'
+import type { PurchaseGives } from '../../../entitlements/given'
 import type { Named } from '../../../entitlements/named'
 import { pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { planIn } from './columns'
+import { GivesNothing, givesColumn } from './gives'
+import { MoneyBack, type Returned } from './money-back'
 import type { ListPath } from './object-list'
 import { BillingStanding, Doubt } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
 import { BillingParts, Value } from './value'
 
-type Detail = { object: Presented; named: Named | undefined; isOverdue: boolean; timeline: TimelinePage }
+/** `gives`: what a purchase gives; null if its consumer has too many of them. */
+export type Detail = {
+  object: Presented
+  named: Named | undefined
+  isOverdue: boolean
+  timeline: TimelinePage
+  gives?: PurchaseGives | null
+}
 
 /** A billing object: its fields, its parts and its timeline. @param list the list that it belongs to */
 export function objectDetail(
   c: Visit,
   list: { title: string; path: ListPath },
-  { object, named, isOverdue, timeline }: Detail,
+  { object, named, isOverdue, timeline, gives }: Detail,
 ) {
   const { billing, events } = pathsOf(c)
   const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = object
-  // The last two are other names of fields that are shown.
-  const { items, lines, metadata, discounts, due_date, hosted_invoice_url, ...fields } = rest as typeof rest & Lists
+  const { items, lines, metadata, discounts, refunds = [], disputes = [], ...others } = rest as typeof rest & Lists
+  // The first two are other names of fields that are shown, and the last one is said with the items.
+  const { due_date, hosted_invoice_url, items_missing, ...fields } = others
   const around = { now: c.get('rt').now, currency: currencyOf(object) }
   const parts = items ?? lines?.data ?? []
   const planOf = (part: Row) => {
@@ -68,10 +79,18 @@ export function objectDetail(
       {parts.length > 0 && (
         <>
           <h2>{items ? 'Items' : 'Lines'}</h2>
-          <BillingParts label={items ? 'Items' : 'Lines'} rows={parts} currency={around.currency} planOf={planOf} />
+          <BillingParts
+            label={items ? 'Items' : 'Lines'}
+            rows={parts}
+            currency={around.currency}
+            planOf={planOf}
+            gives={gives && givesColumn(c, { object, parts, gives })}
+          />
         </>
       )}
+      <GivesNothing of={gives} />
       {lines?.has_more && <p class="quiet">The vendor has more lines than its event contained.</p>}
+      <MoneyBack c={c} object={object} refunds={refunds} disputes={disputes} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
       <Timeline c={c} page={timeline} currency={around.currency} />
@@ -86,6 +105,9 @@ export type Lists = {
   discounts?: Row[] | null
   due_date?: string | null
   hosted_invoice_url?: string | null
+  refunds?: Returned['refunds']
+  disputes?: Returned['disputes']
+  items_missing?: boolean
 }
 
 /** The currency of an object's amounts; null if it has none. */

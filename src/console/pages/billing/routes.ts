@@ -7,7 +7,8 @@ import { findObject, findOverdue, type ListedRow, listObjects, type ReadBeside }
 import { findLink, type Link } from '../../../consumers/links'
 import { customerSetOf } from '../../../consumers/owned'
 import { refToRead } from '../../../consumers/ref'
-import { batch, run } from '../../../db/client'
+import { batch, type Queries, run } from '../../../db/client'
+import { ofPurchase, purchaseGives } from '../../../entitlements/given'
 import { findNamed, type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -20,7 +21,7 @@ import type { NamesOf } from './columns'
 import { customerPage } from './customer'
 import { invoices } from './invoices'
 import { listPage } from './list'
-import { objectDetail } from './object'
+import { type Detail, objectDetail } from './object'
 import type { ObjectList } from './object-list'
 import { paymentMethods } from './payment-methods'
 import { purchases } from './purchases'
@@ -34,6 +35,7 @@ export const billingPages = new Hono<HttpEnv>()
   .route('/', pagesOf(subscriptions))
   .route('/', pagesOf(invoices))
   .route('/', pagesOf(paymentMethods))
+  .get(`/${purchases.path}/:object`, page('billing:read'), purchasePage)
   .route('/', pagesOf(purchases))
   .get('/customers/:vendor/:customer', page('billing:read'), async (c) => {
     const { db } = c.get('rt')
@@ -68,29 +70,42 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
       const shown = objects.page(rows, (row) => presentObject(list.kind, row))
       return listPage(c, list, asked, { ...shown, namesOf: namesIn(rows) })
     })
-    .get(`/${list.path}/:object`, page('billing:read'), (c) => one(c, list))
+    .get(`/${list.path}/:object`, page('billing:read'), async (c) => {
+      const { detail } = await one(c, list, {})
+      return objectDetail(c, list, detail)
+    })
 }
 
-async function one<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
+/** A purchase, with what it gives. */
+async function purchasePage(c: Visit) {
+  const key = { id: c.req.param('object') ?? '', vendor: c.req.query('vendor') }
+  const { detail, found } = await one(c, purchases, ofPurchase(c.get('rt').db, projectOf(c.get('actor')), key))
+  const gives = purchaseGives(found, detail.named?.consumer ?? null)
+  return objectDetail(c, purchases, { ...detail, gives })
+}
+
+/** Reads the object in the path. @param more statements for the same trip, whose results are `found` */
+async function one<K extends ObjectKind, Q extends Queries>(c: Visit, { kind }: ObjectList<K>, more: Q) {
   const { db, now } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('object') ?? ''
-  const timeline = timelineOf({ kind: list.kind, id }, null, EVENTS)
-  const key = { kind: list.kind, id, vendor: c.req.query('vendor') }
-  const { objects, named, events, overdue } = await batch(db, {
+  const timeline = timelineOf({ kind, id }, null, EVENTS)
+  const key = { kind, id, vendor: c.req.query('vendor') }
+  const { objects, named, events, overdue, ...found } = await batch(db, {
     objects: findObject(db, project, key),
     named: findNamed(db, project, key),
     overdue: findOverdue(db, project, key, now),
     events: listReferring(db, project, id, timeline),
+    ...more,
   })
-  if (!objects[0]?.body) throw noObject(list.kind)
-  const object = presentObject(list.kind, objects[0])
-  return objectDetail(c, list, {
-    object,
+  if (!objects[0]?.body) throw noObject(kind)
+  const detail: Detail = {
+    object: presentObject(kind, objects[0]),
     named: named[0]?.named,
     isOverdue: overdue.length > 0,
     timeline: timeline.page(events),
-  })
+  }
+  return { detail, found }
 }
 
 /** The names that a list has read beside its objects. */

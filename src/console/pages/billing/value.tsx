@@ -77,11 +77,14 @@ export function BillingParts({
   rows,
   currency,
   planOf,
+  gives,
 }: {
   label: string
   rows: readonly Row[]
   currency: string | null
   planOf: (row: Row) => Child
+  /** The column of what each of them gives. */
+  gives?: Column<Row> | null | undefined
 }) {
   const all: Column<Row>[] = [
     [
@@ -91,8 +94,10 @@ export function BillingParts({
       ),
     ],
     ['Plan', planOf],
+    ...(gives ? [gives] : []),
     ['Price', ({ price }) => (price ? <code>{words(price)}</code> : '')],
     ['Quantity', ({ quantity }) => words(quantity), 'number'],
+    ['Returned', ({ quantity_returned }) => words(quantity_returned), 'number'],
     ['Amount', (row) => priceOf(row, currency) ?? words(row.amount_decimal), 'number'],
     ['Usage', ({ usage_type }) => words(usage_type)],
     ['Tax', ({ tax }) => amountIn('tax', tax, currency) ?? '', 'number'],
@@ -102,6 +107,7 @@ export function BillingParts({
   const has: Record<string, (row: Row) => boolean> = {
     Plan: (row) => Boolean(planOf(row)),
     Price: ({ price }) => Boolean(price),
+    Returned: ({ quantity_returned }) => typeof quantity_returned === 'number',
     Usage: ({ usage_type }) => Boolean(usage_type),
     Tax: ({ tax }) => typeof tax === 'number',
     Period: (row) => periodOf(row) !== '',

@@ -80,7 +80,7 @@ export function Customers({ c, of: { row, customers } }: Props) {
 
 type LatestProps<K extends ObjectKind> = Props & { list: ObjectList<K>; found: LatestObjects<K> }
 
-/** The subscriptions or invoices of the customers that changed last. Nothing without customers. */
+/** The objects of one kind of the customers that changed last. Nothing without customers. */
 export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more } }: LatestProps<K>) {
   if (of.customers.length === 0) return null
   return (

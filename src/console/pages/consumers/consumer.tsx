@@ -5,6 +5,7 @@ import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { History } from '../audit-log/history'
 import { invoices } from '../billing/invoices'
+import { purchases } from '../billing/purchases'
 import { subscriptions } from '../billing/subscriptions'
 import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Latest } from './belongings'
@@ -43,8 +44,9 @@ export function consumerPage(c: Visit, of: ShownConsumer) {
           <Devices c={c} of={of} />
           <Identities c={c} of={of} />
           <Customers c={c} of={of} />
-          <Latest c={c} of={of} list={subscriptions} found={of.subscriptions} />
-          <Latest c={c} of={of} list={invoices} found={of.invoices} />
+          <Latest c={c} of={of} list={subscriptions} found={of.latest.subscription} />
+          <Latest c={c} of={of} list={purchases} found={of.latest.purchase} />
+          <Latest c={c} of={of} list={invoices} found={of.latest.invoice} />
         </>
       )}
       {history && (

@@ -25,9 +25,10 @@ import { type Entitlements, entitlementsIn } from '../entitlements/read'
 
 /** How many entries of the audit log the page of a consumer shows. */
 const HISTORY = 10
-/** Customers whose subscriptions and invoices the page shows, and how many of each kind. */
+/** Customers whose subscriptions, purchases and invoices the page shows, and how many of each kind. */
 const OF_CUSTOMERS = 5
-const OBJECTS = 10
+const OBJECTS = { subscription: 10, purchase: 20, invoice: 10 }
+type ShownKinds = keyof typeof OBJECTS
 
 /** Devices that the page shows: active ones, and the last that were revoked. */
 const ACTIVE = 20
@@ -46,8 +47,8 @@ export type Latest<K extends ObjectKind> = { data: ShownObjects[K][]; more: bool
 export type ShownConsumer = {
   row: Consumer
   customers: Link[]
-  subscriptions: Latest<'subscription'>
-  invoices: Latest<'invoice'>
+  /** What its customers have. */
+  latest: { [K in ShownKinds]: Latest<K> }
   /** `active`: how many are; `more`: whether there are others than these. */
   devices: { active: number; limit: number; data: Device[]; more: boolean }
   /** What it may do; null if it has too much for one answer. */
@@ -102,8 +103,8 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   }))
   const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
-  const [{ subscriptions, invoices }, entries, identities] = await Promise.all([
-    can(c, 'billing:read') ? latestOf(c, found.customers) : { subscriptions: NONE, invoices: NONE },
+  const [latest, entries, identities] = await Promise.all([
+    latestOf(c, can(c, 'billing:read') ? found.customers : []),
     can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
     identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }),
   ])
@@ -119,8 +120,7 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   return {
     row,
     customers: found.customers,
-    subscriptions,
-    invoices,
+    latest,
     devices,
     entitlements,
     grants,
@@ -130,27 +130,27 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   }
 }
 
-const NONE = { data: [], more: false }
-
-/** Reads the subscriptions and invoices of the first customers that changed last. */
-async function latestOf(c: Visit, customers: Link[]) {
+/** Reads what the first customers have, of each kind what changed last. */
+async function latestOf(c: Visit, customers: Link[]): Promise<ShownConsumer['latest']> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const some = customers.slice(0, OF_CUSTOMERS)
-  if (some.length === 0) return { subscriptions: NONE, invoices: NONE }
-  const lists = (kind: 'subscription' | 'invoice') =>
+  const kinds = Object.keys(OBJECTS) as ShownKinds[]
+  const lists = kinds.flatMap((kind) =>
     some.map(({ vendor, id }, n): [string, Query<ListedRow[]>] => {
-      const page = { before: null, take: OBJECTS + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
+      const page = { before: null, take: OBJECTS[kind] + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
       return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, ...page })]
-    })
-  const found = await batch(db, Object.fromEntries([...lists('subscription'), ...lists('invoice')]))
-  const latest = <K extends ObjectKind>(kind: K): Latest<K> => {
+    }),
+  )
+  const found: Record<string, ListedRow[]> = some.length === 0 ? {} : await batch(db, Object.fromEntries(lists))
+  const latest = <K extends ShownKinds>(kind: K): Latest<K> => {
     const rows = some.flatMap((_, n) => found[`${kind} ${n}`] ?? [])
     const objects = rows.filter(isListedObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
-    const more = objects.length > OBJECTS || objects.length < rows.length || customers.length > some.length
-    return { data: objects.slice(0, OBJECTS).map((row) => presentObject(kind, row)), more }
+    const most = OBJECTS[kind]
+    const more = objects.length > most || objects.length < rows.length || customers.length > some.length
+    return { data: objects.slice(0, most).map((row) => presentObject(kind, row)), more }
   }
-  return { subscriptions: latest('subscription'), invoices: latest('invoice') }
+  return { subscription: latest('subscription'), purchase: latest('purchase'), invoice: latest('invoice') }
 }
 
 /** Reads a device of the consumer in the path. @throws {Fault} `not_found` */

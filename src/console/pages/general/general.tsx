@@ -14,6 +14,7 @@ import { capital, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { PROJECT } from '../projects/create'
+import { PurchaseSettings } from './purchase-rules'
 import { ConsumerSettings, EntitlementSettings, ExposureSettings, type FORMS, Security } from './settings'
 
 /** How long a deleted project can be restored, in words. */
@@ -47,6 +48,7 @@ export function generalPage(c: Visit, project: Project, sent: { [form in 'name' 
       <Security c={c} settings={set} sent={sent.settings} />
       <ConsumerSettings c={c} settings={set} sent={sent.consumers} />
       <EntitlementSettings c={c} settings={set} sent={sent.entitlements} />
+      <PurchaseSettings c={c} settings={set} sent={sent.purchases} />
       <ExposureSettings c={c} settings={set} sent={sent.exposure} />
       <h2>Project ID</h2>
       <p class="quiet">

@@ -101,6 +101,7 @@ export const generalPages = new Hono<HttpEnv>()
   .route('/', change('settings'))
   .route('/', change('consumers'))
   .route('/', change('entitlements'))
+  .route('/', change('purchases'))
   .route('/', change('exposure'))
   .route('/', remove)
 

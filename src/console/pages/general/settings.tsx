@@ -1,14 +1,14 @@
-import type { Child } from 'hono/jsx'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { MAX_CONSUMER_KEYS, MAX_DEVICES, MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../tenancy/limits'
 import { ProjectSettings, type Settings } from '../../../tenancy/settings'
 import { choice, form, list, number, text, tick } from '../../form'
-import { can, pathsOf, type Visit } from '../../page'
+import { can, type Visit } from '../../page'
 import { type Sent, UNSENT } from '../../refusal'
 import { userOf } from '../../session'
-import { Post, Wrong } from '../../ui/controls'
 import { plural } from '../../ui/format'
 import { Fact } from '../../ui/parts'
+import { PURCHASES } from './purchase-rules'
+import { SettingsForm } from './settings-form'
 
 /** How events find the consumers of customers, and how many devices a consumer can have. */
 const CONSUMERS = form(
@@ -73,7 +73,13 @@ const EXPOSURE = form(ProjectSettings.pick({ on_exposure: true }).partial(), {
 })
 
 /** The forms that change settings, by the ends of their paths. */
-export const FORMS = { settings: SECURITY, consumers: CONSUMERS, entitlements: ENTITLEMENTS, exposure: EXPOSURE }
+export const FORMS = {
+  settings: SECURITY,
+  consumers: CONSUMERS,
+  entitlements: ENTITLEMENTS,
+  purchases: PURCHASES,
+  exposure: EXPOSURE,
+}
 
 type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }
 
@@ -84,9 +90,9 @@ export function Security({ c, settings, sent = UNSENT }: Props) {
     <>
       <h2>Sign-in</h2>
       {userOf(c).role === 'owner' ? (
-        <Form c={c} to="settings" sent={of}>
+        <SettingsForm c={c} to="settings" sent={of}>
           {SECURITY.field('require_passkey', of)}
-        </Form>
+        </SettingsForm>
       ) : (
         <p>{settings.require_passkey ? 'Admins and owners need a passkey.' : 'No passkey is required.'}</p>
       )}
@@ -105,12 +111,12 @@ export function ConsumerSettings({ c, settings, sent = UNSENT }: Props) {
     <section id="consumers" aria-labelledby="consumers-title">
       <h2 id="consumers-title">Consumers</h2>
       {can(c, 'projects:write') ? (
-        <Form c={c} to="consumers" sent={of}>
+        <SettingsForm c={c} to="consumers" sent={of}>
           {CONSUMERS.field('link_hints', of)}
           {CONSUMERS.field('consumer_keys', of)}
           {CONSUMERS.field('max_devices', of)}
           {CONSUMERS.field('devices_feature', of)}
-        </Form>
+        </SettingsForm>
       ) : (
         <dl class="facts">
           <Fact name="Customers are linked by">
@@ -141,13 +147,13 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
     <section id="rules" aria-labelledby="rules-title">
       <h2 id="rules-title">Entitlements</h2>
       {can(c, 'projects:write') ? (
-        <Form c={c} to="entitlements" sent={of}>
+        <SettingsForm c={c} to="entitlements" sent={of}>
           <p class="quiet">Changes apply immediately, to all consumers.</p>
           {ENTITLEMENTS.field('grace_days', of)}
           {ENTITLEMENTS.field('renewal_slack_hours', of)}
           {ENTITLEMENTS.field('test_mode_counts', of)}
           {ENTITLEMENTS.field('watch_entitlements', of)}
-        </Form>
+        </SettingsForm>
       ) : (
         <dl class="facts">
           <Fact name="Access while a subscription is past due">
@@ -168,9 +174,9 @@ export function ExposureSettings({ c, settings, sent = UNSENT }: Props) {
     <section id="exposure" aria-labelledby="exposure-title">
       <h2 id="exposure-title">Exposed secrets</h2>
       {can(c, 'projects:write') ? (
-        <Form c={c} to="exposure" sent={of}>
+        <SettingsForm c={c} to="exposure" sent={of}>
           {EXPOSURE.field('on_exposure', of)}
-        </Form>
+        </SettingsForm>
       ) : (
         <dl class="facts">
           <Fact name="A secret that is reported as exposed">
@@ -179,17 +185,5 @@ export function ExposureSettings({ c, settings, sent = UNSENT }: Props) {
         </dl>
       )}
     </section>
-  )
-}
-
-type FormProps = { c: Visit; to: keyof typeof FORMS; sent: Pick<Sent, 'mistakes'>; children: Child }
-
-function Form({ c, to, sent, children }: FormProps) {
-  return (
-    <Post c={c} to={`${pathsOf(c).general}/${to}`} class="form">
-      <Wrong>{sent.mistakes.form}</Wrong>
-      {children}
-      <button type="submit">Save</button>
-    </Post>
   )
 }

@@ -1,0 +1,205 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { DAY } from '../../src/lib/time'
+import { type Fields, stripeEventOf, stripeSubscription } from '../billing/payloads'
+import { stripeDispute, stripeRefund, stripeSession } from '../billing/purchases/payloads'
+import { stopClock } from '../clock'
+import { clockedD1, type EntitlementWorld, entitlementWorld } from '../entitlements/world'
+import { addMember, countingD1 } from '../harness'
+import { visit } from './visit'
+
+/* The page of a purchase: what each item gives, until when, and why nothing; and what came back of the money. */
+
+const START = Date.parse('2026-01-01T00:00:00Z')
+const at = (day: number) => START / 1000 + day * 86_400
+const live = (type: string, object: Fields, day: number, previous?: Fields) => ({
+  ...stripeEventOf(type, object, { at: at(day), ...(previous && { previous }) }),
+  livemode: true,
+})
+
+let world: EntitlementWorld
+let token: string
+beforeAll(async () => {
+  stopClock(START + 4 * DAY)
+  world = await entitlementWorld()
+  token = world.owner.token
+  await world.catalog.feature('sso')
+  const price = (ref: string, lasting: object) => ({ vendor: 'stripe', ref, ...lasting })
+  await world.catalog.plan({
+    ...{ key: 'pro', name: 'Pro <plan>', features: { sso: { value: true } } },
+    prices: [
+      price('price_life', { lasts: 'forever' }),
+      price('price_30', { lasts: 'P30D' }),
+      price('price_1', { lasts: 'P1D' }),
+      price('price_beside', { lasts: 'P30D', again: 'beside' }),
+      price('price_without', {}),
+    ],
+  })
+})
+
+const read = async (path: string, as = token, DB: D1Database = clockedD1()) => {
+  const { status, text } = await visit(`/console/p/${world.project}/platform/${path}`, as, { bindings: { DB } })
+  expect(status, text.slice(0, 300)).toBe(200)
+  return text
+}
+const wordsIn = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+/** A sale of a case's own customer, who is a consumer of its own. */
+const sold = (name: string, price_id: string | null, { day = 1, ...more }: Fields & { day?: number } = {}) =>
+  live(
+    'checkout.session.completed',
+    stripeSession({
+      ...{ payment_intent: `pi_${name}`, created: at(day), customer: `cus_${name}` },
+      metadata: { ...(price_id !== null && { price_id }), consumer_external_id: name },
+      ...more,
+    }),
+    day,
+  )
+const refunded = (name: string, more: Fields = {}) =>
+  live('refund.created', stripeRefund(`pi_${name}`, { id: `re_${name}`, amount: 4900, created: at(2), ...more }), 2)
+const disputed = (name: string, status: string) =>
+  live('charge.dispute.updated', stripeDispute(`pi_${name}`, { id: `dp_${name}`, status }), 3, { status: 'x' })
+const inTest = (event: object) => ({ ...event, livemode: false })
+
+type Case = [name: string, events: object[], gives: RegExp, settings?: object]
+const NEVER = { refunded_part: 'end', refunded_whole: 'keep', dispute_open: 'keep', dispute_lost: 'keep' }
+const CASES: Case[] = [
+  [
+    'month',
+    [sold('month', 'price_30')],
+    /gives its plan until 2026-02-01 00:00:00 UTC .*Lasts P30D , and follows other/,
+  ],
+  ['life', [sold('life', 'price_life')], /gives its plan without an end Lasts forever/],
+  [
+    'again',
+    [sold('again', 'price_30', { payment_intent: 'pi_first' }), sold('again', 'price_30', { day: 2 })],
+    /gives nothing from 2026-02-01 00:00:00 UTC .* until 2026-03-03 00:00:00 UTC .*it follows that of an earlier/,
+  ],
+  [
+    'beside',
+    [sold('beside', 'price_beside', { payment_intent: 'pi_one' }), sold('beside', 'price_beside', { day: 2 })],
+    /gives its plan until 2026-02-02 00:00:00 UTC .*and runs beside other/,
+  ],
+  ['over', [sold('over', 'price_1')], /gives nothing from 2026-01-02 .* The time that was bought is over\./],
+  ['unmapped', [sold('unmapped', 'price_none')], /gives nothing price_none is not mapped to a plan\. Add it to a plan/],
+  [
+    'without',
+    [sold('without', 'price_without')],
+    /does not say how long a one-time payment of price_without lasts\. Edit/,
+  ],
+  ['nobody', [sold('nobody', 'price_life', { customer: null })], /The purchase names no customer\./],
+  [
+    'unlinked',
+    [sold('unlinked', 'price_life', { metadata: { price_id: 'price_life' } })],
+    /gives nothing from .* The customer is not linked to a consumer\. Link to a consumer/,
+  ],
+  [
+    'whole',
+    [sold('whole', 'price_life'), refunded('whole')],
+    /gives nothing Returned in full by refund re_whole\. Event/,
+  ],
+  ['kept', [sold('kept', 'price_life'), refunded('kept')], /gives its plan without/, { purchase_rules: NEVER }],
+  ['part', [sold('part', 'price_life'), refunded('part', { amount: 900 })], /gives its plan without/],
+  [
+    'ended',
+    [sold('ended', 'price_life'), refunded('ended', { amount: 900 })],
+    /gives nothing Returned in part by refund re_ended\. Event/,
+    { purchase_rules: NEVER },
+  ],
+  [
+    'open',
+    [sold('open', 'price_life'), disputed('open', 'needs_response')],
+    /nothing The dispute dp_open is open\. Event/,
+  ],
+  ['lost', [sold('lost', 'price_life'), disputed('lost', 'lost')], /nothing The dispute dp_lost is lost\. Event/],
+  ['test', [inTest(sold('test', 'price_life'))], /nothing from .* The purchase is in test mode, which does not count/],
+  ['tested', [inTest(sold('tested', 'price_life'))], /gives its plan without/, { test_mode_counts: true }],
+  ['pending', [sold('pending', 'price_life', { payment_status: 'unpaid' })], /gives nothing The payment is pending\./],
+  ['unnamed', [sold('unnamed', null)], /Items No event says what was bought\. The purchase gives nothing\./],
+]
+
+describe('a purchase says what it gives', () => {
+  it.each(CASES)('%s', async (name, events, gives, settings) => {
+    await world.consumers.put(name)
+    await world.settings({ purchase_rules: {}, test_mode_counts: false, ...settings })
+    await world.deliver(...events)
+    const html = await read(`billing/purchases/pi_${name}?vendor=stripe`)
+    expect(wordsIn(html)).toMatch(gives)
+    // It is what an explanation of the consumer's entitlements says.
+    const { features } = await world.one(`ext:${name}`, '?explain=true')
+    const source = features.sso?.sources?.find(({ id }) => id === `pi_${name}`)
+    if (source?.why_not) expect(html.replaceAll('&#39;', "'")).toContain(source.why_not)
+    else expect([name, source?.counted ?? false]).toEqual([name, gives.source.startsWith('gives its plan')])
+  })
+
+  it('of a consumer who is blocked, and to whom a link and a plan lead', async () => {
+    await world.settings({ purchase_rules: {} })
+    const { body } = await world.consumers.put('blocked')
+    await world.deliver(sold('blocked', 'price_life'))
+    const page = () => read('billing/purchases/pi_blocked?vendor=stripe')
+    expect(wordsIn(await page())).toContain('gives its plan')
+    await world.ask('POST', `/consumers/${body.id}/block`, { json: { reason: 'abuse' } })
+    const html = await page()
+    expect(wordsIn(html)).toContain('The consumer is blocked.')
+    expect(html).toMatch(/<a href="[^"]*\/plans\/pln_\w+">Pro &lt;plan&gt;<\/a>/)
+    expect(html).toContain(`/consumers/${body.id}"`)
+  })
+
+  it('offers a viewer nothing to change', async () => {
+    const viewer = (await addMember(world.project, 'viewer')).token
+    for (const name of ['unmapped', 'without', 'unlinked']) {
+      const html = await read(`billing/purchases/pi_${name}`, viewer)
+      expect(html).not.toMatch(/plans\/add|\/edit"|\/consumer"/)
+    }
+  })
+
+  it('in as many round trips as the page of a subscription', async () => {
+    await world.deliver(live('customer.subscription.created', stripeSubscription({ id: 'sub_1' }), 1))
+    const tripsOf = async (path: string) => {
+      const { DB, count } = countingD1()
+      await read(path, token, DB)
+      return count.trips
+    }
+    expect(await tripsOf('billing/purchases/pi_month')).toBe(await tripsOf('billing/subscriptions/sub_1'))
+  })
+})
+
+it('shows refunds and disputes in one table, and what only the vendor’s total has', async () => {
+  await world.deliver(
+    sold('money', 'price_life', { amount_total: 9000 }),
+    live('charge.dispute.created', stripeDispute('pi_money', { id: 'dp_m', created: at(3), amount: 100 }), 3),
+    refunded('money', { amount: 900, reason: 'requested_by_customer' }),
+    refunded('money', { id: 're_failed', amount: 500, created: at(1), status: 'failed', reason: '<b>' }),
+    live('charge.refunded', { ...charged('money'), amount_refunded: 1100 }, 4),
+  )
+  const html = await read('billing/purchases/pi_money')
+  const table = /<section[^>]*aria-label="Refunds and disputes".*?<\/section>/s.exec(html)?.[0] ?? ''
+  const rows = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1).map(([, row]) => wordsIn(row ?? '').trim())
+  expect(rows).toEqual([
+    expect.stringMatching(/^Refund re_failed 2026-01-02 00:00:00 UTC .*USD 5\.00 failed &lt;b&gt; evt_\w+$/),
+    expect.stringMatching(/^Refund re_money 2026-01-03 .*USD 9\.00 succeeded requested by customer evt_\w+$/),
+    expect.stringMatching(/^Dispute dp_m 2026-01-04 .*USD 1\.00 open evidence until .* UTC fraudulent evt_\w+$/),
+  ])
+  expect(wordsIn(html)).toContain('USD 2.00 more went back, by the vendor’s total.')
+  expect(table.match(/\/webhooks\/evt_\w+"/g)?.length).toBe(3)
+  // Nothing of it is said twice.
+  expect(html).not.toMatch(/<dt>(Refunds|Disputes|Items missing)<\/dt>/)
+  expect(wordsIn(await read('billing/purchases/pi_month'))).not.toContain('Refunds and disputes')
+})
+const charged = (name: string): Fields => ({
+  ...{ id: `ch_pi_${name}`, object: 'charge', amount: 9000, created: at(1), currency: 'usd', status: 'succeeded' },
+  ...{ customer: `cus_${name}`, payment_intent: `pi_${name}` },
+})
+
+it('a consumer’s page shows the last 20 purchases of its customers', async () => {
+  const { body } = await world.consumers.put('buyer')
+  const names = Array.from({ length: 21 }, (_, n) => `b${String(n).padStart(2, '0')}`)
+  const buy = (name: string, n: number) =>
+    sold(name, 'price_life', { day: n / 10, customer: 'cus_buyer', metadata: { consumer_external_id: 'buyer' } })
+  await world.deliver(...names.map(buy))
+  const html = await read(`consumers/${body.id}`)
+  const table = /<section[^>]*aria-label="Purchases".*?<\/section>/s.exec(html)?.[0] ?? ''
+  expect([...table.matchAll(/purchases\/pi_(\w+)\?vendor=stripe/g)].map(([, name]) => name)).toEqual(
+    names.slice(1).reverse(),
+  )
+  expect(html).toContain(`billing/purchases?consumer=${body.id}">All purchases`)
+})
