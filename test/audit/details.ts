@@ -92,6 +92,9 @@ export const DETAILS: Record<string, unknown> = {
     'general/settings': { require_passkey: true },
     'general/consumers': { link_hints: true, consumer_keys: ['user_id'], max_devices: 5 },
     'general/entitlements': { grace_days: 1, renewal_slack_hours: 1 },
+    'general/purchases': {
+      purchase_rules: { refunded_part: 'end', refunded_whole: 'end', dispute_open: 'keep', dispute_lost: 'end' },
+    },
     'general/exposure': { on_exposure: 'notify' },
     general: { name: 'By form' },
     'api-keys': { name: 'By form', scopes: ['billing:read'] },

@@ -130,7 +130,7 @@ describe('the catalog in the console', () => {
   it('says how long a one-time payment lasts, and keeps it when the plan is edited', async () => {
     const once = 'price_once P1Y beside'
     const { answer } = await edit({}, ['price_pro', once])
-    expect(said(answer.text)).toContain('price_once, one-time payments last P1Y beside each other')
+    expect(said(answer.text)).toContain('price_once, one-time payments last P1Y, beside each other')
     for (const hidden of ['name="lasts" value="P1Y"', 'name="again" value="beside"'])
       expect(answer.text).toContain(hidden)
     const before = (await world.catalog.get(plan)).body

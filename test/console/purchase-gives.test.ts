@@ -95,22 +95,26 @@ const CASES: Case[] = [
   [
     'whole',
     [sold('whole', 'price_life'), refunded('whole')],
-    /gives nothing Returned in full by refund re_whole\. Event/,
+    /gives nothing Returned in full by refund re_whole\. See the event/,
   ],
   ['kept', [sold('kept', 'price_life'), refunded('kept')], /gives its plan without/, { purchase_rules: NEVER }],
   ['part', [sold('part', 'price_life'), refunded('part', { amount: 900 })], /gives its plan without/],
   [
     'ended',
     [sold('ended', 'price_life'), refunded('ended', { amount: 900 })],
-    /gives nothing Returned in part by refund re_ended\. Event/,
+    /gives nothing Returned in part by refund re_ended\. See the event/,
     { purchase_rules: NEVER },
   ],
   [
     'open',
     [sold('open', 'price_life'), disputed('open', 'needs_response')],
-    /nothing The dispute dp_open is open\. Event/,
+    /nothing The dispute dp_open is open\. See the event/,
   ],
-  ['lost', [sold('lost', 'price_life'), disputed('lost', 'lost')], /nothing The dispute dp_lost is lost\. Event/],
+  [
+    'lost',
+    [sold('lost', 'price_life'), disputed('lost', 'lost')],
+    /nothing The dispute dp_lost is lost\. See the event/,
+  ],
   ['test', [inTest(sold('test', 'price_life'))], /nothing from .* The purchase is in test mode, which does not count/],
   ['tested', [inTest(sold('tested', 'price_life'))], /gives its plan without/, { test_mode_counts: true }],
   ['pending', [sold('pending', 'price_life', { payment_status: 'unpaid' })], /gives nothing The payment is pending\./],
@@ -202,4 +206,11 @@ it('a consumer’s page shows the last 20 purchases of its customers', async () 
     names.slice(1).reverse(),
   )
   expect(html).toContain(`billing/purchases?consumer=${body.id}">All purchases`)
+  // The page of one of them reads each of the others once, with the mapping of its item.
+  const rowsOf = async (name: string) => {
+    const { DB, count } = countingD1()
+    await read(`billing/purchases/pi_${name}`, token, DB)
+    return count.rows_read
+  }
+  expect((await rowsOf('b20')) - (await rowsOf('month'))).toBeLessThanOrEqual(20 * 5)
 })

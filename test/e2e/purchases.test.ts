@@ -112,7 +112,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       ])
     expect(await main()).toContain('Returned in full by refund re_2.')
     await looked('purchase-refunded')
-    await page.getByRole('region', { name: 'Items' }).getByRole('link', { name: 'Event', exact: true }).click()
+    await page.getByRole('region', { name: 'Items' }).getByRole('link', { name: 'See the event' }).click()
     expect(page.url()).toContain(event)
     await page.getByRole('heading', { name: 'refund.created' }).waitFor()
   })

@@ -81,6 +81,8 @@ const STATED: Record<string, Bounds> = {
   // What a page of a timeline looks at among the events that name the object.
   'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
   [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
+  // Beside the purchase and its timeline, the rules of the project and the other purchases of the consumer.
+  [`${BILLING}/purchases/:object`]: { statements: 13 },
   // Beside each subscription, the consumer of its customer and the plans of its items.
   [`${BILLING}/subscriptions`]: { rows: 1_000 },
   'GET /console/p/:project': { statements: 31 },
@@ -92,7 +94,7 @@ const STATED: Record<string, Bounds> = {
   'POST /platform/v1/billing/entitlements/check': { rows: ITEMS },
   [`${CONSUMER}/entitlements`]: { statements: 20, rows: ITEMS },
   // Beside what it may do, its identities, and the entries of the audit log that name it.
-  [CONSUMER]: { trips: 9, statements: 50, rows: ITEMS + 10_000 },
+  [CONSUMER]: { trips: 9, statements: 51, rows: ITEMS + 10_000 },
   // Every member with the address.
   'GET /platform/v1/search': { statements: 21, rows: 2 * MEMBERS + 1_000 },
   // Every price of the project; beside the plans, the items of the newest subscriptions, for prices that no plan has.

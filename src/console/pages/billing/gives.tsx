@@ -1,11 +1,11 @@
 import type { Presented } from '../../../billing/read/present'
 import type { Given, PurchaseGives } from '../../../entitlements/given'
-import { MAX_SOURCES } from '../../../entitlements/limits'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { ExactTime } from '../../ui/parts'
 import type { Column } from '../../ui/table'
 import { customerPath } from '../customers/read'
+import { lastingOf } from '../plans/differences'
 import { addPath } from '../plans/unmapped'
 
 type Row = Record<string, unknown>
@@ -25,15 +25,16 @@ export function givesColumn(
     (row) => {
       const one = given.get(row)
       if (!one) return null
+      const [path, verb] = remedyOf(c, object, row, one)
       return (
         <div class="text">
           <Badge of={one.why_not === null ? 'gives its plan' : 'gives nothing'} /> <Window c={c} of={one} />
           {one.why_not !== null && (
             <span class="line">
-              {one.why_not} <Remedy c={c} object={object} item={row} of={one} />
+              {one.why_not} {path && <a href={path}>{verb}</a>}
             </span>
           )}
-          <Lasting of={one} />
+          {one.lasts !== null && <span class="line quiet">One-time payments {lastingOf(one)}.</span>}
         </div>
       )
     },
@@ -44,50 +45,30 @@ export function givesColumn(
 function Window({ c, of: { from, until, why_not } }: { c: Visit; of: Given }) {
   const { now } = c.get('rt')
   if (from === null) return null
-  const begins = (why_not !== null || from > now) && (
-    <>
-      from <ExactTime at={from} now={now} />{' '}
-    </>
-  )
   return (
     <span class="line">
-      {begins}
-      {until === null ? (
-        'without an end'
-      ) : (
+      {why_not !== null && (
         <>
-          until <ExactTime at={until} now={now} />
+          from <ExactTime at={from} now={now} />{' '}
         </>
       )}
+      {until !== null && 'until '}
+      <ExactTime at={until} now={now} none="without an end" />
     </span>
   )
 }
 
-/** What the plan says of one-time payments. */
-function Lasting({ of: { lasts, again } }: { of: Given }) {
-  if (lasts === null) return null
-  return (
-    <span class="line quiet">
-      Lasts <code>{lasts}</code>
-      {again === 'beside'
-        ? ', and runs beside other purchases of the plan.'
-        : ', and follows other purchases of the plan.'}
-    </span>
-  )
-}
-
-/** Where to look, or what to do, about an item that gives nothing. */
-function Remedy({ c, object, item, of }: { c: Visit; object: Presented; item: Row; of: Given }) {
+/** Where to look, or what to do, about an item that gives nothing: a path and what it is called; undefined if nothing helps. */
+function remedyOf(c: Visit, { vendor, customer }: Presented, { price, variant, product }: Row, of: Given) {
   const { plans, events } = pathsOf(c)
-  const { vendor, customer } = object
-  if (of.event_id !== null) return <a href={`${events}/${of.event_id}`}>Event</a>
-  const ref = item.price ?? item.variant ?? item.product
-  if (of.lacks === 'plan' && typeof ref === 'string' && can(c, 'catalog:write'))
-    return <a href={addPath(c, { vendor, ref })}>Add it to a plan</a>
-  if (of.lacks === 'lasts' && can(c, 'catalog:write')) return <a href={`${plans}/${of.plan_id}/edit`}>Edit the plan</a>
+  if (of.event_id !== null) return [`${events}/${of.event_id}`, 'See the event']
+  const ref = price ?? variant ?? product
+  if (of.lacks === 'plan' && ref && can(c, 'catalog:write'))
+    return [addPath(c, { vendor, ref: String(ref) }), 'Add it to a plan']
+  if (of.lacks === 'lasts' && can(c, 'catalog:write')) return [`${plans}/${of.plan_id}/edit`, 'Edit the plan']
   if (of.lacks === 'consumer' && customer !== null && can(c, 'consumers:write'))
-    return <a href={`${customerPath(c, { vendor, id: customer })}/consumer`}>Link to a consumer</a>
-  return null
+    return [`${customerPath(c, { vendor, id: customer })}/consumer`, 'Link to a consumer']
+  return []
 }
 
 /** Why nothing can be said of what a purchase gives, or why all of it gives nothing. */
@@ -96,8 +77,7 @@ export function GivesNothing({ of }: { of: PurchaseGives | null | undefined }) {
   if (of === null) {
     return (
       <p class="warning" role="note">
-        This consumer has more than {MAX_SOURCES.toLocaleString('en')} purchases, or very many items. That is too much
-        to say what this one gives.
+        This consumer has too many purchases to say what this one gives.
       </p>
     )
   }

@@ -35,8 +35,7 @@ export const billingPages = new Hono<HttpEnv>()
   .route('/', pagesOf(subscriptions))
   .route('/', pagesOf(invoices))
   .route('/', pagesOf(paymentMethods))
-  .get(`/${purchases.path}/:object`, page('billing:read'), purchasePage)
-  .route('/', pagesOf(purchases))
+  .route('/', pagesOf(purchases, purchasePage))
   .get('/customers/:vendor/:customer', page('billing:read'), async (c) => {
     const { db } = c.get('rt')
     const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
@@ -53,7 +52,7 @@ export const billingPages = new Hono<HttpEnv>()
   })
 
 /** The pages of one kind: the list, and the page of one object. */
-function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
+function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) => objectPage(c, list)) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
       const customer = c.req.query('customer')?.trim() || undefined
@@ -70,10 +69,11 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>) {
       const shown = objects.page(rows, (row) => presentObject(list.kind, row))
       return listPage(c, list, asked, { ...shown, namesOf: namesIn(rows) })
     })
-    .get(`/${list.path}/:object`, page('billing:read'), async (c) => {
-      const { detail } = await one(c, list, {})
-      return objectDetail(c, list, detail)
-    })
+    .get(`/${list.path}/:object`, page('billing:read'), shown)
+}
+
+async function objectPage<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
+  return objectDetail(c, list, (await one(c, list, {})).detail)
 }
 
 /** A purchase, with what it gives. */

@@ -50,7 +50,7 @@ const ENTITLEMENTS = form(
       hint: `From 0 to ${MAX_RENEWAL_SLACK_HOURS}. The event about the renewal can arrive after the period has ended.`,
     }),
     test_mode_counts: tick('Subscriptions in test mode give access', {
-      hint: 'For projects in which you try things out. Anybody can subscribe with a test card.',
+      hint: 'So do purchases. For projects in which you try things out. Anybody can pay with a test card.',
     }),
     watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
       hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',

@@ -25,7 +25,7 @@ export function differencesOf(plan: Plan, wanted: WantedPlan, catalog: readonly 
   const refs = new Map([...plan.prices, ...wanted.prices].map((price) => [refOf(price), price]))
   const has = (list: readonly MappedPrice[], ref: string) => {
     const found = list.find((price) => refOf(price) === ref)
-    return found ? `${ref}${lastingOf(found)}` : null
+    return found ? `${ref}${found.lasts ? `, one-time payments ${lastingOf(found)}` : ''}` : null
   }
   const prices = [...refs].map(([ref, { vendor }]) => ({
     what: `Price at ${vendorTitle(vendor)}`,
@@ -37,8 +37,9 @@ export function differencesOf(plan: Plan, wanted: WantedPlan, catalog: readonly 
     .map(({ what, from, to }) => ({ what, from: from && shortRef(from), to: to && shortRef(to) }))
 }
 
-const lastingOf = ({ lasts, again }: MappedPrice) =>
-  lasts ? `, one-time payments last ${lasts}${again === 'beside' ? ' beside each other' : ''}` : ''
+/** How long one-time payments of a price last, and what a second one does. */
+export const lastingOf = ({ lasts, again }: Pick<MappedPrice, 'lasts' | 'again'>) =>
+  `last ${lasts}${again === 'beside' ? ', beside each other' : ', one after the other'}`
 const refOf = ({ vendor, ref }: Price) => `${vendor}\n${ref}`
 const shortRef = (text: string) => text.replace(/^[a-z]+\n/, '')
 

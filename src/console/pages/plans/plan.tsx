@@ -8,6 +8,7 @@ import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import type { AuditRow } from '../audit-log/entry'
 import { History } from '../audit-log/history'
+import { lastingOf } from './differences'
 import { shownValue } from './values'
 
 type Shown = { plan: Plan; catalog: readonly Feature[]; history: AuditRow[] | null }
@@ -70,11 +71,7 @@ export function planPage(c: Visit, { plan, catalog, history }: Shown) {
           columns={[
             ['Price or product', ({ ref }) => <code>{ref}</code>],
             ['Vendor', ({ vendor }) => vendorTitle(vendor)],
-            [
-              'One-time payments',
-              ({ lasts, again }) =>
-                lasts ? `last ${lasts}${again === 'beside' ? ', beside each other' : ''}` : 'give nothing',
-            ],
+            ['One-time payments', (price) => (price.lasts ? lastingOf(price) : 'give nothing')],
           ]}
         />
       ) : (
