@@ -3,6 +3,7 @@ import type { ObjectKey } from '../billing/read/store'
 import type { Again } from '../catalog/lasting'
 import type { Db, Results } from '../db/client'
 import { settingsOf } from '../tenancy/settings'
+import { withoutGuest } from '../vendors/guest'
 import { type Bought, boughtBy } from './bought'
 import type { BoughtItem, PurchaseFact } from './facts'
 import { holdingsAs, holdingsIn, unlessTooMuch } from './holders'
@@ -34,8 +35,8 @@ export type Given = {
   lacks: Lacking | null
 }
 
-/** What a purchase gives: its items in their order. `why_not`: of a purchase without items. */
-export type PurchaseGives = { items: Given[]; why_not: string | null }
+/** What a purchase gives: its items in their order. `customer`: by which name it is linked to a consumer. `why_not`: of a purchase without items. */
+export type PurchaseGives = { customer: string | null; items: Given[]; why_not: string | null }
 
 /** The statements that read what a purchase gives. */
 export function ofPurchase(db: Db, projectId: string, key: Omit<ObjectKey, 'kind'>) {
@@ -59,14 +60,14 @@ export function purchaseGives(
 ): PurchaseGives | null {
   return unlessTooMuch(() => {
     const [one] = holdingsAs(holdingsIn(purchase)).purchases
-    if (!one || one.items.length === 0) return { items: [], why_not: NOTHING_NAMED }
+    if (!one || one.items.length === 0) return { customer: null, items: [], why_not: NOTHING_NAMED }
     const others = holdingsAs(holdingsIn(held)).purchases.filter(
       ({ vendor, id }) => vendor !== one.vendor || id !== one.id,
     )
     const all = boughtBy([one, ...others], settingsOf(project?.settings ?? null), project?.now ?? 0)
     const holder = withoutHolder(one, consumer)
     const given = (item: BoughtItem) => all.find((bought) => bought.item === item)
-    return { items: one.items.map((item) => givenOf(item, given(item), holder)), why_not: null }
+    return { customer: one.customer, items: one.items.map((item) => givenOf(item, given(item), holder)), why_not: null }
   })
 }
 
@@ -95,7 +96,10 @@ function givenOf(item: BoughtItem, bought: Bought | undefined, holder: WhyNothin
 /** Why nobody has what a purchase gives; nothing if somebody does. */
 function withoutHolder({ customer }: PurchaseFact, consumer: Named['consumer']): WhyNothing {
   if (customer === null) return { why_not: 'The purchase names no customer.', lacks: 'customer' }
-  if (consumer === null) return { why_not: 'The customer is not linked to a consumer.', lacks: 'consumer' }
+  if (consumer === null) {
+    const who = withoutGuest(customer) === null ? 'guest who paid' : 'customer'
+    return { why_not: `The ${who} is not linked to a consumer.`, lacks: 'consumer' }
+  }
   const reason = reasonOfState(consumer.state)
   return { why_not: reason && outrankedBy(reason), lacks: null }
 }

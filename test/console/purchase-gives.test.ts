@@ -86,7 +86,12 @@ const CASES: Case[] = [
     [sold('without', 'price_without')],
     /does not say how long a one-time payment of price_without lasts\. Edit/,
   ],
-  ['nobody', [sold('nobody', 'price_life', { customer: null })], /The purchase names no customer\./],
+  ['guest', [sold('guest', 'price_life', { customer: null })], /gives its plan without/],
+  [
+    'stranger',
+    [sold('stranger', 'price_life', { customer: null, metadata: { price_id: 'price_life' } })],
+    /gives nothing from .* The guest who paid is not linked to a consumer\. Link to a consumer/,
+  ],
   [
     'unlinked',
     [sold('unlinked', 'price_life', { metadata: { price_id: 'price_life' } })],
@@ -148,9 +153,14 @@ describe('a purchase says what it gives', () => {
     expect(html).toContain(`/consumers/${body.id}"`)
   })
 
+  it('of a guest, whom a link leads to', async () => {
+    const path = /\/customers\/stripe\/guest[^"]*\/consumer/.exec(await read('billing/purchases/pi_stranger'))?.[0]
+    expect(await read(`billing${path}`)).toContain('Which consumer is guest:pi_stranger?')
+  })
+
   it('offers a viewer nothing to change', async () => {
     const viewer = (await addMember(world.project, 'viewer')).token
-    for (const name of ['unmapped', 'without', 'unlinked']) {
+    for (const name of ['unmapped', 'without', 'unlinked', 'stranger']) {
       const html = await read(`billing/purchases/pi_${name}`, viewer)
       expect(html).not.toMatch(/plans\/add|\/edit"|\/consumer"/)
     }

@@ -25,7 +25,7 @@ export function givesColumn(
     (row) => {
       const one = given.get(row)
       if (!one) return null
-      const [path, verb] = remedyOf(c, object, row, one)
+      const [path, verb] = remedyOf(c, { vendor: object.vendor, customer: gives.customer }, row, one)
       return (
         <div class="text">
           <Badge of={one.why_not === null ? 'gives its plan' : 'gives nothing'} /> <Window c={c} of={one} />
@@ -59,7 +59,12 @@ function Window({ c, of: { from, until, why_not } }: { c: Visit; of: Given }) {
 }
 
 /** Where to look, or what to do, about an item that gives nothing: a path and what it is called; undefined if nothing helps. */
-function remedyOf(c: Visit, { vendor, customer }: Presented, { price, variant, product }: Row, of: Given) {
+function remedyOf(
+  c: Visit,
+  { vendor, customer }: Pick<Presented, 'vendor' | 'customer'>,
+  { price, variant, product }: Row,
+  of: Given,
+) {
   const { plans, events } = pathsOf(c)
   if (of.event_id !== null) return [`${events}/${of.event_id}`, 'See the event']
   const ref = price ?? variant ?? product
