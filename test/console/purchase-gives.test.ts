@@ -66,9 +66,9 @@ const CASES: Case[] = [
   [
     'month',
     [sold('month', 'price_30')],
-    /gives its plan until 2026-02-01 00:00:00 UTC .*Lasts P30D , and follows other/,
+    /gives its plan until 2026-02-01 00:00:00 UTC .*payments last P30D, one after the other/,
   ],
-  ['life', [sold('life', 'price_life')], /gives its plan without an end Lasts forever/],
+  ['life', [sold('life', 'price_life')], /gives its plan without an end One-time payments last forever/],
   [
     'again',
     [sold('again', 'price_30', { payment_intent: 'pi_first' }), sold('again', 'price_30', { day: 2 })],
@@ -77,7 +77,7 @@ const CASES: Case[] = [
   [
     'beside',
     [sold('beside', 'price_beside', { payment_intent: 'pi_one' }), sold('beside', 'price_beside', { day: 2 })],
-    /gives its plan until 2026-02-02 00:00:00 UTC .*and runs beside other/,
+    /gives its plan until 2026-02-02 00:00:00 UTC .*last P30D, beside each other/,
   ],
   ['over', [sold('over', 'price_1')], /gives nothing from 2026-01-02 .* The time that was bought is over\./],
   ['unmapped', [sold('unmapped', 'price_none')], /gives nothing price_none is not mapped to a plan\. Add it to a plan/],
