@@ -4,7 +4,7 @@ import { DAY } from '../lib/time'
 export const AGAIN = ['after', 'beside'] as const
 export type Again = (typeof AGAIN)[number]
 
-const FOREVER = 'forever'
+export const FOREVER = 'forever'
 const DURATION = /^P([1-9]\d{0,3})([DMY])$/
 /** The end of the last year that times in the API can have. What ends later never ends. */
 const LAST_END = Date.UTC(9999, 11, 31)

@@ -68,7 +68,7 @@ const CASES: Case[] = [
     [sold('month', 'price_30')],
     /gives its plan until 2026-02-01 00:00:00 UTC .*payments last P30D, one after the other/,
   ],
-  ['life', [sold('life', 'price_life')], /gives its plan without an end One-time payments last forever/],
+  ['life', [sold('life', 'price_life')], /gives its plan without an end One-time payments last forever\. price/],
   [
     'again',
     [sold('again', 'price_30', { payment_intent: 'pi_first' }), sold('again', 'price_30', { day: 2 })],

@@ -5,8 +5,8 @@ import { type Sent, UNSENT } from '../../refusal'
 import { Fact } from '../../ui/parts'
 import { SettingsForm } from './settings-form'
 
-const ENDS = { end: 'The purchase gives nothing more', keep: 'The purchase still gives its plan' }
-const WHILE_OPEN = { suspend: 'The purchase gives nothing until the dispute is decided', keep: ENDS.keep }
+const ENDS = { end: 'The purchase ends', keep: 'The purchase still gives its plan' }
+const WHILE_OPEN = { suspend: 'The purchase is suspended', keep: ENDS.keep }
 /** The cases in their order: what is asked, the words of each answer, and what else there is to know. */
 const CASES = {
   refunded_part: [
@@ -15,7 +15,11 @@ const CASES = {
     'An item that was returned in full ends in any case.',
   ],
   refunded_whole: ['When the whole amount was refunded', ENDS, ''],
-  dispute_open: ['While a dispute is open', WHILE_OPEN, 'If you win the dispute, the purchase gives its plan again.'],
+  dispute_open: [
+    'While a dispute is open',
+    WHILE_OPEN,
+    'Suspended, it gives nothing until the dispute is decided. If you win the dispute, it gives its plan again.',
+  ],
   dispute_lost: ['When a dispute is lost', ENDS, ''],
 } as const
 type Case = keyof typeof CASES

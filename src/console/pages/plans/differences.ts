@@ -1,4 +1,5 @@
 import type { Feature } from '../../../catalog/features'
+import { FOREVER } from '../../../catalog/lasting'
 import type { MappedPrice, Plan, Price } from '../../../catalog/plans'
 import type { PlanFeature, PlanFeatures } from '../../../catalog/values'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -37,9 +38,11 @@ export function differencesOf(plan: Plan, wanted: WantedPlan, catalog: readonly 
     .map(({ what, from, to }) => ({ what, from: from && shortRef(from), to: to && shortRef(to) }))
 }
 
-/** How long one-time payments of a price last, and what a second one does. */
-export const lastingOf = ({ lasts, again }: Pick<MappedPrice, 'lasts' | 'again'>) =>
-  `last ${lasts}${again === 'beside' ? ', beside each other' : ', one after the other'}`
+/** How long one-time payments of a price last, and what a second one does. One that lasts forever is followed by none. */
+export function lastingOf({ lasts, again }: Pick<MappedPrice, 'lasts' | 'again'>): string {
+  const order = lasts === FOREVER ? '' : ', one after the other'
+  return `last ${lasts}${again === 'beside' ? ', beside each other' : order}`
+}
 const refOf = ({ vendor, ref }: Price) => `${vendor}\n${ref}`
 const shortRef = (text: string) => text.replace(/^[a-z]+\n/, '')
 
