@@ -13,7 +13,7 @@ import { within } from '../lib/within'
 import { MAX_STORE_BYTES } from '../stores/limits'
 import { assess, countsOf, healthQueries } from './assess'
 import { verdictOf } from './findings'
-import { BACKLOG_WITHIN_MS, MAX_COUNTED, THRESHOLDS } from './limits'
+import { BACKLOG_WITHIN_MS, MAX_COUNTED, MAX_ITEMS_MISSING, THRESHOLDS } from './limits'
 import { countToReseal } from './read'
 import { OF_DIRECTORY } from './sealed'
 import { Traffic } from './traffic'
@@ -86,7 +86,7 @@ export const Health = named(
       'Billing objects with a list that was cut off. They have `incomplete: true`; the vendor has the whole list.',
     ),
     items_missing: count.describe(
-      'Purchases of which no event says what was bought. They give nothing until an event says it.',
+      `Purchases of which no event says what was bought. They give nothing until an event says it. At most ${MAX_ITEMS_MISSING.toLocaleString('en')} are counted.`,
     ),
     unknown_statuses: count.describe(
       'Subscriptions whose vendor uses a status that this version does not know. They give no access.',

@@ -30,6 +30,9 @@ export const BACKLOG_WITHIN_MS = SECOND
 /** Open events, and ambiguous or incomplete objects, that health counts. With more, the count is a lower bound. */
 export const MAX_COUNTED = 10_000
 
+/** Purchases without items that health counts: where one is, many may be, and the pages that show health are read often. */
+export const MAX_ITEMS_MISSING = 1_000
+
 /** An answer of `GET /healthz` is at most this old (ms). */
 export const HEALTH_AGE_MS = 5 * SECOND
 /** A request for it waits no longer than this for what another one is reading (ms). */

@@ -25,7 +25,7 @@ import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
 import { isDeleted } from '../tenancy/project'
 import { findWatched } from '../watch/health'
-import { MAX_COUNTED } from './limits'
+import { MAX_COUNTED, MAX_ITEMS_MISSING } from './limits'
 import { sealedIn } from './sealed'
 
 export type MinuteRow = typeof minutes.$inferSelect
@@ -58,7 +58,7 @@ export function snapshot(
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),
-    items_missing: countMarked(db, projectId, 'items_missing', MAX_COUNTED),
+    items_missing: countMarked(db, projectId, 'items_missing', MAX_ITEMS_MISSING),
     unknown: countMarked(db, projectId, 'unknown', MAX_COUNTED),
     to_reseal: countToReseal(db, sealedIn(store), projectId, newest_key),
   }

@@ -42,8 +42,8 @@ const ELSEWHERE = [
   'billing/purchases',
   'notices',
 ]
-/** As for these lists: how long a key was not used is a time. */
-const FILTERS_ELSEWHERE = ['unused_days']
+/** As for these lists: how long a key was not used is a time, and with `guests` a list has more. */
+const FILTERS_ELSEWHERE = ['unused_days', 'guests']
 
 const filtersOf = ({ meta }: (typeof ROUTES)[number]) =>
   Object.keys((meta.query as z.ZodObject).shape).filter(
