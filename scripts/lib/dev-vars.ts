@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './paths.ts'
 
@@ -26,14 +26,31 @@ const SETTINGS: readonly Secret[] = [
 
 /** Adds missing settings and secrets to .dev.vars and keeps the existing ones. @returns the names that were added */
 export function ensureDevVars(path = join(ROOT, '.dev.vars')): string[] {
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : HEADER
+  const isNew = !existsSync(path)
+  const before = isNew ? HEADER : readFileSync(path, 'utf8')
   const set = [...before.matchAll(/^\s*(?:export\s+)?(\w+)\s*=\s*\S/gm)].map(([, name = '']) => name)
   const missing = [...SECRETS, ...SETTINGS].filter(({ is }) => !set.some((name) => is.test(name)))
   if (missing.length > 0) {
     const start = before === '' || before.endsWith('\n') ? before : `${before}\n`
     const added = missing.map(({ name, make }) => `${name}=${make()}\n`).join('')
-    writeFileSync(path, start + added, { mode: 0o600 })
+    if (!putFile(path, start + added, { isNew })) return ensureDevVars(path)
   }
   chmodSync(path, 0o600)
   return missing.map(({ name }) => name)
+}
+
+/** Writes a file whole. @returns false if another process has made it meanwhile: two servers may start at once, and must have the same secrets */
+function putFile(path: string, text: string, { isNew }: { isNew: boolean }): boolean {
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, text, { mode: 0o600 })
+  try {
+    if (isNew) linkSync(draft, path)
+    else renameSync(draft, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }

@@ -24,7 +24,7 @@ export const CustomerLink = named(
   'CustomerLink',
   z.object({
     vendor: z.string(),
-    id: z.string().describe("The vendor's id of the customer; or, of a guest, `guest:` and the id of the purchase."),
+    id: z.string().describe("The vendor's id of the customer. A guest has `guest:` and the id of the purchase."),
     ...linkFields,
     event_id: z.string().nullable().describe('The recorded event that says so; null for `manual` and without a link.'),
   }),
@@ -47,7 +47,9 @@ export const ListQuery = z.strictObject({
   vendor: VendorField.optional(),
   guests: flagField
     .optional()
-    .describe('Whether to list guests whom nothing links yet: those who bought once without being a customer.'),
+    .describe(
+      'Whether the list includes guests that no event and no pin links. A guest is a buyer without a customer at the vendor.',
+    ),
 })
 
 export const PinBody = named(

@@ -60,7 +60,7 @@ export function purchaseGives(
 ): PurchaseGives | null {
   return unlessTooMuch(() => {
     const [one] = holdingsAs(holdingsIn(purchase)).purchases
-    if (!one || one.items.length === 0) return { customer: null, items: [], why_not: NOTHING_NAMED }
+    if (!one || one.items.length === 0) return { customer: one?.customer ?? null, items: [], why_not: NOTHING_NAMED }
     const others = holdingsAs(holdingsIn(held)).purchases.filter(
       ({ vendor, id }) => vendor !== one.vendor || id !== one.id,
     )
@@ -94,10 +94,10 @@ function givenOf(item: BoughtItem, bought: Bought | undefined, holder: WhyNothin
 }
 
 /** Why nobody has what a purchase gives; nothing if somebody does. */
-function withoutHolder({ customer }: PurchaseFact, consumer: Named['consumer']): WhyNothing {
+function withoutHolder({ vendor, customer }: PurchaseFact, consumer: Named['consumer']): WhyNothing {
   if (customer === null) return { why_not: 'The purchase names no customer.', lacks: 'customer' }
   if (consumer === null) {
-    const who = withoutGuest(customer) === null ? 'guest who paid' : 'customer'
+    const who = withoutGuest(vendor, customer) === null ? 'guest who paid' : 'customer'
     return { why_not: `The ${who} is not linked to a consumer.`, lacks: 'consumer' }
   }
   const reason = reasonOfState(consumer.state)

@@ -117,7 +117,9 @@ export function holdingsAs(rows: readonly HoldingRow[]): Pick<ConsumerFacts, 'su
 
 function purchaseIn(row: HoldingRow): PurchaseFact {
   const { vendor, id, customer, status, ambiguous, event_id, items, livemode } = row
-  const refund = row.refunds?.findLast(({ status }) => isBack(status))
+  const standing = row.refunds?.filter(({ status }) => isBack(status)) ?? []
+  const revoking = standing.findLast((one) => one.revokes_access === true)
+  const refund = revoking ?? standing.at(-1)
   const dispute =
     row.disputes?.findLast((one) => one.state === 'lost') ?? row.disputes?.findLast((one) => one.state === 'open')
   const named = (one: Json) => ({ id: String(one.id), event_id: String(one.event_id) })
@@ -131,15 +133,7 @@ function purchaseIn(row: HoldingRow): PurchaseFact {
     items,
     livemode: livemode === null ? null : livemode === 1,
     paid_at: timeIn(row.paid_at),
-    refund: refund
-      ? {
-          ...named(refund),
-          revokes:
-            row.refunds?.some(
-              (one) => one.revokes_access === true && one.status !== 'failed' && one.status !== 'canceled',
-            ) === true,
-        }
-      : null,
+    refund: refund ? { ...named(refund), revokes: revoking !== undefined } : null,
     dispute: dispute ? named(dispute) : null,
   }
 }

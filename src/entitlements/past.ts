@@ -6,6 +6,7 @@ import { listFeatures } from '../catalog/features'
 import { type MappedPrice, mappedPrices } from '../catalog/plans'
 import { planRevisions, plans } from '../catalog/schema'
 import type { PlanFeatures } from '../catalog/values'
+import { referenceTo } from '../consumers/guests'
 import { MAX_CUSTOMERS } from '../consumers/limits'
 import { customersOf } from '../consumers/links'
 import { consumerIdOf, findConsumer } from '../consumers/read'
@@ -18,6 +19,7 @@ import { isBefore } from '../inbox/sources'
 import { idFloor } from '../lib/ids'
 import { state } from '../stores/schema'
 import { findSettings } from '../tenancy/project'
+import { VENDOR_OF_GUESTS } from '../vendors/guest'
 import { type HeldKind, holdingsOf } from './holdings'
 import { MAX_AUDIT_WALKED, MAX_HISTORY, MAX_LINK_EVENTS } from './limits'
 import { grantsOf, numbered } from './read'
@@ -179,7 +181,7 @@ export function linkedSince(db: Db, projectId: string, customers: readonly Linke
     WHERE x.value->>'kind' = 'customer_link' AND x.value->>'id' = s.value->>'id')`
   const most = linkEventsOf(customers.length)
   const first = sql`SELECT ${f.event_id} AS event_id FROM ${refs} ${f}
-    WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value->>'id'`)} ORDER BY ${f.event_id}`
+    WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = ${referenceTo(sql`s.value->>'vendor'`, sql`s.value->>'id'`)}`)} ORDER BY ${f.event_id}`
   const before = sql`EXISTS (SELECT 1 FROM (${first} LIMIT ${most}) w CROSS JOIN ${events} ${e}
     ON ${e.project_id} = ${projectId} AND ${e.id} = w.event_id WHERE ${e.processed_at} <= ${at} AND ${isClaim})`
   const now = alias(events, 'n')
@@ -196,12 +198,12 @@ export function linkedSince(db: Db, projectId: string, customers: readonly Linke
   )
 }
 
-/** Of customers, those that an event named before a time. */
+/** Of customers and guests, those that an event named before a time. */
 export function knownBefore(db: Db, projectId: string, ids: readonly string[], at: number) {
   return raw(
     db,
     { id: sql<string>`s.value` },
     (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(ids)}) s WHERE EXISTS (SELECT 1 FROM ${refs} ${f}
-      WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} = s.value`, isBefore(f.event_id, at + 1))})`,
+      WHERE ${and(eq(f.project_id, projectId), sql`${f.ref} IN (s.value, ${referenceTo(literals([VENDOR_OF_GUESTS]), sql`s.value`)})`, isBefore(f.event_id, at + 1))})`,
   )
 }

@@ -4,6 +4,7 @@ import type { Runtime } from '../env'
 import { inRoom } from '../http/answering'
 import { MAX_SMALL_BYTES } from '../http/limits'
 import { paging } from '../http/page'
+import { withoutGuest } from '../vendors/guest'
 import { type Place, type PlanChange, type PreviewStep, readConcerned, stepsUntil } from './concerned'
 import {
   type Catalog,
@@ -210,7 +211,11 @@ function whose(before: State & { holder: AskedConsumer }, after: State, planId: 
     [...items, ...(before.holder.purchases[n]?.items ?? [])].some(({ plan_id }) => plan_id === planId),
   )
   const by = giver ?? buyer
-  return { consumer: before.holder.id ?? '', vendor: by?.vendor ?? null, customer: by?.customer ?? null }
+  return {
+    consumer: before.holder.id ?? '',
+    vendor: by?.vendor ?? null,
+    customer: by ? withoutGuest(by.vendor, by.customer) : null,
+  }
 }
 
 /** Whether a feature becomes less, and stays. */

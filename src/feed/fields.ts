@@ -191,6 +191,7 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
     consumer_id = null,
   } = change
   const { former, cause, begun_by, features, causes } = change
+  const isOfCustomer = CHANGE_TYPES[type as ChangeType].object === 'customer'
   return {
     id: changeId({ epoch, number }),
     number,
@@ -199,9 +200,11 @@ export function presentChange(change: NumberedChange, epoch: string): Change {
     object: { type: CHANGE_TYPES[type as ChangeType].object, id: change.id, vendor },
     revision,
     fields: fields && [...fields],
-    customer: withoutGuest(customer),
+    customer: isOfCustomer ? customer : withoutGuest(vendor, customer),
     consumer_id,
-    former: former ? { customer: former.customer ?? null, consumer_id: former.consumer_id ?? null } : null,
+    former: former
+      ? { customer: withoutGuest(vendor, former.customer ?? null), consumer_id: former.consumer_id ?? null }
+      : null,
     cause: presentCause(cause),
     ...(begun_by !== undefined && { begun_by: holderOf(begun_by) }),
     ...(features && { features: features.map((one) => ({ ...one })) }),

@@ -2,19 +2,16 @@ import { and, type Column, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Effect } from '../billing/effect'
 import { customersFrom, type ErasureRow, isErasure } from '../consumers/erasures'
+import { referenceTo } from '../consumers/guests'
 import { CHUNK_ERASED } from '../consumers/limits'
 import { customerLinks, type ErasureCursor, erasures } from '../consumers/schema'
 import { type Db, type Query, raw } from '../db/client'
-import { json, jsonLists, literals, valuesOf } from '../db/sql'
-import { GUEST_NAMES } from '../vendors/guest'
+import { json, jsonLists, valuesOf } from '../db/sql'
 import { bodies, events, packedBodies, packedKeyOf, payloads, refs } from './schema'
 
 const e = alias(events, 'e')
 const l = alias(customerLinks, 'l')
 const r = alias(refs, 'r')
-/** What events refer to: the customer, or the payment of a guest, whom no event names. */
-const NAMED = sql`iif(${l.customer} > ${literals([GUEST_NAMES.after])} AND ${l.customer} < ${literals([GUEST_NAMES.before])},
-  substr(${l.customer}, ${sql.raw(String(GUEST_NAMES.after.length + 1))}), ${l.customer})`
 /** Other events of the same delivery. */
 const s = alias(events, 's')
 
@@ -38,7 +35,7 @@ export function selectEvents(db: Db, erasure: ErasureRow, at: ErasureCursor, flo
       blocked: sql<boolean>`${isOpen}`.mapWith(Boolean),
     },
     (fields) => sql`SELECT ${fields} ${from}
-      CROSS JOIN ${refs} ${r} ON ${r.project_id} = ${l.project_id} AND ${r.ref} = ${NAMED}
+      CROSS JOIN ${refs} ${r} ON ${r.project_id} = ${l.project_id} AND ${r.ref} = ${referenceTo(l.vendor, l.customer)}
         AND ${r.event_id} > max(${floor}, CASE WHEN ${isReached} THEN ${at.id} ELSE '' END)
       CROSS JOIN ${events} ${e} ON ${e.project_id} = ${r.project_id} AND ${e.id} = ${r.event_id}
       WHERE ${where} AND ${e.summary}->>'$.vendor' = ${l.vendor} LIMIT ${CHUNK_ERASED}`,

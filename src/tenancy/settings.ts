@@ -170,7 +170,7 @@ export const SETTINGS = {
     said: (hours) => `hours of access after a period: ${hours}`,
   }),
   test_mode_counts: inStore({
-    schema: z.boolean().describe("Whether subscriptions in a vendor's test mode give access."),
+    schema: z.boolean().describe("Whether subscriptions and purchases in a vendor's test mode give access."),
     default: false,
     said: (count) => `subscriptions in test mode give ${count ? 'access' : 'no access'}`,
   }),
@@ -180,8 +180,9 @@ export const SETTINGS = {
       .min(1)
       .max(2)
       .refine((keys) => new Set(keys).size === keys.length, 'must not name a key twice')
+      .refine((keys) => !keys.includes('quantity'), 'must not be quantity, which is the key of the quantity')
       .describe(
-        'Under which keys the metadata of a payment has what was bought: first the key of its price, then the key of its product. Only read where the event itself has no items. A change applies to events that are processed from then on.',
+        'The metadata keys that say what was bought: first the key of the price, then the key of the product. They are used only if the event has no items. A change applies to events that are processed from then on.',
       ),
     default: [...ITEM_KEYS],
     said: (keys) => `keys of what was bought: ${keys.join(', ')}`,

@@ -82,8 +82,9 @@ export const ITEM_KEYS = ['price_id', 'product_id'] as const
  */
 export function itemsOfMetadata(metadata: unknown, keys: readonly string[]): SoldItem[] | null {
   if (!isObject(metadata)) return null
-  const [ofPrice = '', ofProduct = ''] = keys
-  const [price, product] = [word(metadata[ofPrice]), word(metadata[ofProduct])]
+  const named = (key: string | undefined) =>
+    key !== undefined && Object.hasOwn(metadata, key) ? word(metadata[key]) : null
+  const [price, product] = [named(keys[0]), named(keys[1])]
   if (price === null && product === null) return null
   const digits = /^\d{1,9}$/.exec(text(metadata.quantity) ?? String(integer(metadata.quantity) ?? ''))?.[0]
   return [soldItem({ price, product, quantity: digits === undefined ? 1 : Number(digits) })]

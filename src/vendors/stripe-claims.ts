@@ -20,8 +20,15 @@ export function stripeClaims(event: Json, keys: readonly string[]): CustomerClai
   const customer = idOf(at(object, 'customer'))
   if (type.startsWith('checkout.session.')) {
     if (!PAID.test(type) || text(at(object, 'payment_status')) === 'unpaid') return []
-    const reference = text(at(object, 'client_reference_id'))
+    // A buyer chooses the reference. A guest can repeat a checkout that costs nothing, and fill up somebody else's consumer.
+    const isFreeGuest = customer === null && text(at(object, 'payment_status')) === 'no_payment_required'
+    const reference = isFreeGuest ? null : text(at(object, 'client_reference_id'))
     return claimsOf(customer ?? guestIn(object), reference === null ? values : [...values, reference], 'checkout')
+  }
+  // A payment without a checkout and without a customer: that of a renewal has one.
+  const payment = text(at(object, 'id'))
+  if (type === 'payment_intent.succeeded' && customer === null && payment !== null) {
+    return claimsOf(guestOf(payment), values, 'checkout')
   }
   return type.startsWith('customer.subscription.') ? claimsOf(customer, values, 'checkout') : []
 }

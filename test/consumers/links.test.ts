@@ -275,6 +275,7 @@ describe('an event with a claim', () => {
   })
 
   it('costs no trip, and two rows if it is the first; later, none if it changes nothing, one for a newer rank, four for a move', async () => {
+    stopClock() // a new minute has rows of its own
     const { project, send, queue } = await newPlace()
     const cost = async (event: object) => {
       await send(event)

@@ -53,7 +53,7 @@ const PRESENT: { [K in ShownKind]: (row: ObjectRow) => ShownObjects[K] } = {
   invoice: (row) => framed(row, withOldNames(shownBody('invoice', row.body))),
   payment_method: (row) => framed(row, paymentMethodOf(row, shownBody('payment_method', row.body))),
   customer: (row) => framed(row, shownBody('customer', row.body)),
-  purchase: (row) => framed(row, withoutGuestName(shownBody('purchase', row.body))),
+  purchase: (row) => framed(row, withoutGuestName(row.vendor, shownBody('purchase', row.body))),
 }
 
 function framed<Body>({ vendor_id, vendor, ambiguous, incomplete, event_id }: ObjectRow, body: Body): Framed<Body> {
@@ -81,7 +81,7 @@ function withOldNames(body: Bodies['invoice']) {
   return { ...body, due_date: body.due_at, hosted_invoice_url: body.hosted_url }
 }
 
-/** A guest is no customer: their name only links them. See vendors/guest.ts. */
-function withoutGuestName(body: Bodies['purchase']) {
-  return { ...body, customer: withoutGuest(body.customer) }
+/** A guest is no customer of the vendor's. */
+function withoutGuestName(vendor: string, body: Bodies['purchase']) {
+  return { ...body, customer: withoutGuest(vendor, body.customer) }
 }

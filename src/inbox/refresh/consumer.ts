@@ -2,6 +2,7 @@ import type { CustomerKey } from '../../billing/customers/read'
 import type { Link } from '../../consumers/links'
 import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
+import { withoutGuest } from '../../vendors/guest'
 import { customerOfCheckout } from './checkout'
 import { MAX_REFRESHED_CUSTOMERS } from './limits'
 import { countRefresh } from './rate'
@@ -21,7 +22,8 @@ export async function refreshConsumer(
   { links, checkout }: Asked,
 ): Promise<{ state: RefreshState; customers: Refreshed[] }> {
   const paid = checkout && (await customerOfCheckout(rt, projectId, checkout))
-  const own = links.filter(({ erased }) => !erased).map(({ vendor, id }) => ({ vendor, id }))
+  const isAsked = ({ erased, vendor, id }: Link) => !erased && withoutGuest(vendor, id) !== null
+  const own = links.filter(isAsked).map(({ vendor, id }) => ({ vendor, id }))
   const all = new Map([...(paid ? [paid] : []), ...own].map((one) => [`${one.vendor} ${one.id}`, one]))
   const some = [...all.values()].slice(0, MAX_REFRESHED_CUSTOMERS)
   // The call itself was counted as one.

@@ -6,6 +6,7 @@ import type { Runtime } from '../../env'
 import { Fault } from '../../lib/fault'
 import { newId } from '../../lib/ids'
 import { vendorOf } from '../../vendors'
+import { withoutGuest } from '../../vendors/guest'
 import { apiKeyMissing } from '../vendor-api/missing'
 import { askAccounts } from './accounts'
 import { type Asked, ask, news } from './ask'
@@ -25,7 +26,7 @@ export type Refreshed = CustomerKey & { state: RefreshState; fetched_at: number 
  *
  * @param freshFor how long (ms) the answer to an earlier refresh is good enough
  * @throws {Fault} `api_key_missing` if no connection of the vendor has an API key; `not_found` if neither the vendor nor anybody
- *   here knows the customer; `consumer_erased`
+ *   here knows the customer, or if it is a guest; `consumer_erased`
  */
 export async function refreshCustomer(
   rt: Runtime,
@@ -33,6 +34,8 @@ export async function refreshCustomer(
   { vendor, id }: CustomerKey,
   freshFor = FRESH_FOR_MS,
 ): Promise<Refreshed> {
+  if (withoutGuest(vendor, id) === null)
+    throw new Fault('not_found', `A guest is not a customer of ${vendor}, so it cannot be refreshed.`)
   const { db } = rt
   const key: AskKey = { project_id: projectId, vendor, id }
   const now = Date.now()

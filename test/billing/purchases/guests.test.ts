@@ -52,6 +52,21 @@ it('belong to the consumer whom their checkout names, and lose what they returne
   expect(await allowed()).toEqual([false, 'refunded'])
 })
 
+it('can pay without a checkout', async () => {
+  const metadata = { price_id: 'price_life', consumer_external_id: 'ada' }
+  const intent = {
+    id: 'pi_1',
+    object: 'payment_intent',
+    amount_received: 4900,
+    currency: 'usd',
+    customer: null,
+    metadata,
+  }
+  await world.deliver({ ...stripeEventOf('payment_intent.succeeded', intent), livemode: true })
+  expect((await world.api('/purchases/pi_1')).body).toMatchObject({ customer: null, status: 'paid' })
+  expect(await allowed()).toEqual([true, 'plan'])
+})
+
 it('are listed when they are asked for, as long as nothing links them, and can be pinned', async () => {
   const other = (customer: string) => sold(`pi_${customer}`, { customer })
   await world.deliver(sold('pi_1'), sold('pi_2'), other('cus_1'), other('h_1'), sold('pi_3', { payment_intent: null }))

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { stripeSubscription } from '../../billing/payloads'
+import { stripeEventOf, stripeSubscription } from '../../billing/payloads'
+import { stripeSession } from '../../billing/purchases/payloads'
+import { ofCustomer } from '../../consumers/events'
 import { type AccountSettings, changeAccount, newStripeAccount, newStripeKey } from '../../harness'
 import { CUSTOMER, holding, type RefreshWorld, refreshWorld, setKey } from './world'
 
@@ -71,4 +73,16 @@ it('a connection that is disabled is not asked', async () => {
   const world = await refreshWorld([CUSTOMER])
   await world.api(`/connections/${world.connection.id}`, { method: 'PATCH', json: { status: 'disabled' } })
   expect(await world.refresh()).toMatchObject({ status: 409, body: { code: 'api_key_missing' } })
+})
+
+it('a guest is not asked for, neither alone nor with the other customers of a consumer', async () => {
+  const world = await refreshWorld([CUSTOMER])
+  const session = stripeSession({ payment_intent: 'pi_1', customer: null, client_reference_id: 'u1' })
+  await world.deliver(stripeEventOf('checkout.session.completed', session), ofCustomer(CUSTOMER.id, 'u1'))
+  await world.api('/../consumers', { method: 'POST', json: { external_id: 'u1' } })
+  expect((await world.api('/customers?linked=true')).body.data).toHaveLength(2)
+  const { body } = await world.api('/../consumers/ext:u1/refresh', { method: 'POST', json: {} })
+  expect(body).toMatchObject({ state: 'fresh', customers: [{ id: CUSTOMER.id }] })
+  expect(await world.refresh('guest:pi_1')).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  expect((await world.asked()).filter(({ href }) => href.includes('guest'))).toEqual([])
 })

@@ -50,16 +50,20 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
         const { customer, vendor } = row
         const consumer = namesOf(row)?.consumer
         return (
-          customer && (
+          (customer || consumer) && (
             <>
               {consumer && (
                 <a class="name line" href={`${pathsOf(c).consumers}/${consumer.id}`}>
                   {consumer.title}
                 </a>
               )}
-              <a href={`${pathsOf(c).billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>
-                <code>{customer}</code>
-              </a>
+              {customer ? (
+                <a href={`${pathsOf(c).billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>
+                  <code>{customer}</code>
+                </a>
+              ) : (
+                <span class="quiet">Guest</span>
+              )}
             </>
           )
         )

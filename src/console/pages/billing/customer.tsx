@@ -2,6 +2,7 @@ import type { customerOf } from '../../../billing/customers/read'
 import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { Link } from '../../../consumers/links'
 import type { ObjectKind } from '../../../lib/billing-kinds'
+import { paymentOfGuest } from '../../../vendors/guest'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
@@ -56,7 +57,7 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
             <button type="submit">Refresh</button>
           </Post>
         )}
-        <a class="button" href={`${events}?ref=${encodeURIComponent(id)}`}>
+        <a class="button" href={`${events}?ref=${encodeURIComponent(paymentOfGuest(vendor, id) ?? id)}`}>
           All events
         </a>
       </Head>

@@ -82,7 +82,7 @@ export function GivesNothing({ of }: { of: PurchaseGives | null | undefined }) {
   if (of === null) {
     return (
       <p class="warning" role="note">
-        This consumer has too many purchases to say what this one gives.
+        This consumer has too many purchases. The page cannot say what this one gives.
       </p>
     )
   }

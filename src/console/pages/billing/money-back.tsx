@@ -51,8 +51,8 @@ export function MoneyBack({ c, object, refunds, disputes }: Props) {
       {rows.length > 0 && <Table label="Refunds and disputes" rows={rows} columns={columns} />}
       {rest > 0 && (
         <p class="quiet">
-          {amountIn('amount', rest, currency) ?? words(rest)} more went back, by the vendor’s total. No event about its
-          refund has been received.
+          {amountIn('amount', rest, currency) ?? words(rest)} {rows.length > 0 && 'more '}went back, by the vendor’s
+          total. No event about its refund has been received.
         </p>
       )}
     </>
@@ -65,7 +65,7 @@ function movementsIn({ refunds, disputes }: Returned): Movement[] {
       ...refund,
       what: 'Refund' as const,
       state: status,
-      more: revokes_access ? 'access is taken back' : null,
+      more: revokes_access && isBack(status) ? 'access is taken back' : null,
       isBack: isBack(status),
     })),
     ...disputes.map(({ state, vendor_status, due_at, ...dispute }) => ({

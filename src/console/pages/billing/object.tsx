@@ -64,6 +64,11 @@ export function objectDetail(
             <a href={`${billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>{customer}</a>
           </Fact>
         )}
+        {customer === null && gives?.customer && (
+          <Fact name="Customer">
+            <a href={`${billing}/customers/${vendor}/${encodeURIComponent(gives.customer)}`}>Guest</a>
+          </Fact>
+        )}
         {named?.consumer && (
           <Fact name="Consumer">
             <a href={`${pathsOf(c).consumers}/${named.consumer.id}`}>{named.consumer.title}</a>

@@ -15,6 +15,7 @@ import type { HttpEnv } from '../../../http/context'
 import { findSourceKeys } from '../../../inbox/refresh/keys'
 import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
 import type { ObjectKind } from '../../../lib/billing-kinds'
+import { withoutGuest } from '../../../vendors/guest'
 import { pageAsked } from '../../list'
 import { page, type Visit } from '../../page'
 import type { NamesOf } from './columns'
@@ -48,7 +49,10 @@ export const billingPages = new Hono<HttpEnv>()
     const link = links[0] as Link
     const customer = customerOf(key, found, link)
     if (customer === null) throw noObject('customer')
-    return customerPage(c, customer, { link, refreshes: keys.length > 0 && !link.erased })
+    return customerPage(c, customer, {
+      link,
+      refreshes: keys.length > 0 && !link.erased && withoutGuest(key.vendor, key.id) !== null,
+    })
   })
 
 /** The pages of one kind: the list, and the page of one object. */

@@ -18,7 +18,7 @@ const CASES = {
   dispute_open: [
     'While a dispute is open',
     WHILE_OPEN,
-    'Suspended, it gives nothing until the dispute is decided. If you win the dispute, it gives its plan again.',
+    'A suspended purchase gives nothing until the dispute is decided. If you win it, the purchase gives its plan again.',
   ],
   dispute_lost: ['When a dispute is lost', ENDS, ''],
 } as const

@@ -49,8 +49,8 @@ const ENTITLEMENTS = form(
       required: true,
       hint: `From 0 to ${MAX_RENEWAL_SLACK_HOURS}. The event about the renewal can arrive after the period has ended.`,
     }),
-    test_mode_counts: tick('Subscriptions in test mode give access', {
-      hint: 'So do purchases. For projects in which you try things out. Anybody can pay with a test card.',
+    test_mode_counts: tick('Subscriptions and purchases in test mode give access', {
+      hint: 'Use it only in projects for tests. Anybody can pay with a test card.',
     }),
     watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
       hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',
@@ -160,7 +160,9 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
             {grace_days === null ? 'as long as the vendor says so' : plural(grace_days, 'day')}
           </Fact>
           <Fact name="Access after a period">{plural(renewal_slack_hours, 'hour')}</Fact>
-          <Fact name="Subscriptions in test mode">{test_mode_counts ? 'give access' : 'give no access'}</Fact>
+          <Fact name="Subscriptions and purchases in test mode">
+            {test_mode_counts ? 'give access' : 'give no access'}
+          </Fact>
           <Fact name="Changes of entitlements">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
         </dl>
       )}
