@@ -7,7 +7,6 @@ import { countDevices, type Device, findDevice, listDevices } from '../../../con
 import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links'
-import { customerSetOf } from '../../../consumers/owned'
 import { type Consumer, changeable, countMerged, findConsumer, listMerged } from '../../../consumers/read'
 import { type ConsumerRef, refToChange, refToRead } from '../../../consumers/ref'
 import { batch, type Query, run } from '../../../db/client'
@@ -105,7 +104,7 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
   const [latest, entries, identities] = await Promise.all([
-    latestOf(c, row.id, can(c, 'billing:read') ? found.customers : []),
+    latestOf(c, can(c, 'billing:read') ? found.customers : []),
     can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
     identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }),
   ])
@@ -131,28 +130,24 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   }
 }
 
-/** Reads the purchases of a consumer, and what else its first customers have: of each kind what changed last. Each guest has one purchase. */
-async function latestOf(c: Visit, id: string, customers: Link[]): Promise<ShownConsumer['latest']> {
+/** Reads what the first customers have, of each kind what changed last. */
+async function latestOf(c: Visit, customers: Link[]): Promise<ShownConsumer['latest']> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const some = customers.slice(0, OF_CUSTOMERS)
-  const list = (kind: ShownKinds, by: Pick<Parameters<typeof listObjects>[3], 'filters' | 'customers'>) =>
-    listObjects(db, project, kind, { ...by, before: null, take: OBJECTS[kind] + 1, bytes: MAX_CUSTOMER_LIST_BYTES })
-  const lists = (['subscription', 'invoice'] as const).flatMap((kind) =>
-    some.map(({ vendor, id: customer }, n): [string, Query<ListedRow[]>] => [
-      `${kind} ${n}`,
-      list(kind, { filters: { customer, vendor } }),
-    ]),
+  const kinds = Object.keys(OBJECTS) as ShownKinds[]
+  const lists = kinds.flatMap((kind) =>
+    some.map(({ vendor, id }, n): [string, Query<ListedRow[]>] => {
+      const page = { before: null, take: OBJECTS[kind] + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
+      return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, ...page })]
+    }),
   )
-  const purchases = list('purchase', { filters: {}, customers: customerSetOf(project, { id }) })
-  const found: Record<string, ListedRow[]> =
-    some.length === 0 ? {} : await batch(db, { ...Object.fromEntries(lists), 'purchase 0': purchases })
+  const found: Record<string, ListedRow[]> = some.length === 0 ? {} : await batch(db, Object.fromEntries(lists))
   const latest = <K extends ShownKinds>(kind: K): Latest<K> => {
     const rows = some.flatMap((_, n) => found[`${kind} ${n}`] ?? [])
     const objects = rows.filter(isListedObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
     const most = OBJECTS[kind]
-    const isOfSome = kind !== 'purchase' && customers.length > some.length
-    const more = objects.length > most || objects.length < rows.length || isOfSome
+    const more = objects.length > most || objects.length < rows.length || customers.length > some.length
     return { data: objects.slice(0, most).map((row) => presentObject(kind, row)), more }
   }
   return { subscription: latest('subscription'), purchase: latest('purchase'), invoice: latest('invoice') }
