@@ -11,6 +11,21 @@ import { parseArgs } from 'node:util'
 import type { Server } from './server.ts'
 import { temporaryState } from './temporary-state.ts'
 
+/** What the demo prints, and what is wrong if it does not. */
+const TOLD_BY_DEMO: [RegExp, string][] = [
+  [/✓ the events have linked Stripe’s customer cus_\w+ to ext:user_4711/, 'no customer was linked to the consumer'],
+  [
+    /✓ ext:user_4711 may use 15 seats, .*✓ ext:user_4711 may use no seats any more: expired/s,
+    'the subscription and its cancellation did not decide the seats',
+  ],
+  [/✓ ext:user_7 may use 5 seats, without a single event/, 'the import of an account led to nothing'],
+  [/✓ after the device is revoked, its token is no longer valid/, 'no device was revoked'],
+  [
+    /✓ ext:user_4711 may use exports, .* no more: refunded.*✓ the explanation names evt_.* by refund re_/s,
+    'the payment and its refund did not decide the exports',
+  ],
+]
+
 const { values: flags } = parseArgs({ options: { json: { type: 'string' } } })
 // This must run before the modules below are imported, because they read LOCAL_STATE_DIR.
 const { folder, remove } = temporaryState('smoke')
@@ -81,21 +96,6 @@ async function tryStart(): Promise<void> {
     mustFail(await npm(['start', '--', '--port', String(port)], other), 'is in use')
   })
 }
-
-/** What the demo prints, and what is wrong if it does not. */
-const TOLD_BY_DEMO: [RegExp, string][] = [
-  [/✓ the events have linked Stripe’s customer cus_\w+ to ext:user_4711/, 'no customer was linked to the consumer'],
-  [
-    /✓ ext:user_4711 may use 15 seats, .*✓ ext:user_4711 may use no seats any more: expired/s,
-    'the subscription and its cancellation did not decide the seats',
-  ],
-  [/✓ ext:user_7 may use 5 seats, without a single event/, 'the import of an account led to nothing'],
-  [/✓ after the device is revoked, its token is no longer valid/, 'no device was revoked'],
-  [
-    /✓ ext:user_4711 may use exports, .* no more: refunded.*✓ the explanation names evt_.* by refund re_/s,
-    'the payment and its refund did not decide the exports',
-  ],
-]
 
 async function tryCommands(): Promise<void> {
   let project = ''

@@ -3,7 +3,7 @@ import { stopClock } from '../../clock'
 import { type EntitlementWorld, entitlementWorld } from '../../entitlements/world'
 import { storedText } from '../../harness'
 import { cron } from '../../inbox/pipeline'
-import { type Fields, stripeEventOf, T0 } from '../payloads'
+import { type Fields, paddleEventOf, stripeEventOf, T0 } from '../payloads'
 import { stripeRefund, stripeSession } from './payloads'
 
 /* Those who buy once without being a customer of the vendor's: a Checkout Session then has no customer. */
@@ -48,6 +48,11 @@ it('belong to the consumer whom their checkout names, and lose what they returne
   })
   const changes = await world.ask<{ data: Fields[] }>('GET', '/changes?types=purchase.changed')
   expect(changes.body.data).toMatchObject([{ customer: null, consumer_id: body.consumer_id }])
+  const linked = await world.ask<{ data: Fields[] }>('GET', '/changes?types=customer.linked')
+  expect(linked.body.data).toMatchObject([{ object: { id: 'guest:pi_1' }, customer: 'guest:pi_1' }])
+  // No event changed the customer: there is none.
+  expect(await world.timeline('purchases', 'pi_1')).toMatchObject([{ change: { status: { to: 'paid' } } }])
+  expect(JSON.stringify(await world.timeline('purchases', 'pi_1'))).not.toContain('guest:pi_1"')
   await world.deliver(refunded('pi_1'))
   expect(await allowed()).toEqual([false, 'refunded'])
 })
@@ -65,6 +70,17 @@ it('can pay without a checkout', async () => {
   await world.deliver({ ...stripeEventOf('payment_intent.succeeded', intent), livemode: true })
   expect((await world.api('/purchases/pi_1')).body).toMatchObject({ customer: null, status: 'paid' })
   expect(await allowed()).toEqual([true, 'plan'])
+})
+
+it('name no consumer by the reference of a checkout that costs nothing: a buyer chooses it, and can repeat that', async () => {
+  const free = { payment_status: 'no_payment_required', amount_total: 0, client_reference_id: 'ada' }
+  await world.deliver(sold('pi_1', free), sold('pi_2', { ...free, customer: 'cus_1' }))
+  expect(await customers('?linked=true')).toEqual([['cus_1', 'ada']])
+  await world.deliver(sold('pi_3', { ...free, metadata: { consumer_external_id: 'ada' } }))
+  expect(await customers('?linked=true')).toEqual([
+    ['cus_1', 'ada'],
+    ['guest:pi_3', 'ada'],
+  ])
 })
 
 it('are listed when they are asked for, as long as nothing links them, and can be pinned', async () => {
@@ -100,4 +116,17 @@ it('are erased with their consumer: what they are called, and the payloads of al
   expect(await storedText()).not.toContain(mark)
   const { body } = await world.api('/purchases/pi_1')
   expect(body).toMatchObject({ status: 'refunded', customer_email: null, customer_name: null, customer: null })
+})
+
+it('are of one vendor: at another, an id that looks like theirs is the id of a customer', async () => {
+  const mark = 'zqulo'
+  const customer = { id: 'guest:ctm_1', status: 'active', email: `${mark}@example.com`, name: mark }
+  const ofAda = { ...customer, custom_data: { consumer_external_id: 'ada' } } as Fields
+  await world.deliver(paddleEventOf('customer.created', ofAda))
+  expect(await customers('?linked=true')).toEqual([['guest:ctm_1', 'ada']])
+  const { body } = await world.ask<{ data: Fields[] }>('GET', '/changes?types=customer.changed')
+  expect(body.data).toMatchObject([{ customer: 'guest:ctm_1' }])
+  expect((await world.consumers.erase('ext:ada')).status).toBe(202)
+  for (let runs = 0; runs < 5; runs++) await cron({ EVENTS: world.queue.EVENTS })
+  expect(await storedText()).not.toContain(mark)
 })
