@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Kind, ShownKind } from '../lib/billing-kinds'
+import { VENDOR_OF_GUESTS, withoutGuest } from '../vendors/guest'
 import { isObject } from '../vendors/lib/json'
 import { BODIES, type Bodies } from '../vendors/objects'
 import type { PurchasePart } from '../vendors/purchase'
@@ -54,9 +55,11 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-/** A body as callers see it: every field of its kind, null where the row has none. */
+/** A body as callers see it: every field of its kind, null where the row has none. A guest is not shown as a customer. */
 export function shownBody<K extends ShownKind>(kind: K, body: StoredBody): Bodies[K] {
-  return filled(BODIES[kind], { ...formerNames(body), ...body }) as Bodies[K]
+  const shown = filled(BODIES[kind], { ...formerNames(body), ...body }) as Bodies[K]
+  // Only purchases have guests, all at one vendor.
+  return kind === 'purchase' ? { ...shown, customer: withoutGuest(VENDOR_OF_GUESTS, body.customer ?? null) } : shown
 }
 
 /**

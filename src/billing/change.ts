@@ -1,6 +1,5 @@
 import type { Kind } from '../lib/billing-kinds'
 import { utf8 } from '../lib/crypto'
-import { VENDOR_OF_GUESTS, withoutGuest } from '../vendors/guest'
 import { PERSONAL, SIGNED_LINKS } from '../vendors/objects'
 import { mayTell, shownBody } from './body'
 import type { Effect } from './effect'
@@ -57,8 +56,5 @@ export function changedFields(kind: Kind, before: StoredBody | null, after: Stor
 /** The fields of a body as the API shows them: a payment card is the `card` of its payment method. */
 function fieldsOf(kind: Kind, body: StoredBody | null): Record<string, unknown> {
   if (body === null) return {}
-  if (kind === 'payment_card') return { card: cardOf(body) }
-  const shown = shownBody(kind, body)
-  // Only purchases have guests, and only those of one vendor.
-  return kind === 'purchase' ? { ...shown, customer: withoutGuest(VENDOR_OF_GUESTS, body.customer ?? null) } : shown
+  return kind === 'payment_card' ? { card: cardOf(body) } : shownBody(kind, body)
 }

@@ -7,7 +7,7 @@ import { countSources } from './holders'
 import { MAX_EXPLAINED, MAX_EXPLANATION_BYTES } from './limits'
 import { type DecidedEntitlement, type Entitlement, type Reason, resolve, resolver } from './resolve'
 import { type EntitlementSource, whyOf } from './sources'
-import { NOTHING_NAMED, notMapped, outrankedBy, saidOf, whyNever } from './why-not'
+import { NOTHING_NAMED, notMapped, outrankedBy, whyInWords, whyNever } from './why-not'
 
 /**
  * What a consumer may do with every feature, and why, by the key of the feature.
@@ -112,7 +112,7 @@ function givesNothing({ vendor, id, event_id, ambiguous, items }: ConsumerFacts[
 }
 
 function whyNot(why: EntitlementSource['why'], type: EntitlementSource['type'], reason: Reason): string {
-  return why === null ? (outrankedBy(reason) ?? 'Another source gives more.') : saidOf(why, type)
+  return why === null ? (outrankedBy(reason) ?? 'Another source gives more.') : whyInWords(why, type)
 }
 
 /** A grant that denies. It counts while it is live. */
@@ -132,7 +132,7 @@ function denial(grant: GrantFact, now: number) {
     event_id: null,
     ambiguous: false,
     counted: why === null,
-    why_not: why && saidOf(why, 'grant'),
+    why_not: why && whyInWords(why, 'grant'),
   }
 }
 

@@ -11,7 +11,7 @@ import { holdingNamed, holdingsOf } from './holdings'
 import { type Named, ownerOfObject } from './named'
 import { settingsNow } from './read'
 import { reasonOfState } from './resolve'
-import { NOTHING_NAMED, outrankedBy, saidOf, whyNever } from './why-not'
+import { NOTHING_NAMED, outrankedBy, whyInWords, whyNever } from './why-not'
 
 /*
  * What one purchase gives, item by item. The time of an item can follow that of an earlier purchase of the consumer, so all of these are read.
@@ -52,7 +52,7 @@ export function ofPurchase(db: Db, projectId: string, key: Omit<ObjectKey, 'kind
 /**
  * What a purchase gives; null if its consumer has more purchases than one answer looks at.
  *
- * @param consumer whose it is; null if nobody's
+ * @param consumer the consumer that it belongs to; null if there is none
  */
 export function purchaseGives(
   { project: [project], purchase, held }: Results<ReturnType<typeof ofPurchase>>,
@@ -88,12 +88,12 @@ function givenOf(item: BoughtItem, bought: Bought | undefined, holder: WhyNothin
     again,
     from: isTaken ? null : from,
     until: isTaken ? null : until,
-    ...(why === null ? holder : { why_not: cause?.said ?? saidOf(why, 'purchase'), lacks: null }),
+    ...(why === null ? holder : { why_not: cause?.said ?? whyInWords(why, 'purchase'), lacks: null }),
     event_id: cause?.event_id ?? null,
   }
 }
 
-/** Why nobody has what a purchase gives; nothing if somebody does. */
+/** Why no consumer gets what a purchase gives; nulls if one does. */
 function withoutHolder({ vendor, customer }: PurchaseFact, consumer: Named['consumer']): WhyNothing {
   if (customer === null) return { why_not: 'The purchase names no customer.', lacks: 'customer' }
   if (consumer === null) {

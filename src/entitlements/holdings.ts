@@ -79,7 +79,7 @@ export function holdingsOf(
   })
 }
 
-/** As {@link holdingsOf}, of one object, whoever it belongs to. */
+/** As {@link holdingsOf}, for one object of any consumer or of none. */
 export function holdingNamed(db: Db, projectId: string, { kind, id, vendor }: ObjectKey & { kind: HeldKind }) {
   return itemsOf(db, projectId, {
     place: sql`0`,

@@ -198,7 +198,7 @@ export function linkedSince(db: Db, projectId: string, customers: readonly Linke
   )
 }
 
-/** Of customers and guests, those that an event named before a time. */
+/** Finds the customers and guests that an event named before a time. */
 export function knownBefore(db: Db, projectId: string, ids: readonly string[], at: number) {
   return raw(
     db,

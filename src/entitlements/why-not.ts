@@ -46,7 +46,7 @@ const OUTRANKED: Partial<Record<Reason, string>> = {
 export const NOTHING_NAMED = 'No event says what was bought.'
 
 /** Why a source gives nothing. */
-export function saidOf(why: NonNullable<EntitlementSource['why']>, type: EntitlementSource['type']): string {
+export function whyInWords(why: NonNullable<EntitlementSource['why']>, type: EntitlementSource['type']): string {
   return SAID[why][type]
 }
 

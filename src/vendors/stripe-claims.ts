@@ -2,7 +2,7 @@ import { type CustomerClaim, claimedValues, claimsOf } from './claim'
 import { guestOf } from './guest'
 import { at, idOf, type Json, text } from './lib/json'
 
-/** The events of a checkout that is completed. Others cost a buyer nothing, so anybody can cause them for any address. */
+/** The events of a checkout that is completed. Anybody can open one, for any address, and it costs nothing. */
 const PAID = /^checkout\.session\.(completed|async_payment_succeeded)$/
 
 /**

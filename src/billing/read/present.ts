@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import type { ShownKind } from '../../lib/billing-kinds'
 import { vendorOf } from '../../vendors'
-import { withoutGuest } from '../../vendors/guest'
 import type { Bodies } from '../../vendors/objects'
 import { shownBody } from '../body'
 import type { Invoice } from '../invoices/invoice'
@@ -53,7 +52,7 @@ const PRESENT: { [K in ShownKind]: (row: ObjectRow) => ShownObjects[K] } = {
   invoice: (row) => framed(row, withOldNames(shownBody('invoice', row.body))),
   payment_method: (row) => framed(row, paymentMethodOf(row, shownBody('payment_method', row.body))),
   customer: (row) => framed(row, shownBody('customer', row.body)),
-  purchase: (row) => framed(row, withoutGuestName(row.vendor, shownBody('purchase', row.body))),
+  purchase: (row) => framed(row, shownBody('purchase', row.body)),
 }
 
 function framed<Body>({ vendor_id, vendor, ambiguous, incomplete, event_id }: ObjectRow, body: Body): Framed<Body> {
@@ -79,9 +78,4 @@ function paymentMethodOf(
 /** With the names that two fields of invoices had first. */
 function withOldNames(body: Bodies['invoice']) {
   return { ...body, due_date: body.due_at, hosted_invoice_url: body.hosted_url }
-}
-
-/** A guest is no customer of the vendor's. */
-function withoutGuestName(vendor: string, body: Bodies['purchase']) {
-  return { ...body, customer: withoutGuest(vendor, body.customer) }
 }
