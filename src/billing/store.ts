@@ -256,14 +256,14 @@ export function isStale(error: unknown): boolean {
   return error instanceof ConstraintError && error.message.includes(VERSION_REFUSED)
 }
 
+/** Whether an object is a purchase of which nothing says what was bought: the condition of the index that finds them. */
+export const areItemsMissing = sql`${billingObjects.kind} = 'purchase' AND ${billingObjects.candidates} ->> '$[0].body.items_missing' = 1`
+
 /** What health counts of objects: the index of each, and its condition. */
 const MARKS = {
   ambiguous: { index: sql`billing_ambiguous`, is: sql`${billingObjects.ambiguous} = 1` },
   incomplete: { index: sql`billing_incomplete`, is: sql`${billingObjects.incomplete} = 1` },
-  items_missing: {
-    index: sql`billing_items_missing`,
-    is: sql`${billingObjects.kind} = 'purchase' AND ${billingObjects.candidates} ->> '$[0].body.items_missing' = 1`,
-  },
+  items_missing: { index: sql`billing_items_missing`, is: areItemsMissing },
   unknown: {
     index: sql`billing_unknown`,
     is: sql`${billingObjects.kind} = 'subscription' AND ${billingObjects.status} = 'unknown'`,

@@ -1,4 +1,4 @@
-import type { FetchedKind, StateKind } from './kinds'
+import type { FetchedKind, NamedKind, StateKind } from './kinds'
 import { type Json, objects } from './lib/json'
 
 /** A path of a vendor's API, with ids as `{name}`. Always one of ours, never one that a payload has. */
@@ -19,7 +19,7 @@ export type ObjectsCall = {
 /** The object that an event names but does not contain, and the calls that read it. */
 export type ThinObject = {
   id: string
-  call: ObjectsCall & { ids: Readonly<Record<string, string>> }
+  call: ObjectsCall & { kind: NamedKind; ids: Readonly<Record<string, string>> }
   /** Where the vendor still has the event if the object is gone, and the event's own account of that object. */
   event: {
     call: Omit<ObjectsCall, 'kind' | 'objects'>
@@ -52,7 +52,7 @@ export type VendorPrice = {
 /** How all objects of a kind are read, page by page, the newest first. */
 export type ListCall = {
   /** Null: prices, which are no billing state. */
-  kind: FetchedKind | null
+  kind: NamedKind | null
   pattern: ApiPattern
   /** Objects of a page, at most. */
   most: number
@@ -72,6 +72,8 @@ export type VendorCalls = {
   ofCustomer: (id: string) => [ObjectsCall, ...ObjectsCall[]]
   /** Reads a checkout by the vendor's id of it; null if the id does not look like one. */
   ofCheckout: (id: string) => ObjectsCall | null
+  /** Reads what a purchase is of, by its id, where its events do not say it; null if such an id has none. Absent where events say it. */
+  ofItems?: (id: string) => ObjectsCall | null
   /** Reads one object; null if that takes its customer, which is not known, or if an id cannot be in a path. */
   ofObject: (kind: StateKind, id: string, customer: string | null) => ObjectsCall | null
   /** The object that an event only names; null if the event contains its object, or the object becomes no state. */

@@ -133,7 +133,9 @@ function totalOf(data: Record<string, unknown>) {
 
 /** The types of events that say what fetched objects say. */
 const TYPES: Readonly<Record<FetchedKind, string>> = {
-  checkout: 'transaction.updated', // a checkout is a transaction
+  // A checkout is a transaction, and always says what was bought.
+  checkout: 'transaction.updated',
+  checkout_items: 'transaction.updated',
   subscription: 'subscription.updated',
   invoice: 'transaction.updated',
   customer: 'customer.updated',

@@ -157,13 +157,16 @@ export type DisputePart = OfPart & {
 /** Says that the payment paid an invoice, whose purchase then has the money that comes back. */
 export type LinkPart = OfPart & { status: 'link'; to: string }
 
-export type PurchasePart = SalePart | ChargePart | RefundPart | DisputePart | LinkPart
+/** What was bought, as it was fetched because no event says it. */
+export type ItemsPart = OfPart & { status: 'items'; items: SoldItem[] }
+
+export type PurchasePart = SalePart | ItemsPart | ChargePart | RefundPart | DisputePart | LinkPart
 
 /**
- * The names of parts. `sale`: by the object that sells. `intent`: by a payment whose metadata says what it is for; a sale is better. A charge, a
- * refund and a dispute are named by their ids: see {@link partNamed}.
+ * The names of parts. `sale`: by the object that sells. `intent`: by a payment whose metadata says what it is for; a sale is better. `items`: by a
+ * fetch, where no event says what was bought. A charge, a refund and a dispute are named by their ids: see {@link partNamed}.
  */
-export const PARTS = { sale: 'sale', intent: 'intent', link: 'link' } as const
+export const PARTS = { sale: 'sale', intent: 'intent', items: 'items', link: 'link' } as const
 
 /** The name of the part of a charge, a refund or a dispute. */
 export function partNamed(what: 'charge' | 'refund' | 'dispute', id: string): string {

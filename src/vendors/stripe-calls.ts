@@ -60,6 +60,23 @@ export const stripeCalls: VendorCalls = {
       ? { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}', ids: { id }, objects: one }
       : null,
 
+  // The id is that of the payment, or, of a checkout that cost nothing, that of the checkout.
+  ofItems: (id) => {
+    if (!isId(id)) return null
+    const kind = 'checkout_items'
+    const withItems = (body: Json) => ({
+      objects: objects(body.data).filter(({ line_items }) => isObject(line_items)),
+      more: false,
+    })
+    if (id.startsWith('cs_')) {
+      const query = { 'expand[0]': 'line_items' }
+      const only = (session: Json) => withItems({ data: [session] })
+      return { kind, pattern: '/v1/checkout/sessions/{id}', ids: { id }, query, objects: only }
+    }
+    const query = { payment_intent: id, limit: '1', 'expand[0]': 'data.line_items' }
+    return id.startsWith('pi_') ? { kind, pattern: '/v1/checkout/sessions', query, objects: withItems } : null
+  },
+
   ofObject: (kind, id) => (isId(id) ? { kind, pattern: PATH_OF[kind], ids: { id }, objects: one } : null),
 
   ofEvent: namedByStripe,
@@ -133,11 +150,18 @@ const REST: Partial<Record<FetchedKind, (object: Json) => ReturnType<VendorCalls
       query: { limit: String(MAX_LINES) },
       objects: list,
     }),
+  checkout_items: (object) =>
+    restOf(object, 'line_items', {
+      pattern: '/v1/checkout/sessions/{id}/line_items',
+      ids: { id: String(object.id) },
+      query: { limit: String(MAX_LINES) },
+      objects: list,
+    }),
 }
 
 function restOf(
   object: Json,
-  field: 'items' | 'lines',
+  field: 'items' | 'lines' | 'line_items',
   call: Omit<ObjectsCall, 'kind'>,
 ): ReturnType<VendorCalls['rest']> {
   if (at(object, field, 'has_more') !== true) return []

@@ -40,6 +40,9 @@ export function stripeParts(event: Json, object: Json, itemKeys: readonly string
   return made.map((one) => partSnapshot(order, one))
 }
 
+/** Not one of Stripe's: the type of event that stands for a checkout that was fetched with its items. */
+export const ITEMS_READ = 'checkout.session.items_read'
+
 type Of = {
   type: string
   object: Json
@@ -54,6 +57,7 @@ function madeOf(of: Of): MadePart[] {
   const { type, object } = of
   switch (object.object) {
     case 'checkout.session':
+      if (type === ITEMS_READ) return itemsPart(of)
       return /^checkout\.session\.(completed|async_payment_(succeeded|failed))$/.test(type) ? session(of) : []
     case 'payment_intent':
       return type === 'payment_intent.succeeded' ? intent(of) : []
@@ -121,6 +125,16 @@ function session(of: Of): MadePart[] {
       cut,
     },
   ]
+}
+
+/** What a checkout sold, as it was fetched. That no longer changes, and the fetch says nothing else: only events say when it was paid. */
+function itemsPart(of: Of): MadePart[] {
+  const { object, updated_at } = of
+  const cut: Cut = { any: false }
+  const id = wordOf(object.payment_intent) ?? word(object.id) ?? ''
+  const items = itemsOfSession(object, cut)
+  if (items === null || object.mode !== 'payment') return []
+  return [{ id, part: PARTS.items, body: { status: 'items', customer: buyerOf(object, id), updated_at, items }, cut }]
 }
 
 /** The customer, or the guest: in a checkout of a payment, Stripe makes a customer only if it is asked to. */

@@ -1,5 +1,5 @@
 import { one, type ThinObject } from './calls'
-import type { FetchedKind } from './kinds'
+import type { NamedKind } from './kinds'
 import { at, type Json, text } from './lib/json'
 
 /** What the newer API calls its events. They are thin: they name an object but do not contain it. */
@@ -12,7 +12,7 @@ export const THIN_VENDOR = 'stripe'
 export const THIN_TYPES = 'v[0-9]*.*'
 
 /** The types of objects that become state, or say which consumer a customer is, and their paths. Events with many names point to each. */
-const OBJECTS: Readonly<Record<string, { kind: FetchedKind; pattern: `/v1/${string}` }>> = {
+const OBJECTS: Readonly<Record<string, { kind: NamedKind; pattern: `/v1/${string}` }>> = {
   customer: { kind: 'customer', pattern: '/v1/customers/{id}' },
   subscription: { kind: 'subscription', pattern: '/v1/subscriptions/{id}' },
   invoice: { kind: 'invoice', pattern: '/v1/invoices/{id}' },
@@ -20,7 +20,7 @@ const OBJECTS: Readonly<Record<string, { kind: FetchedKind; pattern: `/v1/${stri
   'checkout.session': { kind: 'checkout', pattern: '/v1/checkout/sessions/{id}' },
 }
 export const PATH_OF = Object.fromEntries(Object.values(OBJECTS).map(({ kind, pattern }) => [kind, pattern])) as Record<
-  FetchedKind,
+  NamedKind,
   `/v1/${string}`
 >
 export const NAMED_TYPES = Object.keys(OBJECTS)

@@ -10,7 +10,7 @@ import { stripeApi } from './stripe-api'
 import { stripeClaims } from './stripe-claims'
 import { stripeEndpoints } from './stripe-endpoints'
 import { stripeSnapshot } from './stripe-objects'
-import { stripeParts } from './stripe-purchase'
+import { ITEMS_READ, stripeParts } from './stripe-purchase'
 import { stripeSamples } from './stripe-samples'
 import { THIN } from './stripe-thin'
 import { type DecodedEvent, Undecodable, type Vendor } from './vendor'
@@ -144,6 +144,7 @@ function thinEvent(event: Record<string, unknown>, event_type: string): DecodedE
 
 /** The type of event that says what a fetched object says. The object shows whether it has ended, or was detached. */
 function typeOf(kind: FetchedKind, object: Json): string {
+  if (kind === 'checkout_items') return ITEMS_READ
   if (kind === 'checkout') return `checkout.session.${object.status === 'complete' ? 'completed' : 'expired'}`
   if (kind === 'subscription') return 'customer.subscription.updated'
   if (kind === 'customer') return object.deleted === true ? 'customer.deleted' : 'customer.updated'

@@ -21,6 +21,7 @@ const TYPES: Record<string, string> = {
 const INSIDE: Record<string, [field: string, path: (id: string) => string]> = {
   subscription: ['items', (id) => `/v1/subscription_items?subscription=${id}`],
   invoice: ['lines', (id) => `/v1/invoices/${id}/lines`],
+  'checkout.session': ['line_items', (id) => `/v1/checkout/sessions/${id}/line_items`],
 }
 const FILTERS = ['customer', 'subscription', 'status', 'type', 'active', 'product', 'price', 'payment_intent']
 /** What a list of subscriptions leaves out unless it is asked for. */
@@ -68,7 +69,7 @@ function answer({ pathname, searchParams: query }: URL, account: Account, key: s
   if (!type)
     return refusal(404, { type: 'invalid_request_error', message: `Unrecognized request URL (GET: ${pathname}).` })
   if (id === undefined) return list(account, query, pathname, ofType(account, type, query))
-  if (sub === 'lines') return within(account, query, 'invoice', id)
+  if (sub === 'lines' || sub === 'line_items') return within(account, query, type, id)
   if (sub === 'payment_methods') {
     query.set('customer', id)
     return list(account, query, pathname, ofType(account, 'payment_method', query))
@@ -164,6 +165,8 @@ function shown(account: Account, object: Item, expand: string[][]): Item {
     const data = all.slice(0, account.cut ?? 10)
     copy[field] = { object: 'list', data, has_more: data.length < all.length, url: path(String(object.id)) }
   }
+  // These are left out unless they are asked for.
+  if (!expand.some(([name]) => name === 'line_items')) delete copy.line_items
   for (const way of expand) expandIn(account, copy, way)
   return copy
 }

@@ -29,8 +29,10 @@ export function composed(parts: ReadonlyMap<string, readonly Candidate[]>, isCut
   // A link shows nothing by itself, and an intent nothing where the sale says it.
   const shown = all.filter(([part]) => part !== PARTS.link && (part !== PARTS.intent || !sale))
   const [, { rank, vendor_event_id, event_id, after }] = newestOf(shown.length > 0 ? shown : all)
-  const body = isPlaced ? bodyOf(sale ?? (intent as Candidate), intent, all) : null
-  const incomplete = isPlaced && (isCut || (sale ?? intent)?.incomplete === true)
+  const items = parts.get(PARTS.items)?.[0]
+  const body = isPlaced ? bodyOf(sale ?? (intent as Candidate), intent?.body?.items ?? items?.body?.items, all) : null
+  const isPartial = [sale ?? intent, items].some((one) => one?.incomplete === true)
+  const incomplete = isPlaced && (isCut || isPartial)
   return { rank, vendor_event_id, event_id, before: null, after, body, ...(incomplete && { incomplete }) }
 }
 
@@ -42,14 +44,15 @@ function newestOf(all: readonly Named[]): Named {
   return all.reduce((newest, one) => (placeOf(one) > placeOf(newest) ? one : newest))
 }
 
-function bodyOf(first: Candidate, intent: Candidate | undefined, all: readonly Named[]): Candidate['body'] {
+/** @param otherwise what was bought, where the sale does not say it */
+function bodyOf(first: Candidate, otherwise: unknown, all: readonly Named[]): Candidate['body'] {
   const money = moneyIn(all)
   const sale = first.body as unknown as Partial<SalePart>
   const {
     status: _,
     refunded,
     paid_at,
-    items = intent?.body?.items ?? null,
+    items = otherwise ?? null,
     erased: __,
     ...said
   } = sale as typeof sale & {

@@ -6,6 +6,7 @@ import { newId } from '../../lib/ids'
 import { pooled } from '../../lib/pooled'
 import { SECOND } from '../../lib/time'
 import { vendorOf } from '../../vendors'
+import type { ObjectsCall } from '../../vendors/calls'
 import type { StateKind } from '../../vendors/kinds'
 import { apart } from '../fetches/apart'
 import { FAILED_WAIT_S } from '../fetches/limits'
@@ -83,11 +84,10 @@ async function outcomeOf(
   const { project_id, vendor, kind, object_id, is_overdue } = doubt
   // Two vendors may have objects with the same id: the answer must be compared with what its own vendor said.
   const known = all.find((one) => one.kind === kind && one.id === object_id && one.vendor === vendor)
-  if (!known || !(known.ambiguous || known.incomplete || is_overdue)) return {}
+  if (!known) return {}
   const own = keys.filter((row) => row.vendor === vendor && row.key.state === 'ok')
-  const customer = (known.body?.customer as string | undefined) ?? null
-  const call = vendorOf(vendor)?.api?.calls.ofObject(kind as StateKind, object_id, customer)
-  // Nobody can be asked: that counts as a try, so that it ends.
+  const call = callFor(known, is_overdue)
+  // Nothing is to be asked, or nobody can be: that counts as a try, so that it ends.
   if (own.length === 0 || !call) return {}
   const now = Date.now()
   const paused = Math.min(...own.map(({ key }) => key.not_before ?? 0))
@@ -106,4 +106,12 @@ async function outcomeOf(
   if (!best && !unknown) failing.add(vendor)
   if (!best) return {}
   return { key: best.key, records: await news(best.key, best.asked.objects, [known]) }
+}
+
+/** What to ask for; null if the object is no longer in doubt, or the vendor cannot be asked. */
+function callFor({ vendor, kind, id, body, ...known }: Known, isOverdue: boolean): ObjectsCall | null {
+  const calls = vendorOf(vendor)?.api?.calls
+  if (kind === 'purchase') return body?.items_missing === true ? (calls?.ofItems?.(id) ?? null) : null
+  if (!calls || !(known.ambiguous || known.incomplete || isOverdue)) return null
+  return calls.ofObject(kind as StateKind, id, (body?.customer as string | undefined) ?? null)
 }

@@ -1,7 +1,8 @@
-import { and, eq, lte, not, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, lte, ne, not, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { isKnownOverdue } from '../../billing/overdue/overdue'
 import { billingObjects } from '../../billing/schema'
+import { areItemsMissing } from '../../billing/store'
 import { batch, type Db } from '../../db/client'
 import { isDeleted } from '../../tenancy/project'
 import { CLOCKS_DIFFER_MS } from '../fetches/limits'
@@ -58,7 +59,8 @@ export async function endDoubts(db: Db, projectId: string, token: string, later:
   const now = Date.now()
   const held = and(eq(project_id, projectId), eq(lease_token, token))
   const { ambiguous, incomplete } = billingObjects
-  const isInDoubt = existsOf(or(eq(ambiguous, true), eq(incomplete, true), isKnownOverdue(billingObjects, now)) as SQL)
+  const isMarked = or(eq(ambiguous, true), eq(incomplete, true), isKnownOverdue(billingObjects, now))
+  const isInDoubt = existsOf(or(areItemsMissing, and(ne(billingObjects.kind, 'purchase'), isMarked)) as SQL)
   const free = { lease_token: null, lease_until: 0 }
   const list = JSON.stringify(later.map(({ doubt, due_at }) => ({ ...doubt, due_at })))
   const isOne = sql`${vendor} = j.value->>'vendor' AND ${kind} = j.value->>'kind' AND ${object_id} = j.value->>'object_id'`

@@ -14,3 +14,5 @@ export const MORE_WAIT_S = 2
 export const NOT_ASKED_WAIT_MS = MINUTE
 /** Projects whose objects one run of the cron looks for. Each has one message. */
 export const MAX_DOUBTFUL_PROJECTS = 1000
+/** Purchases that do not say what was bought, of which a new key has the vendor asked. */
+export const MAX_ITEMS_ASKED = 1000

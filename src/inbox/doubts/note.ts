@@ -1,19 +1,23 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Held, Projection } from '../../billing/store'
+import { billingObjects } from '../../billing/schema'
+import { areItemsMissing, type Held, type Projection } from '../../billing/store'
 import { type Db, raw } from '../../db/client'
 import { bare, excluded } from '../../db/sql'
 import { vendorOf } from '../../vendors'
 import { connections } from '../connections/schema'
 import { sourceOfId } from '../sources'
 import { vendorKeys } from '../vendor-api/schema'
-import { FIRST_ASKED_MS } from './limits'
+import { FIRST_ASKED_MS, MAX_ITEMS_ASKED } from './limits'
 import { vendorDoubts } from './schema'
 
-/** Whether a row as it is written is in doubt, and its vendor can be asked for such an object. */
+/** Whether a row as it is written is in doubt, or a purchase without items, and its vendor can be asked for such an object. */
 export function isInDoubt({ key, candidates, ambiguous }: Projection): boolean {
-  const isMarked = ambiguous || candidates[0]?.incomplete === true
-  // A card is no object of the vendor's: payments report it. Nor is a purchase: several objects are parts of it.
-  return isMarked && key.kind !== 'payment_card' && key.kind !== 'purchase' && vendorOf(key.vendor)?.api !== undefined
+  const [winner] = candidates
+  const calls = vendorOf(key.vendor)?.api?.calls
+  // A purchase is no object of the vendor's, because several are parts of it. Only what was bought is asked for.
+  if (key.kind === 'purchase') return winner?.body?.items_missing === true && calls?.ofItems?.(key.vendor_id) != null
+  // Nor is a card: payments report it.
+  return (ambiguous || winner?.incomplete === true) && key.kind !== 'payment_card' && calls !== undefined
 }
 
 /**
@@ -49,6 +53,28 @@ export function noteDoubts(db: Db, projections: readonly Projection[], held: Hel
       SELECT ${of('project_id')}, ${of('vendor')}, ${of('kind')}, ${of('vendor_id')}, ${now + FIRST_ASKED_MS}, 0
       FROM json_each(${list}) j
       WHERE ${hasKey(of('project_id'), of('vendor'))} AND ${isNew} AND ${held(of('project_id'), sql`j.value->'by'`)}
+      ON CONFLICT DO UPDATE SET ${bare(due_at)} = min(${due_at}, ${excluded(due_at)}), ${bare(tries)} = 0
+      RETURNING ${fields}`,
+  )
+}
+
+/**
+ * The statement that has a vendor asked what was bought in the purchases of a project that do not say it: once it has a key. The cron finds
+ * them. Of very many, up to {@link MAX_ITEMS_ASKED} are looked at.
+ */
+export function noteMissingItems(
+  db: Db,
+  { project_id: projectId, vendor: name }: { project_id: string; vendor: string },
+  now: number,
+) {
+  const { project_id, vendor, kind, object_id, due_at, tries } = vendorDoubts
+  const own = and(eq(billingObjects.project_id, projectId), areItemsMissing)
+  const some = sql`SELECT * FROM ${billingObjects} INDEXED BY billing_items_missing WHERE ${own} LIMIT ${MAX_ITEMS_ASKED}`
+  return raw(
+    db,
+    { object_id },
+    (fields) => sql`INSERT INTO ${vendorDoubts} (${bare(project_id, vendor, kind, object_id, due_at, tries)})
+      SELECT project_id, vendor, kind, vendor_id, ${now}, 0 FROM (${some}) WHERE vendor = ${name}
       ON CONFLICT DO UPDATE SET ${bare(due_at)} = min(${due_at}, ${excluded(due_at)}), ${bare(tries)} = 0
       RETURNING ${fields}`,
   )

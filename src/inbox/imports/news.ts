@@ -24,7 +24,7 @@ export async function newsOfPage(
   objects: readonly Fetched[],
 ): Promise<{ records: FetchedRecord[]; left_out: number }> {
   const kind = objects[0]?.kind
-  if (kind === undefined || kind === 'checkout') return { records: [], left_out: 0 }
+  if (kind === undefined || kind === 'checkout' || kind === 'checkout_items') return { records: [], left_out: 0 }
   const { project_id, vendor } = key
   const ids = objects.map(({ object }) => String(object.id))
   const customers = objects.map((one) => customerOf(key, one))

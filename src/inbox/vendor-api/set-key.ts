@@ -7,6 +7,7 @@ import { vendorOf } from '../../vendors'
 import { readConnection } from '../connections/connection'
 import { HINT_SHOWS } from '../connections/limits'
 import { requireSealingKey } from '../connections/sealing'
+import { noteMissingItems } from '../doubts/note'
 import { resumeRefused } from '../thin/resume'
 import { findRecentEvents, putVendorKey, type VendorKeyRow, vendorKeyContext } from './keys'
 import { SIGHT_AGE } from './limits'
@@ -15,8 +16,8 @@ import { tryKey } from './try-key'
 import { turnOf } from './turn'
 
 /**
- * Checks a vendor's API key. If the key is good, it replaces the one that the connection has, and events that wait for a good key are
- * processed.
+ * Checks a vendor's API key. If the key is good, it replaces the one that the connection has, events that wait for a good key are processed,
+ * and the vendor is asked what was bought where no event says it.
  *
  * @throws {Fault} `not_found`, `api_key_unsupported`, `encryption_key_unavailable`, and what `tryKey` throws
  */
@@ -51,5 +52,6 @@ export async function setVendorKey(
   }
   const kept = await putVendorKey(rt.db, row, change)
   await resumeRefused(rt.db, of, change)
+  await run(rt.db, noteMissingItems(rt.db, { ...of, vendor }, rt.now))
   return kept
 }
