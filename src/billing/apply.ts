@@ -7,6 +7,7 @@ import type { Effect } from './effect'
 import { forgottenEffect, forgottenState, isForgotten } from './forget'
 import { MAX_ROW_BYTES_READ } from './limits'
 import { mergedPastDue, pastDueIn } from './past-due'
+import { moneyOf } from './purchases/money'
 import { added, linkedTo, placedParts } from './purchases/place'
 import { type Candidate, eventRank, mergedState, nanoseconds, type ResolvedState } from './reduce'
 import {
@@ -70,10 +71,18 @@ export async function applyAll(db: Db, sources: readonly EffectSource[], isErase
   }
   for (const [name, row] of rows) {
     if (row.by.length === 0) continue
-    const change = toldOf(row.key, before.get(name) ?? newRow(row.key), row, row.by.at(-1))
-    applied.projections.push({ ...row, change })
+    const changes = toldOf(row.key, before.get(name) ?? newRow(row.key), row, row.by.at(-1))
+    applied.projections.push({ ...row, changes })
   }
   return applied
+}
+
+/** What an event changed of a purchase, or of the money alone, if there is no sale. */
+function partChange(before: Pick<Projection, 'candidates'>, after: ResolvedState): Effect['change'] {
+  const [was, is] = [before, after].map(({ candidates }) => candidates[0]?.body ?? null)
+  return was || is
+    ? objectChange('purchase', was ?? null, is ?? null)
+    : objectChange('purchase', moneyOf(before), moneyOf(after))
 }
 
 /** An event that is applied to rows. `about`: the customer it is about. */
@@ -124,10 +133,7 @@ async function applyParts(of: Applying): Promise<Effect[] | null> {
         kind: 'purchase',
         id: read.key.vendor_id,
         result,
-        change:
-          result === 'superseded'
-            ? null
-            : objectChange('purchase', row.candidates[0]?.body ?? null, whole?.body ?? null),
+        change: result === 'superseded' ? null : partChange(row, next),
         ...(whole?.incomplete && { incomplete: whole.incomplete }),
       }
       effects.push(recorded(of, { row, next, forgets }, effect))
@@ -175,7 +181,7 @@ function newRow(key: StoredObjectKey): Projection {
     ambiguous: false,
     past_due: null,
     by: [],
-    change: null,
+    changes: [],
     about: null,
   }
 }

@@ -13,7 +13,7 @@ export const Effect = z
       'EffectResult',
       z.enum(['applied', 'superseded', 'ambiguous', 'fetched', 'gone', 'unplaced']),
     ).describe(
-      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state. `fetched`: the event only names the object, which was fetched from the vendor: see `event_id`. `gone`: the event only names the object, and the vendor no longer has it. `unplaced`: the event is about a payment, and is kept until an event says what was sold: of a payment for a subscription, that never comes.',
+      '`applied`: the event, or the fetch, determined the state of the object. `ambiguous`: it did too, but others with the same time disagree, and nothing shows which one is right. `superseded`: a later one determines the state. `fetched`: the event only names the object, which was fetched from the vendor: see `event_id`. `gone`: the event only names the object, and the vendor no longer has it. `unplaced`: the event is about a payment, and is kept until an event says what was sold. For the payment of a subscription, that never comes: its invoice shows the money that came back.',
     ),
     change: z
       .record(

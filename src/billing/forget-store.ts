@@ -34,7 +34,7 @@ export async function forgetObjects(
           {
             ...row,
             candidates,
-            change: toldOf(row.key, row, { ...row, candidates }, undefined),
+            changes: toldOf(row.key, row, { ...row, candidates }, undefined),
           },
         ]
   })

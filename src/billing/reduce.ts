@@ -21,6 +21,8 @@ export type Candidate = {
   after: string
   /** Null for an event of the rank below, and for every event or fetch that lost to one of the other sort: never shown. */
   body: StoredBody | null
+  /** Of a purchase whose sale is not known: the money that came back, which the invoice with this id shows. */
+  money?: StoredBody
   /** Whether a list of the object was cut off. */
   incomplete?: true
   /** Whether it reports a change that another event of the same instant makes, where there is one. */

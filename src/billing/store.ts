@@ -23,8 +23,8 @@ export type Projection = {
   past_due: PastDue | null
   /** The ids of the events that change the row; none if it stays as it is. */
   by: string[]
-  /** What the feed of changes says of it; null if nothing that is shown has changed. */
-  change: StoredChange | null
+  /** What the feed of changes says of it; none if nothing that is shown has changed. */
+  changes: StoredChange[]
   /** The customer that the row is about; null if there is none. If the customer was erased, the row is not written. */
   about: string | null
 }
@@ -131,7 +131,7 @@ export function projectionsOf(read: ReturnType<typeof selectObjects>['_']['resul
       ambiguous,
       past_due,
       by: [],
-      change: null,
+      changes: [],
       about: null,
     })
   }
@@ -189,7 +189,7 @@ function upserts(
   conditions: Conditions,
   set: readonly (keyof Row)[],
 ): Record<string, Query> {
-  const rows = projections.map(({ by, about, change: _, ...rest }) => ({ row: encoded(rowOf(rest)), by, about }))
+  const rows = projections.map(({ by, about, changes: _, ...rest }) => ({ row: encoded(rowOf(rest)), by, about }))
   return Object.fromEntries(jsonLists(rows).map((list, i) => [`${name}${i}`, upsert(db, list, conditions, set)]))
 }
 
@@ -221,7 +221,7 @@ function upsert(db: Db, list: string, { held, isErased }: Conditions, set: reado
     })
 }
 
-function rowOf({ key, version, candidates, ambiguous, past_due }: Omit<Projection, 'by' | 'about' | 'change'>): Row {
+function rowOf({ key, version, candidates, ambiguous, past_due }: Omit<Projection, 'by' | 'about' | 'changes'>): Row {
   const winner = candidates[0]
   return {
     ...key,

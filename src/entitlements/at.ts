@@ -11,6 +11,7 @@ import { asOf } from './history'
 import { holdingsAs, holdingsIn, requireDerivable, tooMuch } from './holders'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
 import { holdingEventsOf, knownBefore, linkEventsOf, linkedSince, pastOf } from './past'
+import { invoiceAt } from './reversal'
 
 type Found = Results<ReturnType<typeof pastOf>>
 
@@ -60,7 +61,13 @@ export async function holderAt(
   const { plans, mappingOf } = catalogAt(found)
   const held = past.flatMap(({ row }) => {
     if (row === null) return []
-    return [{ ...row, items: row.items.map((item) => ({ ...item, ...mappingOf(row.vendor, item) })) }]
+    return [
+      {
+        ...row,
+        invoice: invoiceAt(row.invoice, at).invoice,
+        items: row.items.map((item) => ({ ...item, ...mappingOf(row.vendor, item) })),
+      },
+    ]
   })
   const features = found.features.filter(({ created_at }) => created_at <= at)
   const catalog = indexed({ features, plans, rules: settingsOf(found.project[0]?.settings ?? null) })
@@ -73,6 +80,11 @@ export async function holderAt(
       : []),
     ...missingOfWalk(found),
     ...past.flatMap((one) => one.missing),
+    ...past.flatMap(({ row }) =>
+      row && !invoiceAt(row.invoice, at).isKnown
+        ? [`It is not known whether the last payment of ${row.id} had come back.`]
+        : [],
+    ),
     ...missingOfPlans(found),
     ...missingOfLinks(found, relinked, at),
     ...missingOfMoves(found, moved, known),
@@ -186,6 +198,8 @@ function missingOfPins(
     .map(({ object_id }) => `The customer ${object_id} was pinned or unpinned since.`)
 }
 
+const RULE_NAMES = ['grace_days', 'renewal_slack_hours', 'test_mode_counts', 'purchase_rules', 'subscription_reversed']
+
 /** What changes since make unknown, in words. */
 function missingOfChanges(changes: Found['changes'], consumerId: string): string[] {
   const [first] = changes.filter(({ action }) => action === 'consumer.blocked' || action === 'consumer.unblocked')
@@ -193,9 +207,7 @@ function missingOfChanges(changes: Found['changes'], consumerId: string): string
     const { action, object_id, details } = change
     switch (action) {
       case 'project.settings_changed': {
-        const names = ['grace_days', 'renewal_slack_hours', 'test_mode_counts', 'purchase_rules'].filter(
-          (name) => name in (details ?? {}),
-        )
+        const names = RULE_NAMES.filter((name) => name in (details ?? {}))
         return names.map((name) => `The setting ${name} was changed since.`)
       }
       case 'feature.updated':

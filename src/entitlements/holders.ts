@@ -16,6 +16,7 @@ import {
 import type { ItemRow } from './holdings'
 import { MAX_DERIVED, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
 import type { Extent, factsOf } from './read'
+import { reversalOf } from './reversal'
 
 /** A subscription or a purchase as it is read. */
 export type HoldingRow = Omit<ItemRow, 'item'> & { items: BoughtItem[] }
@@ -99,8 +100,8 @@ export function holdingsIn(rows: readonly ItemRow[]): HoldingRow[] {
       const [plan_id, lasts, again] = mapped ?? [null, null, null]
       return [{ ...said, plan_id, lasts, again, returned: returned ?? 0 }]
     })
-    // The refunds and disputes are with the first item.
-    const first = own.find(({ refunds }) => refunds !== null) ?? own[0]
+    // The refunds, the disputes and the invoice are with the first item.
+    const first = own.find(({ refunds, invoice }) => refunds !== null || invoice !== null) ?? own[0]
     if (!first) return []
     const { item: _, ...row } = first
     return [{ ...row, items }]
@@ -157,6 +158,7 @@ function subscriptionIn(row: HoldingRow): SubscriptionFact {
     cancel_at: timeIn(row.cancel_at) ?? (cancel_at_period_end === 1 ? period_end : null),
     past_due_since: isCurrent ? timeIn(`${past_due_since}Z`) : null,
     updated_at: timeIn(row.updated_at),
+    reversal: reversalOf(row.invoice),
   }
 }
 

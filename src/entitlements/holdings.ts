@@ -10,6 +10,7 @@ import { json } from '../db/sql'
 import type { Json } from '../vendors/lib/json'
 import type { Item } from './facts'
 import { MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
+import { newestPaid, type PaidInvoice } from './reversal'
 
 const x = alias(consumerIds, 'x')
 const l = alias(customerLinks, 'l')
@@ -111,7 +112,7 @@ function itemsOf(db: Db, projectId: string, { before, place, objects }: { before
   const mapped = sql`coalesce(${mappingOfPart(projectId, 'price')}, ${mappingOfPart(projectId, 'variant')}, ${mappingOfPart(projectId, 'product')})`
   const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'variant', i.value->>'variant',
     'product', i.value->>'product', 'quantity', i.value->'quantity', 'returned', i.value->'quantity_returned', 'mapped', json(${mapped})) END`
-  // With its refunds and disputes, a purchase is read once.
+  // With its refunds and disputes, a purchase is read once; so is a subscription with its newest invoice.
   const first = (name: string) => json<Json[] | null>(sql`iif(coalesce(i.key, 0) = 0, ${sql.raw(`o.${name}`)}, NULL)`)
   const shown = {
     place: sql<number>`o.place`,
@@ -133,6 +134,7 @@ function itemsOf(db: Db, projectId: string, { before, place, objects }: { before
     paid_at: sql<string | null>`o.paid_at`,
     refunds: first('refunds'),
     disputes: first('disputes'),
+    invoice: json<PaidInvoice | null>(sql`iif(coalesce(i.key, 0) = 0, o.invoice, NULL)`),
     item: json<ReadItem | null>(item),
   }
   return raw(
@@ -141,7 +143,7 @@ function itemsOf(db: Db, projectId: string, { before, place, objects }: { before
     (fields) => sql`${before} SELECT ${fields} FROM (
         SELECT ${place} AS place, ${sql.join([...OWN, ...SAID.map(field)], sql`, `)}, ${b.candidates}->>'$[0].event_id' AS event_id,
             ${b.candidates}->'$[0].body.items' AS items, ${b.candidates}->'$[0].body.refunds' AS refunds,
-            ${b.candidates}->'$[0].body.disputes' AS disputes
+            ${b.candidates}->'$[0].body.disputes' AS disputes, ${newestPaid(projectId, b)} AS invoice
           FROM ${objects}) o
       LEFT JOIN json_each(o.items) i LIMIT ${MAX_SUBSCRIPTION_ITEMS + 1}`,
   )

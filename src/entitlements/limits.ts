@@ -70,3 +70,6 @@ export const MIN_TTL_S = 60
 export const MAX_TTL_S = 3_600
 
 export const DEFAULT_TTL_S = 300
+
+/** Invoices of a customer among which the newest paid one of a subscription is looked for. */
+export const MAX_INVOICES_LOOKED_AT = 1000

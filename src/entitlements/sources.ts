@@ -71,7 +71,8 @@ function itemSource(
   if (!given) return []
   const seats = item.quantity === null ? 1 : Math.max(0, item.quantity)
   const value = type === 'quantity' && given.per_seat ? times(given.value, seats) : given.value
-  const { vendor, id, event_id, ambiguous, period_start } = subscription
+  const { vendor, id, event_id, ambiguous, period_start, reversal } = subscription
+  const cause = reversal?.why === why ? reversal : null
   return [
     {
       type: 'subscription',
@@ -82,11 +83,11 @@ function itemSource(
       seats,
       from: period_start,
       until,
-      event_id,
+      event_id: cause?.event_id ?? event_id,
       value: combine === 'sum' && item.times !== undefined ? times(value, item.times) : value,
       ambiguous,
       why,
-      cause: null,
+      cause: cause?.said ?? null,
     },
   ]
 }

@@ -9,8 +9,16 @@ import type { EntitlementSource } from './sources'
 /** Why a source gives nothing. */
 const SAID: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementSource['type'], string>> = {
   past_due: { subscription: 'The subscription is not paid, and no grace period is left.', purchase: '', grant: '' },
-  refunded: { subscription: '', purchase: 'The purchase was returned.', grant: '' },
-  disputed: { subscription: '', purchase: 'The payment is disputed.', grant: '' },
+  refunded: {
+    subscription: 'The last invoice was returned in full.',
+    purchase: 'The purchase was returned.',
+    grant: '',
+  },
+  disputed: {
+    subscription: 'The dispute of the last invoice is lost.',
+    purchase: 'The payment is disputed.',
+    grant: '',
+  },
   expired: {
     subscription: 'The subscription has ended or is paused.',
     purchase: 'The time that was bought is over.',

@@ -18,6 +18,8 @@ export type Rules = {
   test_mode_counts: boolean
   /** What a purchase gives after a refund or a dispute. */
   purchase_rules: PurchaseRules
+  /** Whether a subscription ends when the payment of its newest paid invoice came back. */
+  subscription_reversed: 'keep' | 'end'
 }
 
 /** What of a subscription decides whether it gives access. Times in ms. */
@@ -32,11 +34,16 @@ export type Timing = {
   past_due_since: number | null
   /** The vendor's time of the event that speaks for it. */
   updated_at: number | null
+  /** What took back the payment of its newest paid invoice. It is only read where the setting `subscription_reversed` says `end`. */
+  reversal?: Reversal | null
 }
 
 /** Why a source gives nothing, the most telling reason first. */
 export const WHY_NOT = ['past_due', 'refunded', 'disputed', 'expired', 'test_mode', 'unknown_status'] as const
 export type WhyNot = (typeof WHY_NOT)[number]
+
+/** What took money back, in words, and the event of that. */
+export type Reversal = { why: 'refunded' | 'disputed'; said: string; event_id: string | null }
 
 /** Until when a source gives access (ms; null: no end is known), and why it gives none; null if it does. */
 export type Access = { until: number | null; why: WhyNot | 'not_started' | null }
@@ -44,7 +51,8 @@ export type Access = { until: number | null; why: WhyNot | 'not_started' | null 
 /** Whether a subscription gives access at a time. Access ends at `until`: at that very moment there is none. */
 export function accessOf(timing: Timing, rules: Rules, now: number): Access {
   const { until, why } = windowOf(timing, rules)
-  const closed = why ?? (until !== null && now >= until ? overBy(timing, until) : null)
+  const reversed = rules.subscription_reversed === 'end' ? (timing.reversal?.why ?? null) : null
+  const closed = why ?? (until !== null && now >= until ? overBy(timing, until) : reversed)
   const isTest = timing.livemode === false && !rules.test_mode_counts
   const reasons = [closed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
   return { until, why: WHY_NOT.find((one) => reasons.includes(one)) ?? closed }

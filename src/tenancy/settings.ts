@@ -195,6 +195,13 @@ export const SETTINGS = {
         .map(([name, what]) => `${name} ${what}`)
         .join(', ')}`,
   }),
+  subscription_reversed: inStore({
+    schema: named('SubscriptionReversed', z.enum(['keep', 'end'])).describe(
+      'What a subscription gives once the payment of its newest paid invoice came back: it was refunded in full, or a dispute of it was lost. `keep`: what its status says, because vendors usually cancel it themselves. `end`: nothing, until a later invoice is paid.',
+    ),
+    default: 'keep',
+    said: (what) => `subscriptions whose last payment came back ${what === 'end' ? 'end' : 'go by their status'}`,
+  }),
   watch_entitlements: inStore({
     schema: z
       .boolean()

@@ -19,18 +19,20 @@ const ORDER = {
 } as const
 
 /**
- * An order that is no subscription's. It knows how much was refunded, so it changes after it was paid.
+ * An order that is not a subscription's. It knows how much was refunded, so it changes after it was paid.
  * https://docs.polar.sh/api-reference/orders/get
  */
 export function orderSale({ object, common }: Omit<From, 'cut'>): MadePart[] {
-  if (object.billing_reason !== 'purchase') return []
   const cut: Cut = { any: false }
   const amount = (value: unknown) => cents(value, object.currency)?.value ?? null
+  const back = amount(object.refunded_amount)
+  const refunded = back === null ? null : back + (amount(object.refunded_tax_amount) ?? 0)
+  const id = word(object.id) ?? ''
+  if (object.billing_reason !== 'purchase') return (refunded ?? 0) > 0 ? [periodCharge(id, common, refunded)] : []
   const quantity = integer(object.seats)
   const product = word(object.product_id)
   const lines = firstOf(object.items, MAX_LINES, cut)
   const one = soldItem({ description: prose(at(object, 'product', 'name'), MAX_LINE_TEXT_BYTES), product, quantity })
-  const refunded = amount(object.refunded_amount)
   const items = lines.map((line) =>
     soldItem({
       id: word(line.id),
@@ -54,12 +56,18 @@ export function orderSale({ object, common }: Omit<From, 'cut'>): MadePart[] {
     // It does not say when it was paid.
     paid_at: common.created_at,
     items: items.length > 0 ? items : product === null ? null : [one],
-    refunded: refunded === null ? null : refunded + (amount(object.refunded_tax_amount) ?? 0),
+    refunded,
     invoice: word(object.id),
     customer_email: word(at(object, 'customer', 'email')),
     customer_name: prose(object.billing_name),
   })
-  return [{ id: word(object.id) ?? '', part: PARTS.sale, body, cut }]
+  return [{ id, part: PARTS.sale, body, cut }]
+}
+
+/** What came back of a subscription's order, which is an invoice: so that the invoice shows it without the refund's event. */
+function periodCharge(id: string, { customer, updated_at }: From['common'], refunded: number | null): MadePart {
+  const body = { status: 'charge' as const, customer, updated_at, refunded, payment_method: null, receipt_url: null }
+  return { id, part: partNamed('charge', id), body }
 }
 
 const REFUND = {

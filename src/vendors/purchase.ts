@@ -99,6 +99,8 @@ export const PurchaseBody = z.object({
   customer_name: bodyWord,
 })
 type Body = z.infer<typeof PurchaseBody>
+/** The fields about money that comes back. Invoices have them too. */
+export const MONEY_BACK = ['refunded_amount', 'refunds', 'disputes'] as const
 export type PurchaseStatus = Body['status']
 export type RefundStatus = (typeof REFUND_STATUSES)[number]
 export type DisputeState = (typeof DISPUTE_STATES)[number]

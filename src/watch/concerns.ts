@@ -1,4 +1,5 @@
 import type { StoredChange } from '../changes/schema'
+import { MONEY_BACK } from '../vendors/purchase'
 
 /** The changes that may change what the consumers may do that they name. */
 const OF_CONSUMERS: ReadonlySet<string> = new Set([
@@ -17,20 +18,30 @@ const OF_CONSUMERS: ReadonlySet<string> = new Set([
   'grant.revoked',
 ])
 
+/** The fields of an invoice that may change what its subscription gives: see the setting `subscription_reversed`. */
+const OF_INVOICES: ReadonlySet<string> = new Set(['status', 'amount_paid', 'paid_at', ...MONEY_BACK])
+
 /** The changes that may change what everybody may do, by the fields of which one must have changed; null: in any case. */
 const OF_ALL: Readonly<Record<string, readonly string[] | null>> = {
   'plan.created': null,
   'plan.updated': ['features', 'prices', 'rank', 'key'],
   'feature.updated': ['combine'],
-  'project.settings_changed': ['grace_days', 'renewal_slack_hours', 'test_mode_counts', 'purchase_rules'],
+  'project.settings_changed': [
+    'grace_days',
+    'renewal_slack_hours',
+    'test_mode_counts',
+    'purchase_rules',
+    'subscription_reversed',
+  ],
 }
 
 /**
  * The consumers that a change concerns: those that its object belonged to and belongs to since, as they were when it was made. If a
  * customer or a grant has another consumer by now, the change that moved it names both.
  */
-export function concerned({ type, consumer_id, former }: StoredChange): string[] {
-  if (!OF_CONSUMERS.has(type)) return []
+export function concerned({ type, fields, consumer_id, former }: StoredChange): string[] {
+  const isOfInvoice = type === 'invoice.changed' && fields?.some((field) => OF_INVOICES.has(field))
+  if (!OF_CONSUMERS.has(type) && !isOfInvoice) return []
   const ids = [former?.consumer_id, consumer_id].filter((id) => id !== undefined)
   return [...new Set(ids)]
 }

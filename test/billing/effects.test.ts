@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { EMPTY_INVOICE, EMPTY_SUBSCRIPTION } from './empty'
+import { EMPTY_INVOICE, EMPTY_SUBSCRIPTION, NO_MONEY_BACK } from './empty'
 import {
   anId,
   type Fields,
@@ -57,8 +57,8 @@ async function check(list: List, kind: string, event: ReturnType<typeof stripeEv
   )
 }
 
-/** The former names of two fields. */
-const OLD = new Set(['due_date', 'hosted_invoice_url'])
+/** The former names of two fields, and what is in another row. */
+const OLD = new Set(['due_date', 'hosted_invoice_url', ...Object.keys(NO_MONEY_BACK)])
 /** What effects say no value of, because it is about a person or may be. */
 const HIDING = ['billing_details', 'cancellation', 'customer_tax_ids', 'metadata']
 const HIDDEN = { from: null, to: null, personal: true }

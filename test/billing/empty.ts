@@ -19,7 +19,11 @@ export const EMPTY_SUBSCRIPTION = {
   scheduled_change: null,
 }
 
+/** What an invoice shows of money that came back: it is in another row. */
+export const NO_MONEY_BACK = { refunded_amount: 0, refunds: [], disputes: [] }
+
 export const EMPTY_INVOICE = {
+  ...NO_MONEY_BACK,
   description: null,
   starting_balance: null,
   ending_balance: null,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { deliver, stripeConnection } from '../harness'
 import { walk } from '../inbox/seeding'
+import { NO_MONEY_BACK } from './empty'
 import {
   type Fields,
   isoOf,
@@ -195,6 +196,7 @@ describe.each(THINGS)('$of', ({ list, make, eventOf, shows }) => {
         'incomplete',
         'items',
         'cancel_at_period_end',
+        ...Object.keys(NO_MONEY_BACK),
       ]
       if (!certain.includes(field)) expect(value, field).toBeNull()
     }

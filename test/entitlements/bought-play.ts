@@ -139,6 +139,12 @@ export function catalogBy({ plans }: BoughtWorld, purchase_rules: PurchaseRules)
   return indexed({
     features: FEATURES,
     plans: PLAN_KEYS.map((key) => ({ id: plans[key], key, ...PLANS[key] })),
-    rules: { grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false, purchase_rules },
+    rules: {
+      grace_days: 7,
+      renewal_slack_hours: 48,
+      test_mode_counts: false,
+      purchase_rules,
+      subscription_reversed: 'keep',
+    },
   })
 }

@@ -51,6 +51,7 @@ const read: fc.Arbitrary<Catalog> = fc.record({
       dispute_open: fc.constantFrom('suspend', 'keep'),
       dispute_lost: fc.constantFrom('keep', 'end'),
     }),
+    subscription_reversed: fc.constantFrom('keep', 'end'),
   }),
 })
 const catalog = read.map(indexed)

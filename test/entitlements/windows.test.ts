@@ -7,6 +7,7 @@ import { DEFAULTS } from '../../src/tenancy/settings'
 const RULES: Rules = {
   ...{ grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false },
   purchase_rules: DEFAULTS.purchase_rules,
+  subscription_reversed: DEFAULTS.subscription_reversed,
 }
 const [START, END] = [100 * DAY, 130 * DAY]
 const TIMING: Timing = {

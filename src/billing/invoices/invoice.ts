@@ -1,6 +1,8 @@
+import * as z from 'zod'
 import { named } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { InvoiceBody } from '../../vendors/objects'
+import { PurchaseBody } from '../../vendors/purchase'
 import { exampleAddress, shownExample, shownObject } from '../read/fields'
 
 const { due_at, hosted_url } = InvoiceBody.shape
@@ -10,8 +12,18 @@ const oldNames = {
   hosted_invoice_url: hosted_url.meta({ deprecated: true, description: 'Use `hosted_url`.' }),
 }
 
+const { refunds, disputes } = PurchaseBody.shape
+/** What came back of the money that it was paid with: in the row of a purchase with its id. */
+const moneyBack = {
+  refunded_amount: z
+    .number()
+    .describe('Money back: refunds that stand, and disputes that are lost, of the payments that paid it.'),
+  refunds,
+  disputes,
+}
+
 /** An invoice as the API shows it. */
-export const Invoice = named('Invoice', shownObject({ ...InvoiceBody.shape, ...oldNames }), {
+export const Invoice = named('Invoice', shownObject({ ...InvoiceBody.shape, ...oldNames, ...moneyBack }), {
   ...shownExample,
   id: SAMPLE.invoice,
   status: 'paid',
@@ -75,4 +87,7 @@ export const Invoice = named('Invoice', shownObject({ ...InvoiceBody.shape, ...o
   customer_tax_ids: [{ type: 'gb_vat', value: 'GB123456789' }],
   due_date: null,
   hosted_invoice_url: 'https://invoice.stripe.com/i/acct_1QZ4k/live_YWNjdF8x',
+  refunded_amount: 0,
+  refunds: [],
+  disputes: [],
 })

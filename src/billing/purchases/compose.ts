@@ -1,19 +1,7 @@
-import {
-  type ChargePart,
-  type DisputePart,
-  isBack,
-  PARTS,
-  type PurchaseStatus,
-  type RefundPart,
-  type SalePart,
-  type SoldItem,
-} from '../../vendors/purchase'
+import { PARTS, type PurchaseStatus, type SalePart, type SoldItem } from '../../vendors/purchase'
 import { stored } from '../body'
-import { type Candidate, nanoseconds } from '../reduce'
-
-/** A winner of a part. Fields that were null are not stored. */
-type Winner<Part> = { id: string; event_id: string; body: Partial<Part> & { updated_at?: string | null } }
-type Money = { charges: Winner<ChargePart>[]; refunds: Winner<RefundPart>[]; disputes: Winner<DisputePart>[] }
+import type { Candidate } from '../reduce'
+import { isAfter, type MoneyBack, moneyBackIn, type Named, returnedOf, storedMoney } from './money'
 
 /**
  * What the winners of all parts make together: a candidate without a part, of the newest of them. Its body is null where there is no sale, and
@@ -33,10 +21,13 @@ export function composed(parts: ReadonlyMap<string, readonly Candidate[]>, isCut
   const body = isPlaced ? bodyOf(sale ?? (intent as Candidate), intent?.body?.items ?? items?.body?.items, all) : null
   const isPartial = [sale ?? intent, items].some((one) => one?.incomplete === true)
   const incomplete = isPlaced && (isCut || isPartial)
-  return { rank, vendor_event_id, event_id, before: null, after, body, ...(incomplete && { incomplete }) }
+  const money = isPlaced || parts.has(PARTS.link) ? undefined : storedMoney(moneyBackIn(all, {}))
+  return {
+    ...{ rank, vendor_event_id, event_id, before: null, after, body },
+    ...(money && { money }),
+    ...(incomplete && { incomplete }),
+  }
 }
-
-type Named = readonly [part: string, winner: Candidate]
 
 /** The one with the latest time, whatever is final. */
 function newestOf(all: readonly Named[]): Named {
@@ -46,8 +37,8 @@ function newestOf(all: readonly Named[]): Named {
 
 /** @param otherwise what was bought, where the sale does not say it */
 function bodyOf(first: Candidate, otherwise: unknown, all: readonly Named[]): Candidate['body'] {
-  const money = moneyIn(all)
   const sale = first.body as unknown as Partial<SalePart>
+  const money = moneyBackIn(all, sale)
   const {
     status: _,
     refunded,
@@ -58,10 +49,6 @@ function bodyOf(first: Candidate, otherwise: unknown, all: readonly Named[]): Ca
   } = sale as typeof sale & {
     erased?: boolean
   }
-  const [charge] = money.charges
-  const disputes = settled(money.disputes)
-  const back = returned(money, sale)
-  const lost = totalOf(disputes.filter(({ body }) => body.status === 'lost'))
   const updated_at = all
     .filter(([part]) => part !== PARTS.link)
     .map(([, { body }]) => (body?.updated_at as string | undefined) ?? null)
@@ -73,121 +60,22 @@ function bodyOf(first: Candidate, otherwise: unknown, all: readonly Named[]): Ca
   const body = stored({
     ...said,
     updated_at,
-    status: isPaid ? statusOf(sale, { back, lost }, disputes) : (sale.status ?? 'unknown'),
+    status: isPaid ? statusOf(sale, money) : (sale.status ?? 'unknown'),
     paid_at: isPaid ? (paid_at ?? paid ?? null) : null,
     items:
       (items as Partial<SoldItem>[] | null)?.map((item) => ({ ...item, ...returnedOf(item, money.refunds) })) ?? null,
     items_missing: !items,
-    refunded_amount: back + lost,
-    refunds: money.refunds.map(({ id, event_id, body }) => ({
-      id,
-      amount: body.amount ?? null,
-      status: body.status ?? 'unknown',
-      reason: body.reason ?? null,
-      revokes_access: body.revokes_access ?? null,
-      created_at: body.created_at ?? null,
-      event_id,
-    })),
-    disputes: disputes.map(({ id, event_id, body }) => ({
-      id,
-      amount: body.amount ?? null,
-      state: body.status ?? 'unknown',
-      vendor_status: body.vendor_status ?? null,
-      reason: body.reason ?? null,
-      created_at: body.created_at ?? null,
-      due_at: body.due_at ?? null,
-      event_id,
-    })),
-    payment_method: sale.payment_method ?? charge?.body.payment_method ?? null,
-    receipt_url: sale.receipt_url ?? charge?.body.receipt_url ?? null,
+    ...money.shown,
+    payment_method: sale.payment_method ?? money.first?.body.payment_method ?? null,
+    receipt_url: sale.receipt_url ?? money.first?.body.receipt_url ?? null,
   } as never)
   return isErased ? { ...body, erased: true } : body
 }
 
-/** The parts about money, in the order in which they began. */
-function moneyIn(all: readonly Named[]): Money {
-  const of = <Part>(what: string) =>
-    all
-      .filter(([part, { body }]) => part.startsWith(`${what}:`) && body !== null)
-      .map(
-        ([part, { event_id, body }]): Winner<Part> => ({
-          id: part.slice(what.length + 1),
-          event_id,
-          body: body as unknown as Winner<Part>['body'],
-        }),
-      )
-  const begun = (a: Winner<RefundPart | DisputePart>, b: Winner<RefundPart | DisputePart>) =>
-    `${nanoseconds(a.body.created_at ?? null)} ${a.id}` < `${nanoseconds(b.body.created_at ?? null)} ${b.id}` ? -1 : 1
-  return {
-    charges: of<ChargePart>('charge').sort((a, b) => (a.id < b.id ? -1 : 1)),
-    refunds: of<RefundPart>('refund').sort(begun),
-    disputes: of<DisputePart>('dispute').sort(begun),
-  }
-}
-
-const isAfter = (a: string | null, b: string | null) => nanoseconds(a) > nanoseconds(b)
-const totalOf = (all: readonly { body: { amount?: number | null } }[]) =>
-  all.reduce((sum, { body }) => sum + (body.amount ?? 0), 0)
-const stands = ({ body: { status } }: Winner<RefundPart>) => isBack(status)
-const isOver = ({ body: { status } }: Winner<RefundPart>) => status === 'failed' || status === 'canceled'
-
-/**
- * What refunds have taken back: the known ones that stand, and what a charge counts beyond the known ones that it counted at its time. A charge
- * knows all refunds until its last event. Later ones, and those that failed later, are known by their own events.
- */
-function returned({ charges, refunds }: Money, sale: Partial<SalePart>): number {
-  const totals = charges.map(({ id, body }) => ({
-    total: body.refunded ?? 0,
-    at: body.updated_at ?? null,
-    own: refunds.filter(({ body: { charge } }) => (charge ?? null) === null || charge === id),
-  }))
-  if (typeof sale.refunded === 'number')
-    totals.push({ total: sale.refunded, at: sale.updated_at ?? null, own: refunds })
-  return totals.reduce(
-    (sum, { total, at, own }) => {
-      const counted = own.filter(
-        (refund) =>
-          !isAfter(refund.body.created_at ?? refund.body.updated_at ?? null, at) &&
-          (stands(refund) || (isOver(refund) && !isAfter(at, refund.body.updated_at ?? null))),
-      )
-      return sum + Math.max(0, total - totalOf(counted))
-    },
-    totalOf(refunds.filter(stands)),
-  )
-}
-
-/** The disputes, each as won if a later one gives back what it took. */
-function settled(all: readonly Winner<DisputePart>[]): Winner<DisputePart>[] {
-  const disputes = all.filter(({ body }) => !body.reverses)
-  for (const reversal of all.filter(({ body }) => body.reverses && body.status === 'won')) {
-    const index = disputes.findLastIndex(
-      ({ body }) => body.status === 'lost' && !isAfter(body.created_at ?? null, reversal.body.created_at ?? null),
-    )
-    const found = disputes[index]
-    if (found) disputes[index] = { ...found, event_id: reversal.event_id, body: { ...found.body, status: 'won' } }
-  }
-  return disputes
-}
-
 /** What is said of a payment that was made, the worst first. */
-function statusOf(
-  { status, total = null }: Partial<SalePart>,
-  { back, lost }: { back: number; lost: number },
-  disputes: readonly Winner<DisputePart>[],
-): PurchaseStatus {
+function statusOf({ status, total = null }: Partial<SalePart>, { back, lost, disputes }: MoneyBack): PurchaseStatus {
   if (disputes.some(({ body }) => body.status === 'lost')) return 'charged_back'
   if (status === 'refunded' || (total !== null && total > 0 && back >= total)) return 'refunded'
   if (disputes.some(({ body }) => body.status === 'open')) return 'disputed'
   return back + lost > 0 ? 'partially_refunded' : 'paid'
-}
-
-/** What of an item came back, where the vendor says it by item. */
-function returnedOf({ id, quantity }: Partial<SoldItem>, refunds: readonly Winner<RefundPart>[]) {
-  const itemized = refunds.filter((refund) => stands(refund) && refund.body.returned)
-  if (itemized.length === 0) return { quantity_returned: null, refunded_amount: null }
-  const own = itemized.flatMap(({ body }) => body.returned ?? []).filter(({ item }) => item === id)
-  return {
-    quantity_returned: own.some(({ whole }) => whole) ? (quantity ?? 1) : 0,
-    refunded_amount: own.reduce((sum, { amount }) => sum + (amount ?? 0), 0),
-  }
 }

@@ -49,7 +49,7 @@ export function presentObject<K extends ShownKind>(kind: K, row: ObjectRow): Sho
 
 const PRESENT: { [K in ShownKind]: (row: ObjectRow) => ShownObjects[K] } = {
   subscription: (row) => framed(row, shownBody('subscription', row.body)),
-  invoice: (row) => framed(row, withOldNames(shownBody('invoice', row.body))),
+  invoice: (row) => framed(row, { ...withOldNames(shownBody('invoice', row.body)), ...moneyBackOf(row) }),
   payment_method: (row) => framed(row, paymentMethodOf(row, shownBody('payment_method', row.body))),
   customer: (row) => framed(row, shownBody('customer', row.body)),
   purchase: (row) => framed(row, shownBody('purchase', row.body)),
@@ -73,6 +73,12 @@ function paymentMethodOf(
     ...(holder !== null && { billing_details: { name: holder, email: null, phone: null, address: null } }),
     is_default: hasDefaults ? default_method === vendor_id : null,
   }
+}
+
+/** What came back of the money that an invoice was paid with. */
+function moneyBackOf({ money }: ObjectRow) {
+  const { refunded_amount, refunds, disputes } = shownBody('purchase', { ...money, status: 'unknown' })
+  return { refunded_amount: refunded_amount ?? 0, refunds: refunds ?? [], disputes: disputes ?? [] }
 }
 
 /** With the names that two fields of invoices had first. */

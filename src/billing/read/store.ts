@@ -1,8 +1,8 @@
-import { and, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { fitsPage, json } from '../../db/sql'
-import type { ObjectKind, ShownKind } from '../../lib/billing-kinds'
+import type { Kind, ObjectKind, ShownKind } from '../../lib/billing-kinds'
 import {
   MAX_MEASURED,
   MAX_OWN_CUSTOMERS,
@@ -13,6 +13,7 @@ import {
 } from '../limits'
 import { isKnownOverdue } from '../overdue/overdue'
 import { overdueSubscriptions } from '../overdue/schema'
+import { moneyBack } from '../purchases/columns'
 import type { StoredBody } from '../reduce'
 import { billingObjects } from '../schema'
 
@@ -39,6 +40,7 @@ export type ObjectFilters = {
 const o = alias(billingObjects, 'o')
 const card = alias(billingObjects, 'card')
 const owner = alias(billingObjects, 'owner')
+const money = alias(billingObjects, 'money')
 
 const shown = {
   kind: sql<ShownKind>`${o.kind}`.as('kind'),
@@ -55,22 +57,24 @@ const shown = {
   card: json<StoredBody | null>(sql`${card.candidates}->'$[0].body'`).as('card'),
   /** Of a payment method: whether an event of its customer is known, and the default that the customer has. */
   customer_known: sql<boolean>`${owner.vendor_id} IS NOT NULL`.mapWith(Boolean).as('customer_known'),
+  /** Of an invoice: the money that came back, which is in the row of a purchase with the same id. */
+  money: json<Partial<StoredBody> | null>(
+    sql`CASE WHEN ${money.vendor_id} IS NOT NULL THEN json_object(${moneyBack(money)}) END`,
+  ).as('money'),
   default_method: sql<string | null>`${owner.candidates}->>'$[0].body.default_payment_method'`.as('default_method'),
 }
-const isItsCard = and(
-  eq(o.kind, 'payment_method'),
-  eq(card.project_id, o.project_id),
-  eq(card.kind, 'payment_card'),
-  eq(card.vendor_id, o.vendor_id),
-  eq(card.vendor, o.vendor),
-)
-const isItsOwner = and(
-  eq(o.kind, 'payment_method'),
-  eq(owner.project_id, o.project_id),
-  eq(owner.kind, 'customer'),
-  eq(owner.vendor_id, o.customer),
-  eq(owner.vendor, o.vendor),
-)
+/** Whether a row is another one of an object of this kind. */
+const isBeside = (of: ShownKind, row: typeof card | typeof owner | typeof money, kind: Kind, id: Column) =>
+  and(
+    eq(o.kind, of),
+    eq(row.project_id, o.project_id),
+    eq(row.kind, kind),
+    eq(row.vendor_id, id),
+    eq(row.vendor, o.vendor),
+  )
+const isItsCard = isBeside('payment_method', card, 'payment_card', o.vendor_id)
+const isItsOwner = isBeside('payment_method', owner, 'customer', o.customer)
+const isItsMoney = isBeside('invoice', money, 'purchase', o.vendor_id)
 
 /** An object by its vendor's id. `vendor`: which one, where two vendors use the same id. */
 export type ObjectKey = { kind: ShownKind; id: string; vendor?: string | undefined }
@@ -103,6 +107,7 @@ export function findObject(db: Db, projectId: string, key: ObjectKey, beside: Re
     .from(o)
     .leftJoin(card, isItsCard)
     .leftJoin(owner, isItsOwner)
+    .leftJoin(money, isItsMoney)
     .where(isObject(projectId, key))
     .orderBy(o.vendor)
     .limit(1)
@@ -206,6 +211,7 @@ export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: Lis
         SELECT ${fields} FROM (${measured}) ${o}
         LEFT JOIN ${billingObjects} ${card} ON fits AND ${isItsCard}
         LEFT JOIN ${billingObjects} ${owner} ON fits AND ${isItsOwner}
+        LEFT JOIN ${billingObjects} ${money} ON fits AND ${isItsMoney}
         ORDER BY ${latest})
       UNION ALL
       SELECT * FROM (${walk(end)} LIMIT ${unlessFew(1)} OFFSET ${most - 1})

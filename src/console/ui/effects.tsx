@@ -9,7 +9,8 @@ const RESULTS: Record<Effect['result'], string> = {
   ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
   fetched: 'This event contains only the ID of the object, which was fetched from the vendor.',
   gone: 'This event contains only the ID of the object, and the vendor no longer has the object.',
-  unplaced: 'The event is about a payment. It is kept until an event says that the payment was a one-time purchase.',
+  unplaced:
+    'The event is about a payment. It is kept until an event says that the payment was a one-time purchase. If the payment paid an invoice, the invoice shows the money that came back.',
 }
 const LINKED = 'The event says which consumer the customer is.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */

@@ -94,7 +94,8 @@ function lastOf(rows: readonly TimelineRow[]): string | null {
 /** Null for an event that refers to the object but is about another one. */
 function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string }): TimelineEntry | null {
   const effects = row.effects ?? []
-  const effect = effects.find((one) => one.id === id && (one.kind === kind || one.kind === 'payment_card'))
+  const of = (one: Effect['kind']) => effects.find((effect) => effect.id === id && effect.kind === one)
+  const effect = of(kind) ?? of('payment_card') ?? (kind === 'invoice' ? onMoney(of('purchase')) : undefined)
   if (!effect && (effects.length > 0 || row.object_id !== id)) return null
   return {
     event_id: row.id,
@@ -107,6 +108,11 @@ function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string 
     differing_deliveries: row.differing,
     last_differing_at: isoOrNull(row.last_differing_at),
   }
+}
+
+/** What an event did to the money of an invoice: that is in the row of a purchase, whether there is a sale or not. */
+function onMoney(effect: Effect | undefined): Effect | undefined {
+  return effect?.result === 'unplaced' ? { ...effect, result: 'applied' } : effect
 }
 
 /**

@@ -157,7 +157,10 @@ describe('money back', () => {
     const payment = anId('pi')
     const [refund] = await world.deliver(refunded('refund.created', stripeRefund(payment), T0 + 60))
     expect(await world.effects(refund ?? '')).toMatchObject([
-      { kind: 'purchase', id: payment, result: 'unplaced', change: null },
+      {
+        ...{ kind: 'purchase', id: payment, result: 'unplaced' },
+        change: { refunded_amount: { from: 0, to: 1000 }, refunds: { from: [], to: [{ amount: 1000 }] } },
+      },
     ])
     for (const path of [`/purchases/${payment}`, `/purchases/${payment}/timeline`])
       expect((await world.api(path)).status).toBe(404)

@@ -33,12 +33,19 @@ const CONSUMERS = form(
   },
 )
 
+/** What a subscription gives once its last payment came back. */
+const REVERSED = {
+  keep: 'The subscription goes on as the vendor says',
+  end: 'It gives nothing until a later invoice is paid',
+}
+
 /** How long a subscription gives access when it is late, and whether test mode counts. */
 const ENTITLEMENTS = form(
   ProjectSettings.pick({
     grace_days: true,
     renewal_slack_hours: true,
     test_mode_counts: true,
+    subscription_reversed: true,
     watch_entitlements: true,
   }).partial(),
   {
@@ -51,6 +58,10 @@ const ENTITLEMENTS = form(
     }),
     test_mode_counts: tick('Subscriptions and purchases in test mode give access', {
       hint: 'Use it only in projects for tests. Anybody can pay with a test card.',
+    }),
+    subscription_reversed: choice('When the last payment of a subscription came back', Object.entries(REVERSED), {
+      required: true,
+      hint: 'It was refunded in full, or a dispute of it was lost.',
     }),
     watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
       hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',
@@ -141,7 +152,7 @@ export function ConsumerSettings({ c, settings, sent = UNSENT }: Props) {
 }
 
 export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
-  const { grace_days, renewal_slack_hours, test_mode_counts, watch_entitlements } = settings
+  const { grace_days, renewal_slack_hours, test_mode_counts, subscription_reversed, watch_entitlements } = settings
   const of = { ...sent, entered: sent.entered ?? ENTITLEMENTS.opened(settings) }
   return (
     <section id="rules" aria-labelledby="rules-title">
@@ -152,6 +163,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
           {ENTITLEMENTS.field('grace_days', of)}
           {ENTITLEMENTS.field('renewal_slack_hours', of)}
           {ENTITLEMENTS.field('test_mode_counts', of)}
+          {ENTITLEMENTS.field('subscription_reversed', of)}
           {ENTITLEMENTS.field('watch_entitlements', of)}
         </SettingsForm>
       ) : (
@@ -163,6 +175,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
           <Fact name="Subscriptions and purchases in test mode">
             {test_mode_counts ? 'give access' : 'give no access'}
           </Fact>
+          <Fact name="When the last payment of a subscription came back">{REVERSED[subscription_reversed]}</Fact>
           <Fact name="Changes of entitlements">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
         </dl>
       )}
