@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
@@ -12,7 +13,7 @@ buildAssets() // the folder that wrangler.toml names must exist
 process.env.TMPDIR = fastFolder() // D1's files
 
 /** How many stores all tests run with. Without it, each project has its own number. */
-const { STORES } = process.env
+const { STORES, APPLE_NOTIFICATION } = process.env
 const OF_SEVERAL = STORES === '1' ? ['test/stores/!(ids|places).test.ts'] : []
 
 const PACKAGES_TO_BUNDLE = ['@simplewebauthn/server', '@simplewebauthn/server/helpers']
@@ -67,6 +68,8 @@ export const inWorkers = (outboundService: Outside, stores = '1') =>
         REFUSAL_FLUSH_MS: '20', // ten seconds by default, for which every test of a refused delivery would wait
         SIGN_IN_DELIVERY: 'log',
         ALL_CASES: process.env.CASES === 'all', // a fifth of the random cases otherwise: test/harness/cases.ts
+        // The body of a real delivery of Apple's, from a file: test/vendors/apple-real.test.ts.
+        APPLE_NOTIFICATION: APPLE_NOTIFICATION ? readFileSync(APPLE_NOTIFICATION, 'utf8') : '',
         TEST_MIGRATIONS: await readD1Migrations('drizzle'),
       },
       // An empty database, and a bucket for backups: a deployment need not have one.

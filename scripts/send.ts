@@ -42,7 +42,8 @@ other one give --connection and --signing-secret; with --token and --project too
 
 Shopify says in a header what happened, not in the body: a file is sent under the topic in its name, orders-paid.json (or
 orders-paid.2.json) as orders/paid. Adyen signs each item inside the body, so the script adds the signatures to the file
-before it sends it. Braintree is not supported, because it sends forms, not JSON.`,
+before it sends it. Braintree is not supported, because it sends forms, not JSON. Apple is not,
+because it signs with a key of its own.`,
 } as const
 const CONCURRENCY = 8
 
@@ -83,6 +84,8 @@ function readArgs() {
   if (example === (folder !== undefined)) misused(COMMAND, 'Name a folder, or --example')
   if (more.length > 0) misused(COMMAND, `One folder at a time, not ${positionals.join(' and ')}`)
   if (vendor === 'braintree') fail('Braintree sends forms, signed inside: there is no *.json to send.')
+  if (vendor === 'apple')
+    fail('Only Apple can sign its notifications. Its App Store Server API sends test notifications.')
   if (!isSignedVendor(vendor)) {
     misused(COMMAND, vendor === undefined ? '--vendor is missing' : `Unknown vendor ${vendor}`)
   }

@@ -1,4 +1,5 @@
 import { adyen } from './adyen'
+import { apple } from './apple'
 import { braintree } from './braintree'
 import { chargebee } from './chargebee'
 import { gocardless } from './gocardless'
@@ -18,6 +19,7 @@ import type { Verification } from './verification'
 /** Every vendor, by the name that a connection gives. To add one, see vendor.ts. */
 export const VENDORS = {
   adyen,
+  apple,
   braintree,
   chargebee,
   gocardless,

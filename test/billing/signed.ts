@@ -1,7 +1,9 @@
 import { createHash, createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
+import { notificationBody, sharedChain, trustRootOf } from '../vendors/apple-chain'
 
-/* Deliveries as vendors sign them: with the library of Standard Webhooks, or else with Node's HMAC. */
+/* Deliveries as vendors sign them: with the library of Standard Webhooks, or else with Node's HMAC. Apple's have the root
+ * of a chain that the tests make, which the service trusts until the test ends. */
 
 const SECRETS = {
   stripe: 'whsec_a_secret_of_the_tests',
@@ -11,6 +13,7 @@ const SECRETS = {
   chargebee: 'webhooks:a-secret-of-the-tests',
   square: 'a-secret-of-the-tests',
   braintree: 'integration_public_key:integration_private_key',
+  apple: 'com.example.app:1234567890',
 } as const
 export type SignedVendor = keyof typeof SECRETS
 type Delivery = { body: string; headers: Record<string, string> }
@@ -56,6 +59,11 @@ export async function signedAs(
         body,
         headers: { 'x-square-hmacsha256-signature': mac('base64', url, body), 'square-environment': environment },
       }
+    case 'apple': {
+      const chain = await sharedChain()
+      trustRootOf(chain)
+      return { body: await notificationBody(payload, chain), headers: {} }
+    }
     case 'braintree':
       return { body: form((payload as { xml: string }).xml), headers: {} }
   }

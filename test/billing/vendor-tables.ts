@@ -1,4 +1,5 @@
 import type { SignedVendor } from './signed'
+import { APPLE } from './tables/apple'
 import { BRAINTREE } from './tables/braintree'
 import { CHARGEBEE } from './tables/chargebee'
 import { LEMONSQUEEZY } from './tables/lemonsqueezy'
@@ -13,4 +14,5 @@ export const TABLES: [SignedVendor, Line[]][] = [
   ['chargebee', CHARGEBEE],
   ['square', SQUARE],
   ['braintree', BRAINTREE],
+  ['apple', APPLE],
 ]

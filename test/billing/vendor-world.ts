@@ -12,6 +12,9 @@ export async function vendorWorld(
   const { body: connection } = await world.ask<{ id: string; ingest_url: string }>('POST', '/billing/connections', {
     json,
   })
+  // The name of the app alone is for its sandbox.
+  const sandbox = { signing_secret: secretOf(vendor).split(':')[0] }
+  if (vendor === 'apple') await world.ask('POST', `/billing/connections/${connection.id}/secrets`, { json: sandbox })
   /** Delivers a payload and processes it. @returns the event as the API shows it */
   async function tell(payload: unknown, environment?: string) {
     const delivery = await signedAs(vendor, payload, connection.ingest_url, environment)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { indented } from '../../src/console/pages/events/payload-text'
+import { apple } from '../../src/vendors/apple'
 import { decimal, moneyIn } from '../../src/vendors/lib/money'
 import { isId } from '../../src/vendors/lib/read'
 import { isoTime } from '../../src/vendors/lib/time'
@@ -22,6 +23,7 @@ describe('1 MiB of the slowest text', () => {
     ['digits of an amount', () => moneyIn(long('1'), 'USD'), null],
     ['digits of a time', () => isoTime(`2026-01-01T00:00:00.${long('1')}Z`), null],
     ['digits of a timestamp', () => isSeconds(`${long('1')}x`), false],
+    ['names in a secret', () => apple.checkSecret(long('a.')) === null, false],
     ['characters of an id', () => isId(long('a')), false],
   ])('%s', (_, work, result) => expect(work()).toEqual(result))
 

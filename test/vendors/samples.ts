@@ -20,6 +20,31 @@ export const SAMPLES: Record<VendorName, unknown> = {
       },
     ],
   },
+  apple: {
+    notificationType: 'SUBSCRIBED',
+    subtype: 'INITIAL_BUY',
+    notificationUUID: 'n',
+    data: {
+      appAppleId: 1,
+      bundleId: 'com.example.app',
+      environment: 'Production',
+      status: 1,
+      signedTransactionInfo: {
+        transactionId: 't',
+        originalTransactionId: 'o',
+        webOrderLineItemId: 'w',
+        bundleId: 'com.example.app',
+        productId: 'p',
+        type: 'Auto-Renewable Subscription',
+        appAccountToken: 'a',
+        price: 9990,
+        currency: 'USD',
+      },
+      signedRenewalInfo: { originalTransactionId: 'o', autoRenewStatus: 1, appAccountToken: 'a' },
+    },
+    version: '2.0',
+    signedDate: 1,
+  },
   braintree: null,
   chargebee: {
     id: 'e',
@@ -168,6 +193,19 @@ export const XML =
   '<notification><timestamp type="datetime">2026-01-01T00:00:00Z</timestamp><kind>check</kind><subject><transaction><id>t</id><amount>1.00</amount><currency-iso-code>USD</currency-iso-code></transaction></subject></notification>'
 export const form = (xml: string) =>
   new URLSearchParams({ bt_signature: 'a|b', bt_payload: utf8(xml).toBase64() }).toString()
+/** The body of a notification of Apple's whose signatures are none. What is signed inside it is given as objects. */
+export function appleBody(payload: unknown): string {
+  const signed = (value: unknown) =>
+    `e30.${utf8(JSON.stringify(value) ?? '').toBase64({ alphabet: 'base64url', omitPadding: true })}.e30`
+  const inner = (key: string, value: unknown) =>
+    /^signed\w+Info$/.test(key) && typeof value === 'object' && value !== null ? signed(value) : value
+  return JSON.stringify({ signedPayload: signed(JSON.parse(JSON.stringify(payload, inner) ?? 'null')) })
+}
+/** The body of a delivery with a payload like the samples. */
+export function bodyOf(name: VendorName, payload: unknown): string {
+  if (name === 'braintree') return form(XML)
+  return name === 'apple' ? appleBody(payload) : (JSON.stringify(payload) ?? '')
+}
 export const HEADERS = {
   'x-shopify-topic': 'orders/paid',
   'x-shopify-event-id': 'e',

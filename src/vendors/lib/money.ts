@@ -1,4 +1,4 @@
-import { text } from './json'
+import { integer, text } from './json'
 
 export type Money = { value: number; currency: string }
 
@@ -57,4 +57,11 @@ export function decimal(value: unknown, currency: unknown): Money | null {
   const [, whole, fraction = ''] = match
   const kept = fraction.replace(TRAILING_ZEROS, '')
   return kept.length > digits ? null : moneyIn(`${whole}${kept.padEnd(digits, '0')}`, unit)
+}
+
+/** As {@link decimal}, of thousandths of the major unit. */
+export function thousandths(value: unknown, currency: unknown): Money | null {
+  const amount = integer(value)
+  if (amount === null || amount < 0) return null
+  return decimal(`${Math.floor(amount / 1000)}.${String(amount % 1000).padStart(3, '0')}`, currency)
 }

@@ -202,6 +202,7 @@ describe('a connection', () => {
     ['one of 65 bytes', { vendor: 'standard', signing_secret: `whsec_${btoa('x'.repeat(65))}` }],
     ['a pair of seven', { vendor: 'chargebee', signing_secret: 'usr:pwd' }],
     ['five characters', { vendor: 'lemonsqueezy', signing_secret: '12345' }],
+    ['the name of an app, with something else than its number', { vendor: 'apple', signing_secret: 'com.example:x' }],
     ['null as its secret', { signing_secret: null }],
     ['a field it has not', { status: 'disabled' }],
     ['livemode as a text', { livemode: 'true' }],
@@ -261,6 +262,7 @@ describe('a signing secret', () => {
     ['chargebee', 'a-user-with-a-long-name:pass', ''],
     ['chargebee', 'user:a-long-password', 'word'],
     ['revenuecat', 'Bearer abcdefgh', ''],
+    ['apple', 'com.example.app:1234567890', '7890'],
   ])('of %s, %s, has the hint %s: eight characters of it stay hidden', async (vendor, signing_secret, hint) => {
     const { status, body } = await create(await newWorld(), { vendor, signing_secret })
     expect([status, body.secrets?.[0].hint ?? null]).toEqual([hint === null ? 422 : 201, hint])

@@ -24,7 +24,7 @@ async function sender(world: World, name: string, { secret, sign, verification }
   let attempt = 0
   return async (text: string) => {
     attempt += 1
-    const delivery = sign(text, secret, { url: connection.ingest_url, attempt })
+    const delivery = await sign(text, secret, { url: connection.ingest_url, attempt })
     const bindings = { EVENTS: world.queue.EVENTS }
     return call(`/ingest/${connection.id}`, { method: 'POST', ...delivery, bindings })
   }

@@ -1,5 +1,6 @@
 import { SECOND } from '../../../src/lib/time'
 import type { VendorName } from '../../../src/vendors'
+import { notificationBody, sharedChain, trustRootOf } from '../../vendors/apple-chain'
 import { mac } from '../../vendors/harness'
 import { SAMPLES } from '../../vendors/samples'
 
@@ -16,7 +17,7 @@ export type Redelivered = {
   /** Other content under the same id. */
   other: Json
   /** Signs a body. `attempt` counts the deliveries of the event, from 1. */
-  sign: (body: string, secret: string, delivery: { url: string; attempt: number }) => Signed
+  sign: (body: string, secret: string, delivery: { url: string; attempt: number }) => Signed | Promise<Signed>
   /** The verification of a connection of the vendor `hmac`. */
   verification?: object
 }
@@ -67,6 +68,7 @@ const adyenSign: Redelivered['sign'] = (body, secret) => {
   return withHeaders(JSON.stringify({ ...rest, notificationItems: items }), {})
 }
 
+const apple = (change: Json = {}) => sample('apple', { signedDate: Date.parse('2026-01-01'), ...change })
 const chargebee = (change: Json = {}) => sample('chargebee', { webhook_status: 'scheduled', webhooks: [], ...change })
 const paddle = (change: Json = {}) => sample('paddle', { notification_id: 'ntf_1', ...change })
 const stripe = (change: Json = {}) => sample('stripe', { pending_webhooks: 2, ...change })
@@ -96,6 +98,17 @@ export const REDELIVERED: Record<string, Redelivered> = {
     again: adyen({ eventDate: '2026-05-06T18:00:00+02:00' }),
     other: adyen({ reason: 'refused' }),
     sign: adyenSign,
+  },
+  apple: {
+    secret: 'com.example.app:1',
+    event: apple(),
+    again: apple(),
+    other: apple({ subtype: 'RESUBSCRIBE' }),
+    async sign(body) {
+      const chain = await sharedChain()
+      trustRootOf(chain)
+      return withHeaders(await notificationBody(JSON.parse(body), chain), {})
+    },
   },
   chargebee: {
     secret: 'chargebee:long-password',

@@ -25,6 +25,32 @@ export const GUIDES: Record<VendorName, Guide> = {
     first: <>Make a test payment.</>,
     retries: null,
   },
+  apple: {
+    docs: 'https://developer.apple.com/help/app-store-connect/configure-in-app-purchase-settings/enter-server-urls-for-app-store-server-notifications',
+    secret: 'account',
+    steps: [
+      <>
+        In App Store Connect, open your app, and click <strong>App Information</strong> in the sidebar.
+      </>,
+      <>
+        Under <strong>App Store Server Notifications</strong>, click <strong>Set Up URL</strong> below{' '}
+        <strong>Production Server URL</strong> or <strong>Sandbox Server URL</strong>.
+      </>,
+      <>
+        {PASTE}, and choose <strong>Version 2 Notifications</strong>.
+      </>,
+    ],
+    where: (
+      <>
+        Apple has no secret for this: it signs with a key of its own. Enter what the notifications must be about. For
+        the sandbox, that is the bundle ID of the app: <code>com.example.app</code>. For production, it is the bundle ID
+        and the Apple ID of the app, joined with a colon: <code>com.example.app:1234567890</code>. Both are on the page{' '}
+        <strong>App Information</strong>.
+      </>
+    ),
+    first: <>Buy something in the sandbox, or request a test notification with the App Store Server API.</>,
+    retries: 'Apple tries a refused delivery up to five more times: 1, 12, 24, 48 and 72 hours after the one before.',
+  },
   braintree: {
     docs: 'https://articles.braintreepayments.com/control-panel/webhooks',
     secret: 'account',
