@@ -3,7 +3,7 @@ import { it } from 'vitest'
 import { cases } from '../harness'
 import { converges } from './courses'
 import { course, paddleLife, stripeLife } from './histories'
-import { braintreeLife, chargebeeLife, lemonsqueezyLife, polarLife, squareLife } from './histories-more'
+import { appleLife, braintreeLife, chargebeeLife, lemonsqueezyLife, polarLife, squareLife } from './histories-more'
 
 it.each([
   ['Stripe', stripeLife, cases(25)],
@@ -13,6 +13,7 @@ it.each([
   ['Chargebee', chargebeeLife, cases(10)],
   ['Square', squareLife, cases(8)],
   ['Braintree', braintreeLife, cases(6)],
+  ['Apple', appleLife, cases(8)],
 ] as const)(
   'every order of delivery ends in the same rows, which are correct or ambiguous: %s',
   async (name, lives, numRuns) => {

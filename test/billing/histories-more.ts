@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { change, ids, type Life } from './histories'
+import { appleSubscribed } from './payloads-apple'
 import {
   braintreeEvent,
   braintreeSubscription,
@@ -142,4 +143,17 @@ export const braintreeLife = lifeOf({
       }),
       iso(clock),
     ),
+})
+
+export const appleLife = lifeOf({
+  vendor: 'apple',
+  object: '2000000',
+  versioned: false,
+  event: ({ clock, n, ended }, id) => ({
+    ...appleSubscribed(ended ? 'EXPIRED' : 'DID_CHANGE_RENEWAL_PREF', ended ? 2 : 1, {
+      transaction: { productId: `com.example.pro${n}` },
+    }),
+    notificationUUID: id,
+    signedDate: (START + clock) * 1000 + 1,
+  }),
 })

@@ -1,3 +1,4 @@
+import { APPLE_TOKEN, appleSubscribed, inSandbox, ms } from './payloads-apple'
 import * as p from './payloads-more'
 import type { SignedVendor } from './signed'
 
@@ -30,6 +31,16 @@ const square = (day: number, fields: p.Fields) =>
   p.squareEvent('subscription.updated', p.squareSubscription({ version: day + 1, ...fields }), p.at(day))
 const braintree = (kind: string, day: number, fields: p.Fields) =>
   p.braintreeEvent(kind, p.braintreeSubscription({ 'updated-at': p.at(day), ...fields }), p.at(day))
+/** An event of the App Store's, in the period between two days. */
+const apple = (type: string, day: number, status: number, [from, to]: [number, number], more: p.Fields = {}) => {
+  const { renewal = {}, ...fields } = more
+  const transaction = { transactionId: `2000${from}`, purchaseDate: ms(from), expiresDate: ms(to), ...fields }
+  return appleSubscribed(type, status, {
+    transaction,
+    renewal: { renewalDate: ms(to), ...(renewal as object) },
+    at: day,
+  })
+}
 const seconds = (day: number) => p.START + day * 86_400
 
 const february = { current_period_start: p.at(31), current_period_end: p.at(59) }
@@ -195,5 +206,44 @@ export const STORIES: Story[] = [
       ],
       [60, braintree('subscription_canceled', 60, { status: 'Canceled' }), 'expired'],
     ],
+  },
+  {
+    vendor: 'apple',
+    consumer: APPLE_TOKEN,
+    refs: ['com.example.pro'],
+    seats: 1,
+    lines: [
+      [0, apple('SUBSCRIBED.INITIAL_BUY', 0, 1, [0, 14], { offerType: 1, offerDiscountType: 'FREE_TRIAL' }), 'plan'],
+      [17, null, 'expired'], // the event is late
+      [17, apple('DID_RENEW', 14, 1, [14, 45]), 'plan'],
+      [
+        20,
+        apple('DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED', 20, 1, [14, 45], { renewal: { autoRenewStatus: 0 } }),
+        'plan',
+      ],
+      [21, apple('DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED', 21, 1, [14, 45]), 'plan'],
+      [
+        46,
+        apple('DID_FAIL_TO_RENEW.GRACE_PERIOD', 45, 4, [14, 45], { renewal: { gracePeriodExpiresDate: ms(61) } }),
+        'plan',
+      ],
+      [53, null, 'past_due'], // the project's grace, not Apple's
+      [54, apple('DID_FAIL_TO_RENEW', 54, 3, [14, 45]), 'past_due'],
+      [55, apple('DID_RENEW.BILLING_RECOVERY', 55, 1, [55, 85]), 'plan'],
+      // Money back for an earlier period.
+      [60, apple('REFUND', 60, 1, [14, 45], { revocationDate: ms(60), renewal: { renewalDate: ms(85) } }), 'plan'],
+      [
+        70,
+        apple('DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED', 70, 1, [55, 85], { renewal: { autoRenewStatus: 0 } }),
+        'plan',
+      ],
+      [85, null, 'expired'],
+      [86, apple('EXPIRED.VOLUNTARY', 85, 2, [55, 85], { renewal: { autoRenewStatus: 0 } }), 'expired'],
+      // An event of before, which comes late, does not bring it back.
+      [87, apple('DID_CHANGE_RENEWAL_PREF', 84, 1, [55, 85]), 'expired'],
+      [90, apple('SUBSCRIBED.RESUBSCRIBE', 90, 1, [90, 121]), 'plan'],
+      [95, apple('REFUND', 95, 1, [90, 121], { revocationDate: ms(95) }), 'expired'],
+    ],
+    test: { payload: inSandbox(apple('SUBSCRIBED.INITIAL_BUY', 100, 1, [100, 131])) },
   },
 ]

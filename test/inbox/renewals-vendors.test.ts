@@ -8,6 +8,7 @@ import {
   stripeItem,
   stripeSubscription,
 } from '../billing/payloads'
+import { appleSubscribed, ms } from '../billing/payloads-apple'
 import {
   at,
   chargebeeEvent,
@@ -88,6 +89,14 @@ const VENDORS: Partial<Record<SignedVendor, Vendor>> = {
     pastDue: { status: 'past_due' },
     renewed: { renews_at: isoOf(seconds + 30 * 86_400) },
   },
+  apple: {
+    event: ({ status = 1, renewal = {}, ...transaction }, days) =>
+      appleSubscribed('DID_RENEW', status as number, { transaction, renewal: renewal as Fields, at: days }),
+    canceling: { renewal: { autoRenewStatus: 0 } },
+    paused: { status: 2 }, // expired: it cannot be paused
+    pastDue: { status: 4 },
+    renewed: { purchaseDate: ms(31), expiresDate: ms(61), renewal: { renewalDate: ms(61) } },
+  },
   chargebee: {
     event: (fields, days) => {
       const now = START + days * 86_400
@@ -111,8 +120,8 @@ it.each(Object.entries(VENDORS))(
     const { event } = vendor
     const overdueAfter = async (subscription: object[], ms: number) => {
       const of = await vendorWorld(name as SignedVendor)
-      for (const one of subscription) await of.tell(one)
       setClock(END + ms)
+      for (const one of subscription) await of.tell(one)
       await keepHouse()
       const { status, body } = await call('/platform/v1/billing/subscriptions?overdue=true', of)
       expect(status).toBe(200)

@@ -218,6 +218,18 @@ describe('the claims of Braintree', () => {
   ])('%s', (_, found, expected) => expect(found).toEqual(expected))
 })
 
+describe('claims of the App Store', () => {
+  const apple = (transaction: object, renewal: object = {}) =>
+    claims('apple', { data: { signedTransactionInfo: transaction, signedRenewalInfo: renewal } })
+  it.each<[string, unknown, unknown]>([
+    ['the token of the transaction', apple({ appAccountToken: 'cus_1' }, { appAccountToken: 'u2' }), hint('cus_1')],
+    ['the token of the renewal', apple({}, { appAccountToken: 'cus_1' }), hint('cus_1')],
+    ['no token', apple({ first: 'u1' }), []],
+    ['an empty token', apple({ appAccountToken: '' }), []],
+    ['no transaction', claims('apple', { summary: { appAccountToken: 'u1' } }), []],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+})
+
 it('other vendors make none yet', () => {
   expect(claims('recurly', { object_type: 'account', account_code: 'u1' })).toBeUndefined()
 })

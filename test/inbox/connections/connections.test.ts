@@ -262,7 +262,7 @@ describe('a signing secret', () => {
     ['chargebee', 'a-user-with-a-long-name:pass', ''],
     ['chargebee', 'user:a-long-password', 'word'],
     ['revenuecat', 'Bearer abcdefgh', ''],
-    ['apple', 'com.example.app:1234567890', '7890'],
+    ['apple', 'com.example.app:1234567890', '90'],
   ])('of %s, %s, has the hint %s: eight characters of it stay hidden', async (vendor, signing_secret, hint) => {
     const { status, body } = await create(await newWorld(), { vendor, signing_secret })
     expect([status, body.secrets?.[0].hint ?? null]).toEqual([hint === null ? 422 : 201, hint])
