@@ -71,7 +71,8 @@ async function verifiedChain(certificates: readonly Uint8Array<ArrayBuffer>[]): 
   try {
     const [leaf, intermediate, root] = certificates.map(readCertificate) as [Certificate, Certificate, Certificate]
     const isMarked = leaf.extensions.has(MARKS.leaf) && intermediate.extensions.has(MARKS.intermediate)
-    if (!isMarked || leaf.isAuthority || leaf.curve !== 'P-256') return null
+    // The root may sign because it is trusted.
+    if (!isMarked || leaf.isAuthority || !intermediate.isAuthority || leaf.curve !== 'P-256') return null
     if (!(await isIssuedBy(intermediate, root)) || !(await isIssuedBy(leaf, intermediate))) return null
     const all = [leaf, intermediate, root]
     const from = Math.max(...all.map((one) => one.from))

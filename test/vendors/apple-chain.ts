@@ -79,7 +79,7 @@ export async function newChain(options: ChainOptions = {}): Promise<Chain> {
       from: FROM,
       until: UNTIL,
       hash,
-      extensions: [constraints(true)],
+      extensions: [extension('2.5.29.19', der(0x30, YES), YES)],
     }),
   ])
   return { certificates: made, key: leaf.privateKey, root: await sha256Hex(made[2] ?? new Uint8Array()) }
