@@ -56,7 +56,7 @@ export const customerLinkRoutes = new Hono<HttpEnv>()
     route({
       id: 'pinCustomer',
       summary: 'Say which consumer a customer is',
-      description: `A pin outranks what events say, until you delete it. You can pin a customer that no event has named yet. Repeating the call changes nothing. A customer of an erased consumer cannot be pinned. At most ${MAX_PINNED} customers can be pinned to one consumer.`,
+      description: `A pin takes precedence over events until you delete it. You can pin a customer that no event has named yet. Repeating the call changes nothing. A customer of an erased consumer cannot be pinned. At most ${MAX_PINNED} customers can be pinned to one consumer.`,
       tag,
       policy: mayWrite,
       responses: { 200: { description: 'The customer.', schema: CustomerLink } },

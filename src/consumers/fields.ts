@@ -41,7 +41,7 @@ const fields = {
   metadata: metadata
     .exactOptional()
     .describe(
-      `Texts of your own: at most ${MAX_METADATA} entries, with keys of up to ${MAX_METADATA_KEY} characters. Replaces all metadata that the consumer has.`,
+      `Your own key-value pairs: at most ${MAX_METADATA} entries, with keys of up to ${MAX_METADATA_KEY} characters. Replaces all metadata that the consumer has.`,
     ),
 }
 const external_id = z

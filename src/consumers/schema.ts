@@ -96,7 +96,7 @@ export const customerLinks = sqliteTable(
     /** The external id in the earliest checkout, subscription or transaction, and the rank of that event. */
     hint: text(),
     hint_rank: text(),
-    /** The consumer's id, set by hand. It outranks what events say. Empty: no consumer. Of an erased customer: the erasure's id. */
+    /** The consumer's id, set by hand. It takes precedence over events. Empty: no consumer. Of an erased customer: the erasure's id. */
     pinned: text(),
     ref: text().generatedAlwaysAs(REF, { mode: 'virtual' }),
   },

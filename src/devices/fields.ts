@@ -53,7 +53,7 @@ const described = {
   metadata: metadata
     .optional()
     .describe(
-      `Texts of your own, at most ${MAX_DEVICE_METADATA_BYTES} bytes as JSON. Replaces the metadata that the device has.`,
+      `Your own key-value pairs, at most ${MAX_DEVICE_METADATA_BYTES} bytes as JSON. Replaces the metadata that the device has.`,
     ),
   expires_at: z.iso
     .datetime({ offset: true })
