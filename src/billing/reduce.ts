@@ -76,6 +76,11 @@ const VERSIONED = '0~'
 /** Digits of the greatest safe integer. */
 const VERSION_DIGITS = 16
 
+/** Whether a rank is that of a state with a version. */
+export function isVersioned(rank: string): boolean {
+  return rank.startsWith(VERSIONED)
+}
+
 /** The rank of the event, or of the time, that a rank is about; and the number of the fetch above that, 0 for an event. */
 function partsOf(rank: string): { event: string; number: number } {
   const parts = rank.split('|')
@@ -164,7 +169,7 @@ function sameEvent(a: Candidate, b: Candidate): boolean {
  */
 function withoutTwins(candidates: readonly Candidate[]): Candidate[] {
   const isFirst = ({ rank, after }: Candidate, place: number) =>
-    !rank.startsWith(VERSIONED) || candidates.findIndex((one) => one.after === after) === place
+    !isVersioned(rank) || candidates.findIndex((one) => one.after === after) === place
   return candidates.filter(isFirst)
 }
 

@@ -2,6 +2,7 @@ import { fromBase64 } from '../lib/crypto'
 import { chargebeeClaims } from './chargebee-claims'
 import { chargebeeEndpoints } from './chargebee-endpoints'
 import { chargebeeObjects, chargebeeSnapshots } from './chargebee-objects'
+import { refundableNotes } from './chargebee-purchase'
 import { isObject, type Json, objects, text, without } from './lib/json'
 import { cents } from './lib/money'
 import { distinctIds, eventOf, parseObject, required, subjectOf } from './lib/read'
@@ -47,6 +48,7 @@ export const chargebee: Vendor = {
     const content = subjectOf(event.content, 'content', envelope)
     const listed = objects(content.unbilled_charges)
     const state = chargebeeObjects(event)
+    const [refunded] = refundableNotes(event)
     const type = listed.length > 0 ? 'unbilled_charge' : typeOf(event_type, content)
     // Unbilled charges come as a list. They belong to one subscription, so the first one stands for all.
     const object = listed[0] ?? objectOf(content, type)
@@ -54,7 +56,10 @@ export const chargebee: Vendor = {
     const customer = type === 'customer' ? id : (text(object.customer_id) ?? text(objectOf(content, 'customer').id))
     const subscription =
       type === 'subscription' ? id : (text(object.subscription_id) ?? text(objectOf(content, 'subscription').id))
-    const invoice = type === 'invoice' ? id : (text(object.invoice_id) ?? text(objectOf(content, 'invoice').id))
+    const invoice =
+      type === 'invoice'
+        ? id
+        : (text(object.invoice_id) ?? text(objectOf(content, 'invoice').id) ?? refunded?.id ?? null)
     return [
       eventOf({
         ...envelope,
@@ -76,7 +81,7 @@ export const chargebee: Vendor = {
           ...state.map((one) => one.id),
         ),
         // The first one stands for all.
-        state: state[0]?.kind ?? null,
+        state: state[0]?.kind ?? (refunded ? 'purchase' : null),
         content: without(event, ...VARYING),
       }),
     ]
@@ -85,7 +90,11 @@ export const chargebee: Vendor = {
   snapshots: chargebeeSnapshots,
 
   object(body, { kind, id }) {
-    return chargebeeObjects(parseObject(body)).find((one) => one.kind === kind && one.id === id)?.object ?? null
+    const event = parseObject(body)
+    const named = kind === 'purchase' ? 'invoice' : kind
+    const found = chargebeeObjects(event).find((one) => one.kind === named && one.id === id)
+    const note = () => refundableNotes(event).find((one) => kind === 'purchase' && one.id === id)
+    return (found ?? note())?.object ?? null
   },
 
   claims: chargebeeClaims,

@@ -87,7 +87,7 @@ export function adjustment({ data, common }: Paddle): MadePart[] {
     const returned = objects(data.items).flatMap((item) => {
       const of = word(item.item_id)
       const back = moneyIn(at(item, 'totals', 'total') ?? item.amount, currency)?.value ?? null
-      return of === null ? [] : [{ item: of, amount: back, whole: item.type === 'full' }]
+      return of === null ? [] : [{ item: of, amount: back, quantity: null, whole: item.type === 'full' }]
     })
     const body = { ...known, status, charge: null, revokes_access: null, returned }
     return [{ id: payment, part: partNamed('refund', id), body, terminal: isOver }]

@@ -17,15 +17,19 @@ export type MadePart = {
 
 /** What orders the states of a part: see snapshot.ts. */
 export type PartOrder = Pick<PartSnapshot, 'occurred_at' | 'updated_at' | 'step'> &
-  Partial<Pick<PartSnapshot, 'after' | 'before'>>
+  Partial<Pick<PartSnapshot, 'after' | 'before' | 'version'>>
 
-/** A part as a snapshot. Where the vendor's object tells no states apart, what is kept of it does. */
-export function partSnapshot({ after, before = null, ...when }: PartOrder, made: MadePart): PartSnapshot {
-  const { id, part, terminal = false, reports = false, cut = { any: false } } = made
+/** A part as a snapshot. Where the vendor's object tells no states apart, what is kept of it does. One with a version is never final. */
+export function partSnapshot(
+  { after, before = null, version = null, ...when }: PartOrder,
+  made: MadePart,
+): PartSnapshot {
+  const { id, part, reports = false, cut = { any: false } } = made
+  const terminal = made.terminal === true && version === null
   const body = fittedBody(made.body, cut)
   const state = made.after ?? after ?? canonical(without(body as unknown as Json, 'updated_at', 'receipt_url'))
   const kept = { after: state, before: made.after === undefined ? before : null, incomplete: cut.any }
-  return { kind: 'purchase', id, part, body, terminal, reports, version: null, ...when, ...kept }
+  return { kind: 'purchase', id, part, body, terminal, reports, version, ...when, ...kept }
 }
 
 /** A sale with these fields. */

@@ -134,8 +134,8 @@ export type ChargePart = OfPart & {
   receipt_url: string | null
 }
 /**
- * A refund. `charge`: the id of the charge it is of; null if the vendor has none. `returned`: what came back of items, by their ids; `whole`: all of
- * the item.
+ * A refund. `charge`: the id of the charge it is of; null if the vendor has none. `returned`: what came back of items, by their ids. `quantity`: as
+ * many of the item; null if the vendor does not say. `whole`: all of the item; null if the vendor does not say, so that the amounts do.
  */
 export type RefundPart = OfPart & {
   status: RefundStatus
@@ -144,7 +144,7 @@ export type RefundPart = OfPart & {
   reason: string | null
   revokes_access: boolean | null
   created_at: string | null
-  returned: { item: string; amount: number | null; whole: boolean }[] | null
+  returned: { item: string; amount: number | null; quantity: number | null; whole: boolean | null }[] | null
 }
 /** A dispute. `reverses`: it gives back what an earlier one took, as Paddle has it. */
 export type DisputePart = OfPart & {

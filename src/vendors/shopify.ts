@@ -1,9 +1,12 @@
 import { fromBase64 } from '../lib/crypto'
-import { at, before, isObject, numericId, text } from './lib/json'
+import { at, before, numericId, text } from './lib/json'
 import { decimal } from './lib/money'
 import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
+import { shopifyClaims } from './shopify-claims'
+import { aboutOrder, shopifySnapshots } from './shopify-purchase'
+import { shopifyId, shopifyObject } from './shopify-shared'
 import type { Vendor } from './vendor'
 
 const SIGNATURE = 'x-shopify-hmac-sha256'
@@ -22,9 +25,7 @@ export const shopify: Vendor = {
   decode(body, headers) {
     const payload = parseObject(body)
     const topic = required(headers['x-shopify-topic'], 'X-Shopify-Topic')
-    // The billing topics of apps wrap their object: app_subscriptions/update has an app_subscription.
-    const wrapped = payload.app_subscription ?? payload.app_purchase_one_time
-    const object = isObject(wrapped) ? wrapped : payload
+    const object = shopifyObject(payload)
     const type = before(topic, '/')
     const gid = text(object.admin_graphql_api_id)
     const id = numericId(object.id) ?? gid
@@ -47,6 +48,7 @@ export const shopify: Vendor = {
         refs: distinctIds(
           id,
           gid,
+          shopifyId(object),
           customer,
           numericId(object.order_id),
           numericId(object.origin_order_id),
@@ -54,8 +56,14 @@ export const shopify: Vendor = {
           text(object.admin_graphql_api_subscription_contract_id),
           text(object.admin_graphql_api_shop_id),
         ),
+        state: aboutOrder(topic, payload) === null ? null : 'purchase',
         content: payload,
       }),
     ]
   },
+
+  // The topic is in a header.
+  snapshots: (event, decoded) => (decoded ? shopifySnapshots(event, decoded) : []),
+  object: (body) => shopifyObject(parseObject(body)),
+  claims: shopifyClaims,
 }

@@ -7,6 +7,7 @@ import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import { squareClaims } from './square-claims'
 import { squareSnapshot } from './square-objects'
+import { paymentOf, squarePart } from './square-purchase'
 import type { Vendor } from './vendor'
 
 const SIGNATURE = 'x-square-hmacsha256-signature'
@@ -60,7 +61,8 @@ export const square: Vendor = {
           text(object.card_id),
           text(object.location_id),
         ),
-        state: stateOf(envelope.event_type, id),
+        state:
+          stateOf(envelope.event_type, id) ?? (paymentOf(envelope.event_type, object) === null ? null : 'purchase'),
         content: event,
       }),
     ]
@@ -73,7 +75,10 @@ export const square: Vendor = {
     const object = objectOf(data, text(data.type))
     const id = text(data.id) ?? text(object.id)
     const kind = stateOf(type, id)
-    return kind ? [squareSnapshot(event, { id, object, kind, livemode: decoded?.livemode ?? null })] : []
+    const livemode = decoded?.livemode ?? null
+    if (kind) return [squareSnapshot(event, { id, object, kind, livemode })]
+    const payment = paymentOf(type, object)
+    return payment === null ? [] : [squarePart(payment, event, object, livemode)]
   },
 
   object(body) {

@@ -115,7 +115,11 @@ export type Vendor = {
    * @param itemKeys the keys of metadata that say what was bought: see ITEM_KEYS in purchase-parts.ts
    * @throws {Undecodable} where the event names no object
    */
-  snapshots?: (event: Json, decoded?: Pick<DecodedEvent, 'livemode'>, itemKeys?: readonly string[]) => Snapshot[]
+  snapshots?: (
+    event: Json,
+    decoded?: Pick<DecodedEvent, 'livemode' | 'event_type' | 'occurred_at'>,
+    itemKeys?: readonly string[],
+  ) => Snapshot[]
   /**
    * The event that would say what a fetched object says, for `decode`, `snapshots` and `claims`. Only for vendors whose API is asked.
    *

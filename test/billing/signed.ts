@@ -12,6 +12,7 @@ const SECRETS = {
   lemonsqueezy: 'a secret of the tests',
   chargebee: 'webhooks:a-secret-of-the-tests',
   square: 'a-secret-of-the-tests',
+  shopify: 'shpss_a_secret_of_the_tests',
   braintree: 'integration_public_key:integration_private_key',
   apple: 'com.example.app:1234567890',
 } as const
@@ -25,7 +26,7 @@ let sent = 0
 /**
  * A delivery.
  *
- * @param payload a text is sent as it is. Of Braintree, `{ xml }`
+ * @param payload a text is sent as it is. Of Braintree, `{ xml }`; of Shopify, `{ headers, body }`
  * @param environment what Square says in a header
  */
 export async function signedAs(
@@ -63,6 +64,12 @@ export async function signedAs(
       const chain = await sharedChain()
       trustRootOf(chain)
       return { body: await notificationBody(payload, chain), headers: {} }
+    }
+    case 'shopify': {
+      const { headers, body } = payload as { headers: Record<string, string>; body: unknown }
+      const text = JSON.stringify(body)
+      const signature = createHmac('sha256', secret).update(text).digest('base64')
+      return { body: text, headers: { 'x-shopify-hmac-sha256': signature, ...headers } }
     }
     case 'braintree':
       return { body: form((payload as { xml: string }).xml), headers: {} }

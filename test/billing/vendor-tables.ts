@@ -5,6 +5,7 @@ import { CHARGEBEE } from './tables/chargebee'
 import { LEMONSQUEEZY } from './tables/lemonsqueezy'
 import type { Line } from './tables/line'
 import { POLAR } from './tables/polar'
+import { SHOPIFY } from './tables/shopify'
 import { SQUARE } from './tables/square'
 
 /** What each kind of event of a vendor says. */
@@ -13,6 +14,7 @@ export const TABLES: [SignedVendor, Line[]][] = [
   ['lemonsqueezy', LEMONSQUEEZY],
   ['chargebee', CHARGEBEE],
   ['square', SQUARE],
+  ['shopify', SHOPIFY],
   ['braintree', BRAINTREE],
   ['apple', APPLE],
 ]

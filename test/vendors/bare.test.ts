@@ -278,7 +278,7 @@ describe('vendors whose header is the MAC alone', () => {
       invoice: null,
       amount: { value: 40994, currency: 'USD' },
       refs: ['450789469', 'gid://shopify/Order/450789469', '207119551'],
-      state: null,
+      state: 'purchase',
       content: order,
     })
     const amount = (total_price: unknown, currency: unknown) =>
@@ -336,7 +336,7 @@ describe('vendors whose header is the MAC alone', () => {
       invoice: null,
       amount: { value: 1000, currency: 'JPY' },
       refs: ['p-1', 'c-1', 'o-1', 'l-1'],
-      state: null,
+      state: 'purchase',
       content: event,
     })
     expect(decodeOne(square, event, { 'square-environment': 'Production' }).livemode).toBe(true)

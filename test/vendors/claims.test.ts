@@ -194,6 +194,21 @@ describe('the claims of Square', () => {
   ])('%s', (_, found, expected) => expect(found).toEqual(expected))
 })
 
+describe('the claims of Shopify', () => {
+  const shopify = (fields: object) => claims('shopify', { financial_status: 'paid', customer: { id: 31 }, ...fields })
+  const of31 = (...ids: string[]) => ids.map((external_id) => ({ customer: '31', external_id, by: 'checkout' }))
+  const noted = (name: string, value: unknown) => ({ note_attributes: [{ name, value }] })
+  it.each<[string, unknown, unknown]>([
+    ['an attribute of a paid order', shopify(noted('first', 'u1')), of31('u1')],
+    ['of one that was refunded', shopify({ ...noted('second', 25), financial_status: 'refunded' }), of31('25')],
+    ['of one that is not paid', shopify({ ...noted('first', 'u1'), financial_status: 'pending' }), []],
+    ['of a checkout', shopify({ ...noted('first', 'u1'), financial_status: undefined }), []],
+    ['of an order without a customer', shopify({ ...noted('first', 'u1'), customer: null }), []],
+    ['another attribute', shopify(noted('__proto__', 'u1')), []],
+    ['none', shopify({ note_attributes: null }), []],
+  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+})
+
 describe('the claims of Braintree', () => {
   const braintree = (transaction: unknown) =>
     claims('braintree', { kind: 'subscription_canceled', subject: { subscription: { transactions: { transaction } } } })

@@ -1,6 +1,6 @@
 import { PARTS, type PurchaseStatus, type SalePart, type SoldItem } from '../../vendors/purchase'
 import { stored } from '../body'
-import type { Candidate } from '../reduce'
+import { type Candidate, isVersioned, nanoseconds } from '../reduce'
 import { isAfter, type MoneyBack, moneyBackIn, type Named, returnedOf, storedMoney } from './money'
 
 /**
@@ -29,9 +29,13 @@ export function composed(parts: ReadonlyMap<string, readonly Candidate[]>, isCut
   }
 }
 
-/** The one with the latest time, whatever is final. */
+/** The one with the latest time, whatever is final. Versions of different objects say nothing about that: their own times do. */
 function newestOf(all: readonly Named[]): Named {
-  const placeOf = ([part, { rank }]: Named) => `${rank.slice(rank.indexOf('|'))} ${part}`
+  const timeOf = ({ rank, body }: Candidate) =>
+    isVersioned(rank)
+      ? `|${nanoseconds((body?.updated_at as string | undefined) ?? null)}`
+      : rank.slice(rank.indexOf('|'))
+  const placeOf = ([part, winner]: Named) => `${timeOf(winner)} ${part}`
   return all.reduce((newest, one) => (placeOf(one) > placeOf(newest) ? one : newest))
 }
 

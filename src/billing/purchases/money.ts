@@ -138,13 +138,15 @@ function settled(all: readonly Winner<DisputePart>[]): Winner<DisputePart>[] {
   return disputes
 }
 
-/** What of an item came back, where the vendor says it by item. */
-export function returnedOf({ id, quantity }: Partial<SoldItem>, refunds: readonly Winner<RefundPart>[]) {
+/** What of an item came back, where the vendor says it by item: all of it, as many, or an amount that may be all of it. */
+export function returnedOf({ id, quantity, amount }: Partial<SoldItem>, refunds: readonly Winner<RefundPart>[]) {
   const itemized = refunds.filter((refund) => stands(refund) && refund.body.returned)
   if (itemized.length === 0) return { quantity_returned: null, refunded_amount: null }
   const own = itemized.flatMap(({ body }) => body.returned ?? []).filter(({ item }) => item === id)
-  return {
-    quantity_returned: own.some(({ whole }) => whole) ? (quantity ?? 1) : 0,
-    refunded_amount: own.reduce((sum, { amount }) => sum + (amount ?? 0), 0),
-  }
+  const refunded_amount = own.reduce((sum, one) => sum + (one.amount ?? 0), 0)
+  const isPaidBack = (amount ?? 0) > 0 && refunded_amount >= (amount ?? 0)
+  const isWhole = own.some(({ whole }) => whole ?? isPaidBack)
+  const sold = quantity ?? 1
+  const counted = own.reduce((sum, one) => sum + (one.quantity ?? 0), 0)
+  return { quantity_returned: isWhole ? sold : Math.min(sold, counted), refunded_amount }
 }

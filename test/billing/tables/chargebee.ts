@@ -1,4 +1,5 @@
 import * as p from '../payloads-more'
+import * as s from '../payloads-sold'
 import { type Line, type Said, sub } from './line'
 
 const cb = (type: string, fields: p.Fields = {}) =>
@@ -15,6 +16,13 @@ const ofCbInvoice = (status: string, fields: p.Fields = {}): Said[] => [
     status,
     fields: { subscription: 'cb_sub_1', ...fields },
   },
+]
+/** An invoice with what was charged once, and its purchase. */
+const cbSold = (fields: p.Fields = {}, type = 'invoice_generated') =>
+  p.chargebeeEvent(type, { invoice: s.chargebeeSold(fields) })
+const ofCbSale = (invoice: string, status: string, more: Partial<Said> = {}): Said[] => [
+  { list: 'invoices', id: 'cb_inv_1', customer: 'cb_cus_1', livemode: null, status: invoice },
+  { list: 'purchases', id: 'cb_inv_1', customer: 'cb_cus_1', livemode: null, status, ...more },
 ]
 
 export const CHARGEBEE: Line[] = [
@@ -148,6 +156,74 @@ export const CHARGEBEE: Line[] = [
       ...ofChargebee('canceled'),
       ...ofChargebee('canceled', { id: 'cb_sub_2' }),
     ],
+  ],
+  [
+    'what is charged once',
+    cbSold(),
+    ofCbSale('paid', 'paid', {
+      items: [['cb_charge_1', null, null, 3]],
+      fields: {
+        ...{ subtotal: 2100, discount_amount: 100, tax: 361, total: 2361, currency: 'USD', number: 'cb_inv_1' },
+        ...{ invoice: 'cb_inv_1', subscription: null, paid_at: p.at(0), refunded_amount: 0, items_missing: false },
+      },
+    }),
+  ],
+  [
+    'beside a subscription',
+    cbSold({
+      subscription_id: 'cb_sub_1',
+      line_items: [
+        { id: 'li_1', entity_id: 'cb_price_1', entity_type: 'plan_item_price', quantity: 2, amount: 2000 },
+        { id: 'li_2', entity_id: 'cb_addon_1', entity_type: 'addon_item_price', quantity: 5, amount: 500 },
+        s.chargebeeCharge({ id: 'li_credit', amount: -100 }),
+        s.chargebeeCharge(),
+      ],
+    }),
+    ofCbSale('paid', 'paid', { items: [['cb_charge_1', null, null, 3]], fields: { subscription: 'cb_sub_1' } }),
+  ],
+  [
+    'an addon of the older catalog that is charged once',
+    cbSold({ line_items: [s.chargebeeCharge({ entity_type: 'addon', entity_id: 'prepaid', quantity: 5000 })] }),
+    ofCbSale('paid', 'paid', { items: [['prepaid', null, null, 5000]] }),
+  ],
+  [
+    'an addon of the older catalog that is charged in each term, and a setup fee',
+    cbSold({
+      line_items: [
+        s.chargebeeCharge({ entity_type: 'addon', date_to: p.START + 86_400 }),
+        s.chargebeeCharge({ entity_type: 'addon', date_from: undefined, date_to: undefined }),
+        s.chargebeeCharge({ entity_type: 'plan_setup' }),
+      ],
+    }),
+    ofCbInvoice('paid', { subscription: null }),
+  ],
+  [
+    'a charge without a price',
+    cbSold({ line_items: [s.chargebeeCharge({ entity_type: 'adhoc', entity_id: undefined, quantity: 1 })] }),
+    ofCbSale('paid', 'paid', { items: [[null, null, null, 1]] }),
+  ],
+  ['a draft of it', cbSold({ status: 'pending' }), ofCbInvoice('draft', { subscription: null })],
+  [
+    'due',
+    cbSold({ status: 'payment_due', paid_at: undefined }),
+    ofCbSale('open', 'pending', { fields: { paid_at: null } }),
+  ],
+  ['never paid', cbSold({ status: 'not_paid', paid_at: undefined }), ofCbSale('uncollectible', 'failed')],
+  ['voided', cbSold({ status: 'voided' }), ofCbSale('void', 'canceled')],
+  ['deleted', cbSold({ deleted: true }), ofCbSale('deleted', 'canceled')],
+  ['written off, which is paid', cbSold({ write_off_amount: 2361 }), ofCbSale('paid', 'canceled')],
+  ['adjusted in part', cbSold({ amount_adjusted: 361 }), ofCbSale('paid', 'paid')],
+  [
+    'refunded in part, in one event',
+    p.chargebeeEvent('payment_refunded', { invoice: s.chargebeeSold(), credit_note: s.chargebeeNote() }),
+    ofCbSale('paid', 'partially_refunded', { fields: { refunded_amount: 500, total: 2361 } }),
+  ],
+  [
+    'an adjustment, which gives no money back',
+    p.chargebeeEvent('credit_note_created', {
+      credit_note: s.chargebeeNote({ type: 'adjustment', status: 'adjusted' }),
+    }),
+    [],
   ],
   ['a coupon', p.chargebeeEvent('coupon_created', { coupon: { id: 'offer' } }), []],
 ]

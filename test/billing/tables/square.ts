@@ -1,4 +1,5 @@
 import * as p from '../payloads-more'
+import * as s from '../payloads-sold'
 import { type Line, type Said, sub } from './line'
 
 const sq = (type: string, fields: p.Fields = {}) => p.squareEvent(type, p.squareSubscription(fields))
@@ -13,6 +14,10 @@ const ofSqInvoice = (status: string, fields: p.Fields = {}): Said[] => [
     status,
     fields: { subscription: 'sq-sub-1', ...fields },
   },
+]
+
+const sqSold = (status: string, more: Partial<Said> = {}): Said[] => [
+  { list: 'purchases', id: 'SQPAY1', customer: 'SQCUS1', livemode: true, status, ...more },
 ]
 
 export const SQUARE: Line[] = [
@@ -102,5 +107,48 @@ export const SQUARE: Line[] = [
     [{ list: 'customers', id: 'SQCUS1', status: 'deleted' }],
   ],
   ['an attribute of a customer', p.squareEvent('customer.custom_attribute.owned.updated', { id: 'a' }), []],
-  ['a payment', p.squareEvent('payment.updated', { id: 'p', status: 'COMPLETED' }), []],
+  [
+    'a payment',
+    p.squareEvent('payment.created', s.squarePayment()),
+    sqSold('paid', {
+      items: [['credits_100', null, null, null]],
+      fields: {
+        ...{ currency: 'USD', subtotal: 2000, total: 2361, number: 'SQP1', description: 'Credits', paid_at: p.at(0) },
+        ...{ payment_method: 'ccof:1', customer_email: 'ada@example.com', refunded_amount: 0 },
+      },
+    }),
+  ],
+  [
+    'one that does not say for what',
+    p.squareEvent('payment.updated', s.squarePayment({ reference_id: undefined, customer_id: undefined })),
+    sqSold('paid', { customer: null, fields: { items: null, items_missing: true } }),
+  ],
+  [
+    'one in the sandbox',
+    p.squareEvent('payment.updated', s.squarePayment()),
+    sqSold('paid', { livemode: false }),
+    'Sandbox',
+  ],
+  [
+    'one that was refunded in part',
+    p.squareEvent('payment.updated', s.squarePayment({ refunded_money: { amount: 500, currency: 'USD' } })),
+    sqSold('partially_refunded', { fields: { refunded_amount: 500, refunds: [] } }),
+  ],
+  [
+    'one that was refunded in full',
+    p.squareEvent('payment.updated', s.squarePayment({ refunded_money: { amount: 2361, currency: 'USD' } })),
+    sqSold('refunded', { fields: { refunded_amount: 2361 } }),
+  ],
+  ['one that is approved', p.squareEvent('payment.created', s.squarePayment({ status: 'APPROVED' })), []],
+  ['one that failed', p.squareEvent('payment.updated', s.squarePayment({ status: 'FAILED' })), []],
+  [
+    'one of an invoice',
+    p.squareEvent('payment.updated', s.squarePayment({ application_details: { square_product: 'INVOICES' } })),
+    [],
+  ],
+  [
+    'a refund of no payment',
+    p.squareEvent('refund.created', s.squareRefund({ payment_id: undefined, unlinked: true })),
+    [],
+  ],
 ]

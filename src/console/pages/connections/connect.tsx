@@ -43,8 +43,8 @@ export function chooseVendorPage(c: Visit) {
       <Head title="Connect a vendor" />
       <p class="quiet">
         Which vendor’s events do you want to receive? Events of {VENDORS_WITH_STATE.replace(' or ', ' and ')} also
-        become subscriptions, invoices and payment methods. Events of every vendor are verified, recorded and
-        searchable.
+        become billing state, such as subscriptions, invoices or purchases. Events of every vendor are verified,
+        recorded and searchable.
       </p>
       <ul class="vendors">
         {BY_STATE.map(([name, title]) => (
