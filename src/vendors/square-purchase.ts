@@ -14,7 +14,7 @@ import { fullName } from './whole'
  * The payment whose purchase an event is about; null if it is about none. A payment of Square Invoices is one of an invoice, which may be that of
  * a subscription. One that is not completed is no sale yet.
  */
-export function paymentOf(type: string, object: Json): string | null {
+export function squarePayment(type: string, object: Json): string | null {
   const isSold = object.status === 'COMPLETED' && at(object, 'application_details', 'square_product') !== 'INVOICES'
   const payment = type.startsWith('payment.')
     ? isSold && object.id

@@ -7,7 +7,7 @@ import { isoTime } from './lib/time'
 import { checkPlain, verifyBareMac } from './lib/verify'
 import { squareClaims } from './square-claims'
 import { squareSnapshot } from './square-objects'
-import { paymentOf, squarePart } from './square-purchase'
+import { squarePart, squarePayment } from './square-purchase'
 import type { Vendor } from './vendor'
 
 const SIGNATURE = 'x-square-hmacsha256-signature'
@@ -62,7 +62,7 @@ export const square: Vendor = {
           text(object.location_id),
         ),
         state:
-          stateOf(envelope.event_type, id) ?? (paymentOf(envelope.event_type, object) === null ? null : 'purchase'),
+          stateOf(envelope.event_type, id) ?? (squarePayment(envelope.event_type, object) === null ? null : 'purchase'),
         content: event,
       }),
     ]
@@ -77,7 +77,7 @@ export const square: Vendor = {
     const kind = stateOf(type, id)
     const livemode = decoded?.livemode ?? null
     if (kind) return [squareSnapshot(event, { id, object, kind, livemode })]
-    const payment = paymentOf(type, object)
+    const payment = squarePayment(type, object)
     return payment === null ? [] : [squarePart(payment, event, object, livemode)]
   },
 

@@ -1,7 +1,7 @@
 import { PARTS, type PurchaseStatus, type SalePart, type SoldItem } from '../../vendors/purchase'
 import { stored } from '../body'
 import { type Candidate, isVersioned, nanoseconds } from '../reduce'
-import { isAfter, type MoneyBack, moneyBackIn, type Named, returnedOf, storedMoney } from './money'
+import { isAfter, type MoneyReturned, moneyReturnedIn, type PartWinner, returnedOf, storedMoney } from './money'
 
 /**
  * What the winners of all parts make together: a candidate without a part, of the newest of them. Its body is null where there is no sale, and
@@ -21,7 +21,7 @@ export function composed(parts: ReadonlyMap<string, readonly Candidate[]>, isCut
   const body = isPlaced ? bodyOf(sale ?? (intent as Candidate), intent?.body?.items ?? items?.body?.items, all) : null
   const isPartial = [sale ?? intent, items].some((one) => one?.incomplete === true)
   const incomplete = isPlaced && (isCut || isPartial)
-  const money = isPlaced || parts.has(PARTS.link) ? undefined : storedMoney(moneyBackIn(all, {}))
+  const money = isPlaced || parts.has(PARTS.link) ? undefined : storedMoney(moneyReturnedIn(all, {}))
   return {
     ...{ rank, vendor_event_id, event_id, before: null, after, body },
     ...(money && { money }),
@@ -30,19 +30,19 @@ export function composed(parts: ReadonlyMap<string, readonly Candidate[]>, isCut
 }
 
 /** The one with the latest time, whatever is final. Versions of different objects say nothing about that: their own times do. */
-function newestOf(all: readonly Named[]): Named {
+function newestOf(all: readonly PartWinner[]): PartWinner {
   const timeOf = ({ rank, body }: Candidate) =>
     isVersioned(rank)
       ? `|${nanoseconds((body?.updated_at as string | undefined) ?? null)}`
       : rank.slice(rank.indexOf('|'))
-  const placeOf = ([part, winner]: Named) => `${timeOf(winner)} ${part}`
+  const placeOf = ([part, winner]: PartWinner) => `${timeOf(winner)} ${part}`
   return all.reduce((newest, one) => (placeOf(one) > placeOf(newest) ? one : newest))
 }
 
 /** @param otherwise what was bought, where the sale does not say it */
-function bodyOf(first: Candidate, otherwise: unknown, all: readonly Named[]): Candidate['body'] {
+function bodyOf(first: Candidate, otherwise: unknown, all: readonly PartWinner[]): Candidate['body'] {
   const sale = first.body as unknown as Partial<SalePart>
-  const money = moneyBackIn(all, sale)
+  const money = moneyReturnedIn(all, sale)
   const {
     status: _,
     refunded,
@@ -77,7 +77,10 @@ function bodyOf(first: Candidate, otherwise: unknown, all: readonly Named[]): Ca
 }
 
 /** What is said of a payment that was made, the worst first. */
-function statusOf({ status, total = null }: Partial<SalePart>, { back, lost, disputes }: MoneyBack): PurchaseStatus {
+function statusOf(
+  { status, total = null }: Partial<SalePart>,
+  { back, lost, disputes }: MoneyReturned,
+): PurchaseStatus {
   if (disputes.some(({ body }) => body.status === 'lost')) return 'charged_back'
   if (status === 'refunded' || (total !== null && total > 0 && back >= total)) return 'refunded'
   if (disputes.some(({ body }) => body.status === 'open')) return 'disputed'

@@ -14,17 +14,17 @@ import { type Candidate, nanoseconds, type StoredBody } from '../reduce'
  */
 
 /** The winner of a part, with the name of the part. */
-export type Named = readonly [part: string, winner: Candidate]
+export type PartWinner = readonly [part: string, winner: Candidate]
 /** A winner of a part. Fields that were null are not stored. */
 type Winner<Part> = { id: string; event_id: string; body: Partial<Part> & { updated_at?: string | null } }
 type Money = { charges: Winner<ChargePart>[]; refunds: Winner<RefundPart>[]; disputes: Winner<DisputePart>[] }
 type Sale = Partial<SalePart>
 
 /** `back`: by refunds, `lost`: by disputes. `shown`: as purchases and invoices show it. `first`: the first charge. */
-export type MoneyBack = ReturnType<typeof moneyBackIn>
+export type MoneyReturned = ReturnType<typeof moneyReturnedIn>
 
 /** @param sale what the sale says of it, if there is one */
-export function moneyBackIn(all: readonly Named[], sale: Sale) {
+export function moneyReturnedIn(all: readonly PartWinner[], sale: Sale) {
   const money = moneyIn(all)
   const disputes = settled(money.disputes)
   const { known, unknown } = returned(money, sale)
@@ -38,10 +38,10 @@ export function moneyBackIn(all: readonly Named[], sale: Sale) {
   return { back, lost, shown, disputes, refunds: money.refunds, first: money.charges[0] }
 }
 
-const NONE: MoneyBack['shown'] = { refunded_amount: 0, refunds: [], disputes: [] }
+const NONE: MoneyReturned['shown'] = { refunded_amount: 0, refunds: [], disputes: [] }
 
 /** As a row keeps it that no purchase shows; undefined if no money came back, or is about to. */
-export function storedMoney({ shown }: MoneyBack): StoredBody | undefined {
+export function storedMoney({ shown }: MoneyReturned): StoredBody | undefined {
   const { refunded_amount, refunds, disputes } = shown
   const isAny = refunded_amount > 0 || refunds.length > 0 || disputes.length > 0
   return isAny ? asBody(shown) : undefined
@@ -52,7 +52,7 @@ export function moneyOf({ candidates }: { candidates: readonly Candidate[] }): S
   return candidates[0]?.money ?? asBody(NONE)
 }
 
-const asBody = (shown: MoneyBack['shown']) => stored({ ...shown, status: 'unknown' } as never)
+const asBody = (shown: MoneyReturned['shown']) => stored({ ...shown, status: 'unknown' } as never)
 
 const shownRefund = ({ id, event_id, body }: Winner<RefundPart>) => ({
   id,
@@ -75,7 +75,7 @@ const shownDispute = ({ id, event_id, body }: Winner<DisputePart>) => ({
 })
 
 /** The parts about money, in the order in which they began. */
-function moneyIn(all: readonly Named[]): Money {
+function moneyIn(all: readonly PartWinner[]): Money {
   const of = <Part>(what: string) =>
     all
       .filter(([part, { body }]) => part.startsWith(`${what}:`) && body !== null)

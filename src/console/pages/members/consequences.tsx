@@ -55,7 +55,8 @@ export function Consequences({ c, of, kept, whose }: { c: Visit; of: Affected; k
  */
 export function MintedKeys({ c, of, whose }: { c: Visit; of: Affected; whose: Whose }) {
   const { minted: keys, held } = of
-  if (keys.length === 0) return <p>{whose === 'they' ? 'They' : 'You'} have not created any API keys that are still active.</p>
+  if (keys.length === 0)
+    return <p>{whose === 'they' ? 'They' : 'You'} have not created any API keys that are still active.</p>
   const one = keys.length === 1
   return (
     <>
