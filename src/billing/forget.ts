@@ -8,9 +8,11 @@ import type { Candidate } from './reduce'
 
 /** A state of an object without what is about a person. */
 export function forgottenState(candidate: Candidate): Candidate {
-  if (candidate.body === null) return candidate
-  const { erased: _, ...body } = candidate.body
-  return { ...candidate, body: { ...(impersonal(body) as typeof body), erased: true } }
+  const { money } = candidate
+  const kept = money ? { ...candidate, money: impersonal(money) as typeof money } : candidate
+  if (kept.body === null) return kept
+  const { erased: _, ...body } = kept.body
+  return { ...kept, body: { ...(impersonal(body) as typeof body), erased: true } }
 }
 
 /** Whether an object has been forgotten. It stays so, also for events that name no customer. */

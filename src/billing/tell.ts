@@ -5,7 +5,7 @@ import type { StoredChange } from '../changes/schema'
 import type { Db, Queries } from '../db/client'
 import { jsonLists } from '../db/sql'
 import type { Kind, ShownKind } from '../lib/billing-kinds'
-import { MONEY_BACK } from '../vendors/purchase'
+import { MONEY_BACK, MONEY_ON_INVOICES } from '../vendors/purchase'
 import { changedFields } from './change'
 import { moneyOf } from './purchases/money'
 import { billingObjects } from './schema'
@@ -30,7 +30,7 @@ export function toldOf(key: StoredObjectKey, before: Row, after: Row, cause: str
   const by = { id, vendor, ...(cause !== undefined && { cause }) }
   // A row that another object shows is not that object, so its revision says nothing about it.
   if (kind === 'payment_card') return [{ ...by, type: 'payment_method.changed', fields: OF_CARDS }]
-  const money = kind === 'purchase' ? moneyFields(before, after) : []
+  const money = kind === 'purchase' && MONEY_ON_INVOICES.includes(vendor) ? moneyFields(before, after) : []
   return [
     ...ownChange(key, before, after).map((change) => ({ ...change, ...by })),
     ...(money.length > 0 ? [{ ...by, type: 'invoice.changed', fields: money }] : []),

@@ -82,7 +82,7 @@ export async function holderAt(
     ...past.flatMap((one) => one.missing),
     ...past.flatMap(({ row }) =>
       row && !invoiceAt(row.invoice, at).isKnown
-        ? [`It is not known whether the last payment of ${row.id} had come back.`]
+        ? [`It is not known whether the last payment of ${row.id} had been refunded or charged back.`]
         : [],
     ),
     ...missingOfPlans(found),

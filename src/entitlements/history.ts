@@ -53,10 +53,10 @@ export type Past = { row: HoldingRow | null; missing: string[] }
 export function asOf(row: HoldingRow, events: readonly HistoryEvent[], at: number): Past {
   const name = `The ${row.kind} ${row.id}`
   const own = events.filter(({ kind, ref, vendor }) => kind === row.kind && ref === row.id && vendor === row.vendor)
-  const later = own.filter(({ processed_at, effect }) => processed_at > at && changes(effect))
+  const later = own.filter(({ processed_at, effect }) => processed_at > at && isChange(effect))
   const earlier = own.filter(({ processed_at }) => processed_at <= at)
   const missing = earlier
-    .filter(({ again_at, effect }) => again_at !== null && again_at > at && changes(effect))
+    .filter(({ again_at, effect }) => again_at !== null && again_at > at && isChange(effect))
     .map(({ id }) => `${id} was processed again since, which may have changed what it did to ${row.id}.`)
   const { before: state, left } = unwound(stateOf(row), later)
   if (state.status === null) return { row: null, missing }
@@ -77,7 +77,7 @@ export function asOf(row: HoldingRow, events: readonly HistoryEvent[], at: numbe
 }
 
 /** Whether an event changed the row as it is shown. Money that comes back before its sale is in what the sale's event changed. */
-const changes = (effect: Effect | null) => effect?.change != null && effect.result !== 'unplaced'
+const isChange = (effect: Effect | null) => effect?.change != null && effect.result !== 'unplaced'
 
 /**
  * Undoes what events did, the last one first, as far as they fit together.

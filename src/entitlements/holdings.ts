@@ -10,7 +10,7 @@ import { json } from '../db/sql'
 import type { Json } from '../vendors/lib/json'
 import type { Item } from './facts'
 import { MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
-import { newestPaid, type PaidInvoice } from './reversal'
+import { newestPaid, type PaidInvoice, paidInvoices } from './reversal'
 
 const x = alias(consumerIds, 'x')
 const l = alias(customerLinks, 'l')
@@ -49,12 +49,13 @@ export type HeldKind = (typeof KINDS_HELD)[number]
  *
  * @param how.all also purchases of a project where no one-time payment gives anything
  * @param how.kinds by default both
+ * @param how.at the time that is asked about, if it is not now (ISO 8601 UTC)
  */
 export function holdingsOf(
   db: Db,
   projectId: string,
   list: SQL,
-  { all, kinds = KINDS_HELD }: { all: boolean; kinds?: readonly HeldKind[] },
+  { all, kinds = KINDS_HELD, at = null }: { all: boolean; kinds?: readonly HeldKind[]; at?: string | null },
 ) {
   const { from, id } = askedIn(projectId, list)
   const lasting = sql`EXISTS (SELECT 1 FROM ${planRefs} ${r} INDEXED BY plan_refs_lasting WHERE ${r.project_id} = ${projectId} AND ${r.lasts} IS NOT NULL)`
@@ -71,7 +72,9 @@ export function holdingsOf(
         UNION ALL
         SELECT c.place, ${l.customer}, ${l.vendor} FROM c
           CROSS JOIN ${customerLinks} ${l} INDEXED BY customer_links_pinned
-            ON ${l.project_id} = ${projectId} AND ${l.pinned} IS NOT NULL AND ${l.pinned} = c.id)`,
+            ON ${l.project_id} = ${projectId} AND ${l.pinned} IS NOT NULL AND ${l.pinned} = c.id),
+      ${paidInvoices(projectId, at)}`,
+    invoice: newestPaid(projectId, b),
     place: sql`own.place`,
     objects: sql`own CROSS JOIN kinds CROSS JOIN ${billingObjects} ${b} INDEXED BY billing_customer
       ON ${b.project_id} = ${projectId} AND ${b.kind} = kinds.kind AND ${b.customer} IS NOT NULL
@@ -107,8 +110,13 @@ const SAID = [
  * each item: its state can have 40 KB.
  *
  * @param of.objects the objects, with their order and their limit, as {@link b}
+ * @param of.invoice the newest paid invoice of a subscription, as JSON
  */
-function itemsOf(db: Db, projectId: string, { before, place, objects }: { before?: SQL; place: SQL; objects: SQL }) {
+function itemsOf(
+  db: Db,
+  projectId: string,
+  { before, place, objects, invoice = sql`NULL` }: { before?: SQL; place: SQL; objects: SQL; invoice?: SQL },
+) {
   const mapped = sql`coalesce(${mappingOfPart(projectId, 'price')}, ${mappingOfPart(projectId, 'variant')}, ${mappingOfPart(projectId, 'product')})`
   const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'variant', i.value->>'variant',
     'product', i.value->>'product', 'quantity', i.value->'quantity', 'returned', i.value->'quantity_returned', 'mapped', json(${mapped})) END`
@@ -143,7 +151,7 @@ function itemsOf(db: Db, projectId: string, { before, place, objects }: { before
     (fields) => sql`${before} SELECT ${fields} FROM (
         SELECT ${place} AS place, ${sql.join([...OWN, ...SAID.map(field)], sql`, `)}, ${b.candidates}->>'$[0].event_id' AS event_id,
             ${b.candidates}->'$[0].body.items' AS items, ${b.candidates}->'$[0].body.refunds' AS refunds,
-            ${b.candidates}->'$[0].body.disputes' AS disputes, ${newestPaid(projectId, b)} AS invoice
+            ${b.candidates}->'$[0].body.disputes' AS disputes, ${invoice} AS invoice
           FROM ${objects}) o
       LEFT JOIN json_each(o.items) i LIMIT ${MAX_SUBSCRIPTION_ITEMS + 1}`,
   )

@@ -71,5 +71,5 @@ export const MAX_TTL_S = 3_600
 
 export const DEFAULT_TTL_S = 300
 
-/** Invoices of a customer among which the newest paid one of a subscription is looked for. */
-export const MAX_INVOICES_LOOKED_AT = 1000
+/** Invoices among which one call looks for the newest paid ones of subscriptions. With more, it does not look. */
+export const MAX_INVOICES_LOOKED_AT = 10_000

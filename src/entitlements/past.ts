@@ -17,6 +17,7 @@ import { json, literals } from '../db/sql'
 import { attempts, events, refs } from '../inbox/schema'
 import { isBefore } from '../inbox/sources'
 import { idFloor } from '../lib/ids'
+import { iso } from '../lib/time'
 import { state } from '../stores/schema'
 import { findSettings } from '../tenancy/project'
 import { VENDOR_OF_GUESTS } from '../vendors/guest'
@@ -41,7 +42,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
     ids: idsOf(db, projectId, ref),
     links: customersOf(db, projectId, ref),
     moves: movesSince(db, projectId, ref, at),
-    holdings: holdingsOf(db, projectId, list, { all: true }),
+    holdings: holdingsOf(db, projectId, list, { all: true, at: iso(at) }),
     grants: grantsOf(db, projectId, list, { at, whole: true }),
     features: listFeatures(db, projectId),
     plans: plansAt(db, projectId, at),

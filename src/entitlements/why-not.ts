@@ -10,12 +10,12 @@ import type { EntitlementSource } from './sources'
 const SAID: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementSource['type'], string>> = {
   past_due: { subscription: 'The subscription is not paid, and no grace period is left.', purchase: '', grant: '' },
   refunded: {
-    subscription: 'The last invoice was returned in full.',
+    subscription: 'The last payment was refunded in full.',
     purchase: 'The purchase was returned.',
     grant: '',
   },
   disputed: {
-    subscription: 'The dispute of the last invoice is lost.',
+    subscription: 'The dispute over the last payment was lost.',
     purchase: 'The payment is disputed.',
     grant: '',
   },

@@ -18,7 +18,7 @@ export type Rules = {
   test_mode_counts: boolean
   /** What a purchase gives after a refund or a dispute. */
   purchase_rules: PurchaseRules
-  /** Whether a subscription ends when the payment of its newest paid invoice came back. */
+  /** Whether a subscription ends when its last payment was refunded in full or charged back. */
   subscription_reversed: 'keep' | 'end'
 }
 

@@ -197,10 +197,11 @@ export const SETTINGS = {
   }),
   subscription_reversed: inStore({
     schema: named('SubscriptionReversed', z.enum(['keep', 'end'])).describe(
-      'What a subscription gives once the payment of its newest paid invoice came back: it was refunded in full, or a dispute of it was lost. `keep`: what its status says, because vendors usually cancel it themselves. `end`: nothing, until a later invoice is paid.',
+      'What a subscription gives after its last payment was refunded in full, or charged back. `keep`: what its status says, because vendors usually cancel it themselves. `end`: nothing, until a later invoice is paid, the refund fails or the dispute is won.',
     ),
     default: 'keep',
-    said: (what) => `subscriptions whose last payment came back ${what === 'end' ? 'end' : 'go by their status'}`,
+    said: (what) =>
+      `subscriptions whose last payment was refunded or charged back ${what === 'end' ? 'end' : 'go by their status'}`,
   }),
   watch_entitlements: inStore({
     schema: z

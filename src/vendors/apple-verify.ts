@@ -79,7 +79,7 @@ async function verifiedChain(certificates: readonly Uint8Array<ArrayBuffer>[]): 
     const until = Math.min(...all.map((one) => one.until))
     return { key: await keyOf(leaf), from, until }
   } catch {
-    return null // Not certificates, or with keys that are none.
+    return null // Not certificates, or not with keys of this kind.
   }
 }
 

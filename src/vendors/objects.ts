@@ -281,6 +281,8 @@ export const FORGOTTEN: ReadonlySet<string> = new Set([
   'hosted_url',
   'locale',
   'pdf_url',
+  // Of a refund, some vendors have what the seller typed.
+  'reason',
   'receipt_url',
 ])
 

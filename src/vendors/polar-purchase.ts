@@ -64,7 +64,10 @@ export function orderSale({ object, common }: Omit<From, 'cut'>): MadePart[] {
   return [{ id, part: PARTS.sale, body, cut }]
 }
 
-/** What came back of a subscription's order, which is an invoice: so that the invoice shows it without the refund's event. */
+/**
+ * What came back of a subscription's order, which is an invoice: so that the invoice shows it without the refund's event. An order without
+ * any is left out, because each renewal would write a row: that a refund failed is known by its own event.
+ */
 function periodCharge(id: string, { customer, updated_at }: From['common'], refunded: number | null): MadePart {
   const body = { status: 'charge' as const, customer, updated_at, refunded, payment_method: null, receipt_url: null }
   return { id, part: partNamed('charge', id), body }

@@ -99,6 +99,11 @@ export const PurchaseBody = z.object({
   customer_name: bodyWord,
 })
 type Body = z.infer<typeof PurchaseBody>
+/**
+ * Vendors whose refunds name the invoice, or a payment that a link leads to it: an invoice and a purchase with one id are of the same payment.
+ * Others number their payments and their invoices apart.
+ */
+export const MONEY_ON_INVOICES = ['stripe', 'paddle', 'polar', 'chargebee']
 /** The fields about money that comes back. Invoices have them too. */
 export const MONEY_BACK = ['refunded_amount', 'refunds', 'disputes'] as const
 export type PurchaseStatus = Body['status']

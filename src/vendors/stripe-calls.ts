@@ -65,7 +65,9 @@ export const stripeCalls: VendorCalls = {
     if (!isId(id)) return null
     const kind = 'checkout_items'
     const withItems = (body: Json) => ({
-      objects: objects(body.data).filter(({ line_items }) => isObject(line_items)),
+      objects: objects(body.data)
+        .filter(({ line_items }) => isObject(line_items))
+        .map(itemsAlone),
       more: false,
     })
     if (id.startsWith('cs_')) {
@@ -130,6 +132,11 @@ export const stripeCalls: VendorCalls = {
   // A version is a date and a name. Anything else that an event has there is not sent on.
   headers: (version) =>
     /^\d{4}-\d\d-\d\d(\.\w+)?$/.test(version ?? '') ? { 'Stripe-Version': version as string } : {},
+}
+
+/** What of a checkout says what it sold. The rest is about the buyer, and is in the checkout's own event. */
+function itemsAlone({ id, object, mode, customer, payment_intent, livemode, created, line_items }: Json): Json {
+  return { id, object, mode, customer, payment_intent, livemode, created, line_items }
 }
 
 /**

@@ -1,7 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY } from '../../src/lib/time'
-import { type Fields, stripeEventOf, stripeInvoice, stripeSubscription } from '../billing/payloads'
-import { stripeCharge, stripeDispute, stripeInvoicePayment, stripeRefund } from '../billing/purchases/payloads'
+import {
+  type Fields,
+  paddleEventOf,
+  paddleTransaction,
+  stripeEventOf,
+  stripeInvoice,
+  stripeSubscription,
+} from '../billing/payloads'
+import {
+  paddleAdjustment,
+  stripeCharge,
+  stripeDispute,
+  stripeInvoicePayment,
+  stripeRefund,
+} from '../billing/purchases/payloads'
 import { shuffled } from '../billing/shuffle'
 import { setClock, stopClock } from '../clock'
 import { type EntitlementWorld, entitlementWorld } from './world'
@@ -114,7 +127,16 @@ describe('the last payment of a subscription', () => {
       [...paid('in_9', 4, { subscription: 'sub_9' }), refunded('in_9', 5)],
       [true, 'plan'],
     ],
-    ['of an invoice that cost nothing cannot come back', paid('in_0', 4, { amount_paid: 0, total: 0 }), [true, 'plan']],
+    [
+      'that came back ends it, though an invoice that cost nothing followed',
+      [refunded('in_1', 2), ...paid('in_0', 4, { amount_paid: 0, total: 0 })],
+      [false, 'refunded'],
+    ],
+    [
+      'for a change in between decides nothing',
+      [...paid('in_2', 4, { billing_reason: 'subscription_update', amount_paid: 100 }), refunded('in_2', 5, 100)],
+      [true, 'plan'],
+    ],
   ]
   it.each(CASES)('%s, in any order of events', async (_, events, [allowed, reason]) => {
     await end()
@@ -127,7 +149,7 @@ describe('the last payment of a subscription', () => {
   })
 })
 
-it('explains by which event, and a check, a token and a past time say the same', async () => {
+it('explains by which event, and a check and a past time say the same', async () => {
   await end()
   await world.deliver(subscription(0), ...paid('in_1', 0))
   expect(await on(1)).toEqual([true, 'plan'])
@@ -137,7 +159,7 @@ it('explains by which event, and a check, a token and a past time say the same',
   const [source] = (await world.one('ext:ada', '?explain=true')).features.sso?.sources ?? []
   expect(source).toMatchObject({
     ...{ type: 'subscription', id: 'sub_1', counted: false, event_id: refund },
-    why_not: 'Its last invoice was returned in full by refund re_in_1.',
+    why_not: 'Its last payment was refunded in full by refund re_in_1.',
   })
   const { body } = await world.check(['ext:ada'], ['sso'])
   expect(body.data[0]?.features).toMatchObject({ sso: { allowed: false, reason: 'refunded' } })
@@ -151,4 +173,35 @@ it('explains by which event, and a check, a token and a past time say the same',
   expect(await asked(1.5)).toEqual([true, true])
   // The refund may have failed and succeeded since: only its last status is kept.
   expect(await asked(2.5)).toEqual([false, false])
+})
+
+it('was paid at a past time by the newest invoice of then', async () => {
+  await end()
+  setClock(START)
+  await world.deliver(subscription(0), ...paid('in_1', 0))
+  setClock(START + 4 * DAY)
+  await world.deliver(...paid('in_2', 4))
+  setClock(START + 6 * DAY)
+  await world.deliver(refunded('in_2', 6))
+  const asked = async (day: number) => {
+    const answer = await world.one('ext:ada', `?at=${new Date(START + day * DAY).toISOString()}`)
+    return [answer.features.sso?.allowed, (answer as { exact?: boolean }).exact]
+  }
+  expect(await on(7)).toEqual([false, 'refunded'])
+  expect([await asked(2), await asked(5)]).toEqual([
+    [true, true],
+    [true, true],
+  ])
+})
+
+it('is that of its own vendor, where two have the same ids', async () => {
+  await end()
+  await world.deliver(subscription(0), ...paid('in_1', 0))
+  // Paddle's customer and subscription have the ids of Stripe's, and another person's money comes back.
+  const transaction = { id: 'in_1', subscription_id: 'sub_1', customer_id: 'cus_ada', status: 'completed' }
+  await world.deliver(
+    paddleEventOf('transaction.completed', paddleTransaction(transaction)),
+    paddleEventOf('adjustment.created', paddleAdjustment('in_1')),
+  )
+  expect((await world.one('ext:ada')).features.sso).toMatchObject({ allowed: true })
 })

@@ -14,7 +14,7 @@ const oldNames = {
 
 const { refunds, disputes } = PurchaseBody.shape
 /** What came back of the money that it was paid with: in the row of a purchase with its id. */
-const moneyBack = {
+const moneyShape = {
   refunded_amount: z
     .number()
     .describe('Money back: refunds that stand, and disputes that are lost, of the payments that paid it.'),
@@ -23,7 +23,7 @@ const moneyBack = {
 }
 
 /** An invoice as the API shows it. */
-export const Invoice = named('Invoice', shownObject({ ...InvoiceBody.shape, ...oldNames, ...moneyBack }), {
+export const Invoice = named('Invoice', shownObject({ ...InvoiceBody.shape, ...oldNames, ...moneyShape }), {
   ...shownExample,
   id: SAMPLE.invoice,
   status: 'paid',

@@ -19,7 +19,8 @@ export function composed(parts: ReadonlyMap<string, readonly Candidate[]>, isCut
   const [, { rank, vendor_event_id, event_id, after }] = newestOf(shown.length > 0 ? shown : all)
   const items = parts.get(PARTS.items)?.[0]
   const body = isPlaced ? bodyOf(sale ?? (intent as Candidate), intent?.body?.items ?? items?.body?.items, all) : null
-  const isPartial = [sale ?? intent, items].some((one) => one?.incomplete === true)
+  const usesItems = !(sale ?? intent)?.body?.items && !intent?.body?.items
+  const isPartial = [sale ?? intent, usesItems ? items : undefined].some((one) => one?.incomplete === true)
   const incomplete = isPlaced && (isCut || isPartial)
   const money = isPlaced || parts.has(PARTS.link) ? undefined : storedMoney(moneyReturnedIn(all, {}))
   return {

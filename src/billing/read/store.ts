@@ -1,8 +1,9 @@
 import { and, type Column, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
-import { fitsPage, json } from '../../db/sql'
+import { fitsPage, json, literals } from '../../db/sql'
 import type { Kind, ObjectKind, ShownKind } from '../../lib/billing-kinds'
+import { MONEY_ON_INVOICES } from '../../vendors/purchase'
 import {
   MAX_MEASURED,
   MAX_OWN_CUSTOMERS,
@@ -74,7 +75,10 @@ const isBeside = (of: ShownKind, row: typeof card | typeof owner | typeof money,
   )
 const isItsCard = isBeside('payment_method', card, 'payment_card', o.vendor_id)
 const isItsOwner = isBeside('payment_method', owner, 'customer', o.customer)
-const isItsMoney = isBeside('invoice', money, 'purchase', o.vendor_id)
+const isItsMoney = and(
+  isBeside('invoice', money, 'purchase', o.vendor_id),
+  sql`${o.vendor} IN (${literals(MONEY_ON_INVOICES)})`,
+)
 
 /** An object by its vendor's id. `vendor`: which one, where two vendors use the same id. */
 export type ObjectKey = { kind: ShownKind; id: string; vendor?: string | undefined }

@@ -20,6 +20,7 @@ import { CALL_WITHIN_MS, CALLS_AT_ONCE, CALLS_WITHIN_MS, LEAST_FOR_A_CALL_MS } f
 import { type Doubt, endDoubts, type Later, takeDoubts } from './lease'
 import { DOUBTS_AT_ONCE, MORE_WAIT_S, NOT_ASKED_WAIT_MS } from './limits'
 import type { DoubtMessage } from './message'
+import { lacksItems } from './note'
 
 /**
  * Asks the vendors for objects of these projects that are in doubt, a few of each. Several messages about a project count as one, so that a
@@ -111,7 +112,7 @@ async function outcomeOf(
 /** What to ask for; null if the object is no longer in doubt, or the vendor cannot be asked. */
 function callFor({ vendor, kind, id, body, ...known }: Known, isOverdue: boolean): ObjectsCall | null {
   const calls = vendorOf(vendor)?.api?.calls
-  if (kind === 'purchase') return body?.items_missing === true ? (calls?.ofItems?.(id) ?? null) : null
+  if (kind === 'purchase') return lacksItems(body) ? (calls?.ofItems?.(id) ?? null) : null
   if (!calls || !(known.ambiguous || known.incomplete || isOverdue)) return null
   return calls.ofObject(kind as StateKind, id, (body?.customer as string | undefined) ?? null)
 }

@@ -16,3 +16,5 @@ export const NOT_ASKED_WAIT_MS = MINUTE
 export const MAX_DOUBTFUL_PROJECTS = 1000
 /** Purchases that do not say what was bought, of which a new key has the vendor asked. */
 export const MAX_ITEMS_ASKED = 1000
+/** How much later each of them is due than the one before (ms). */
+export const ITEMS_APART_MS = 200

@@ -1,4 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { StoredBody } from '../../billing/reduce'
 import { billingObjects } from '../../billing/schema'
 import { areItemsMissing, type Held, type Projection } from '../../billing/store'
 import { type Db, raw } from '../../db/client'
@@ -7,7 +8,7 @@ import { vendorOf } from '../../vendors'
 import { connections } from '../connections/schema'
 import { sourceOfId } from '../sources'
 import { vendorKeys } from '../vendor-api/schema'
-import { FIRST_ASKED_MS, MAX_ITEMS_ASKED } from './limits'
+import { FIRST_ASKED_MS, ITEMS_APART_MS, MAX_ITEMS_ASKED } from './limits'
 import { vendorDoubts } from './schema'
 
 /** Whether a row as it is written is in doubt, or a purchase without items, and its vendor can be asked for such an object. */
@@ -15,7 +16,7 @@ export function isInDoubt({ key, candidates, ambiguous }: Projection): boolean {
   const [winner] = candidates
   const calls = vendorOf(key.vendor)?.api?.calls
   // A purchase is no object of the vendor's, because several are parts of it. Only what was bought is asked for.
-  if (key.kind === 'purchase') return winner?.body?.items_missing === true && calls?.ofItems?.(key.vendor_id) != null
+  if (key.kind === 'purchase') return lacksItems(winner?.body) && calls?.ofItems?.(key.vendor_id) != null
   // Nor is a card: payments report it.
   return (ambiguous || winner?.incomplete === true) && key.kind !== 'payment_card' && calls !== undefined
 }
@@ -58,9 +59,14 @@ export function noteDoubts(db: Db, projections: readonly Projection[], held: Hel
   )
 }
 
+/** Whether nothing says what was bought. Nothing more is asked about a buyer who was erased. */
+export function lacksItems(purchase: StoredBody | null | undefined): boolean {
+  return purchase?.items_missing === true && purchase.erased !== true
+}
+
 /**
  * The statement that has a vendor asked what was bought in the purchases of a project that do not say it: once it has a key. The cron finds
- * them. Of very many, up to {@link MAX_ITEMS_ASKED} are looked at.
+ * them. There are up to {@link MAX_ITEMS_ASKED}, one after the other, so that what comes into doubt meanwhile does not wait for all of them.
  */
 export function noteMissingItems(
   db: Db,
@@ -68,13 +74,16 @@ export function noteMissingItems(
   now: number,
 ) {
   const { project_id, vendor, kind, object_id, due_at, tries } = vendorDoubts
-  const own = and(eq(billingObjects.project_id, projectId), areItemsMissing)
-  const some = sql`SELECT * FROM ${billingObjects} INDEXED BY billing_items_missing WHERE ${own} LIMIT ${MAX_ITEMS_ASKED}`
+  const o = billingObjects
+  const lacks = and(areItemsMissing, sql`${o.candidates}->>'$[0].body.erased' IS NULL`)
+  const own = and(eq(o.project_id, projectId), eq(o.vendor, name), lacks)
+  const due = sql`${now + FIRST_ASKED_MS} + ${ITEMS_APART_MS} * row_number() OVER ()`
   return raw(
     db,
     { object_id },
     (fields) => sql`INSERT INTO ${vendorDoubts} (${bare(project_id, vendor, kind, object_id, due_at, tries)})
-      SELECT project_id, vendor, kind, vendor_id, ${now}, 0 FROM (${some}) WHERE vendor = ${name}
+      SELECT ${o.project_id}, ${o.vendor}, ${o.kind}, ${o.vendor_id}, CAST(${due} AS INTEGER), 0
+      FROM ${o} INDEXED BY billing_items_missing WHERE ${own} LIMIT ${MAX_ITEMS_ASKED}
       ON CONFLICT DO UPDATE SET ${bare(due_at)} = min(${due_at}, ${excluded(due_at)}), ${bare(tries)} = 0
       RETURNING ${fields}`,
   )

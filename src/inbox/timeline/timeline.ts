@@ -8,6 +8,7 @@ import { SAMPLE } from '../../http/samples'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { idRange, idTime } from '../../lib/ids'
 import { iso, isoOrNull } from '../../lib/time'
+import { MONEY_ON_INVOICES } from '../../vendors/purchase'
 import { BillingEvent, EventStatus } from '../events/present'
 import { statusShown } from '../held'
 import type { ShownStatus } from '../lifecycle'
@@ -95,7 +96,10 @@ function lastOf(rows: readonly TimelineRow[]): string | null {
 function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string }): TimelineEntry | null {
   const effects = row.effects ?? []
   const of = (one: Effect['kind']) => effects.find((effect) => effect.id === id && effect.kind === one)
-  const effect = of(kind) ?? of('payment_card') ?? (kind === 'invoice' ? onMoney(of('purchase')) : undefined)
+  const effect =
+    of(kind) ??
+    of('payment_card') ??
+    (kind === 'invoice' && MONEY_ON_INVOICES.includes(row.vendor ?? '') ? onMoney(of('purchase')) : undefined)
   if (!effect && (effects.length > 0 || row.object_id !== id)) return null
   return {
     event_id: row.id,
@@ -148,6 +152,7 @@ export function listReferring(
         last_differing_at: events.last_differing_at,
         /** What the event is about, by its summary; null while it is not processed. */
         object_id: sql<string | null>`${events.summary}->>'$.object.id'`.as('object_id'),
+        vendor: sql<string | null>`${events.summary}->>'$.vendor'`.as('vendor'),
         effects: json<Effect[] | null>(sql`${events.summary}->'$.effects'`).as('effects'),
       })
       .from(newest)

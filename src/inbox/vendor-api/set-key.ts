@@ -52,6 +52,6 @@ export async function setVendorKey(
   }
   const kept = await putVendorKey(rt.db, row, change)
   await resumeRefused(rt.db, of, change)
-  await run(rt.db, noteMissingItems(rt.db, { ...of, vendor }, rt.now))
+  if (api.calls.ofItems) await run(rt.db, noteMissingItems(rt.db, { ...of, vendor }, rt.now))
   return kept
 }

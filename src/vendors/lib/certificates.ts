@@ -35,7 +35,7 @@ export type Certificate = {
   hash: 'SHA-256' | 'SHA-384'
 }
 
-/** Reads a certificate: RFC 5280, section 4.1. @throws {RangeError} where it is none, or has a key or a signature of another kind */
+/** Reads a certificate: RFC 5280, section 4.1. @throws {RangeError} if it is not one, or has a key or a signature of another kind */
 export function readCertificate(bytes: Bytes): Certificate {
   const [whole, ...more] = derValues(bytes)
   const [body, algorithm, signature] = derInside(whole)

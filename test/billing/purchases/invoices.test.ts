@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { NO_MONEY_BACK } from '../empty'
 import { anId, type Fields, paddleEventOf, paddleTransaction, stripeEventOf, stripeInvoice, T0 } from '../payloads'
+import * as more from '../payloads-more'
 import { shuffled } from '../shuffle'
+import { vendorWorld } from '../vendor-world'
 import { type BillingWorld, billingWorld } from '../world'
 import {
   paddleAdjustment,
@@ -128,4 +130,22 @@ it('a transaction of Paddle shows its adjustments', async () => {
   const { refunds, refunded_amount } = await invoiceOf(transaction.id)
   expect(refunds).toMatchObject([{ status: 'succeeded' }])
   expect(refunded_amount).toBeGreaterThan(0)
+})
+
+it("an invoice of Lemon Squeezy does not show the refund of the order with its number, which is somebody else's", async () => {
+  const lemon = await vendorWorld('lemonsqueezy')
+  const back = more.lemonOrder({ customer_id: 99, status: 'refunded', refunded_amount: 2261 })
+  await lemon.tell(
+    more.lemonEvent('subscription_payment_success', ['subscription-invoices', '4711'], more.lemonInvoice()),
+  )
+  await lemon.tell(more.lemonEvent('order_refunded', ['orders', '4711'], back))
+  const one = async (path: string) => (await lemon.api(path)).body
+  expect(await one('/purchases/4711')).toMatchObject({ status: 'refunded', refunded_amount: 2261 })
+  expect(await one('/invoices/4711')).toMatchObject(NO_MONEY_BACK)
+  const timeline = await lemon.timeline('invoices', '4711')
+  expect(timeline.filter(({ event_type, result }) => event_type === 'order_refunded' && result === 'applied')).toEqual(
+    [],
+  )
+  const { data } = await one('/../changes?types=invoice.*')
+  expect(data).toHaveLength(1)
 })

@@ -142,6 +142,17 @@ it('a payment without a Checkout is asked for four times, and then no more', asy
   expect(await world.one('purchases', idOf(told))).toMatchObject({ items_missing: true })
 })
 
+it('only what was bought is recorded of the answer: nothing about the buyer', async () => {
+  const { told, held } = checkout({ customer: null })
+  const world = await doubtWorld([held])
+  await world.tell(completed(told))
+  await world.pass(FIRST)
+  const [record] = await world.fetched()
+  const { text } = await world.api(`/webhooks/${record?.id}`)
+  expect(text).toContain('li_1')
+  expect(text).not.toContain('jo@example.com')
+})
+
 it('a key that is set later is used for the sales of before', async () => {
   const { told, held } = checkout()
   const world = await doubtWorld([], { key: false })
@@ -153,7 +164,7 @@ it('a key that is set later is used for the sales of before', async () => {
   await newStripeAccount({ objects: [held, event as Item] as (Item & { id: string })[] }, key)
   await setKey(world, world.connection.id, key)
   expect(await world.doubts()).toMatchObject([{ object_id: idOf(told) }])
-  await world.pass(SECOND)
+  await world.pass(FIRST + SECOND)
   expect(await world.one('purchases', idOf(told))).toMatchObject({ items: [{ price: 'price_credits' }] })
   expect(await world.doubts()).toEqual([])
 })

@@ -33,10 +33,10 @@ const CONSUMERS = form(
   },
 )
 
-/** What a subscription gives once its last payment came back. */
+/** What a subscription gives after its last payment was refunded or charged back. */
 const REVERSED = {
   keep: 'The subscription goes on as the vendor says',
-  end: 'It gives nothing until a later invoice is paid',
+  end: 'It gives nothing, until a later invoice is paid',
 }
 
 /** How long a subscription gives access when it is late, and whether test mode counts. */
@@ -59,10 +59,14 @@ const ENTITLEMENTS = form(
     test_mode_counts: tick('Subscriptions and purchases in test mode give access', {
       hint: 'Use it only in projects for tests. Anybody can pay with a test card.',
     }),
-    subscription_reversed: choice('When the last payment of a subscription came back', Object.entries(REVERSED), {
-      required: true,
-      hint: 'It was refunded in full, or a dispute of it was lost.',
-    }),
+    subscription_reversed: choice(
+      'When the last payment of a subscription was refunded in full or charged back',
+      Object.entries(REVERSED),
+      {
+        required: true,
+        hint: 'If the refund fails or you win the dispute, the subscription gives its plan again.',
+      },
+    ),
     watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
       hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',
     }),
@@ -175,7 +179,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
           <Fact name="Subscriptions and purchases in test mode">
             {test_mode_counts ? 'give access' : 'give no access'}
           </Fact>
-          <Fact name="When the last payment of a subscription came back">{REVERSED[subscription_reversed]}</Fact>
+          <Fact name="When the last payment was refunded or charged back">{REVERSED[subscription_reversed]}</Fact>
           <Fact name="Changes of entitlements">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
         </dl>
       )}
