@@ -39,11 +39,12 @@ export function paidInvoices(projectId: string, at: string | null): SQL {
   const of = (value: SQL) => sql`CASE WHEN ${isPaid} THEN ${value} END`
   const ofPeriod = sql`amount > 0 AND coalesce(reason NOT IN (${literals(BETWEEN_PERIODS)}), 1)`
   const until = at === null ? sql`1` : sql`paid_at <= ${at.replace('Z', '')}`
-  return sql`invoices AS MATERIALIZED (
+  return sql`ends AS MATERIALIZED (SELECT 1 WHERE ${ends}),
+    invoices AS MATERIALIZED (
       SELECT ${v.vendor} AS vendor, ${v.vendor_id} AS id, ${v.subscription} AS subscription,
         ${of(sql`coalesce(${field('amount_paid')}, ${field('total')})`)} AS amount, ${of(paid_at)} AS paid_at, ${of(field('billing_reason'))} AS reason
-      FROM (SELECT DISTINCT customer, vendor FROM own WHERE ${ends} AND vendor IN (${literals(MONEY_ON_INVOICES)})) c
-        CROSS JOIN ${billingObjects} ${v} INDEXED BY billing_customer ON ${v.project_id} = ${projectId} AND ${v.kind} = 'invoice'
+      FROM ends CROSS JOIN own c
+        CROSS JOIN ${billingObjects} ${v} INDEXED BY billing_customer ON c.vendor IN (${literals(MONEY_ON_INVOICES)}) AND ${v.project_id} = ${projectId} AND ${v.kind} = 'invoice'
           AND ${v.customer} IS NOT NULL AND ${v.customer} = c.customer AND ${v.vendor} = c.vendor
       LIMIT ${MAX_INVOICES_LOOKED_AT + 1}),
     paid AS MATERIALIZED (

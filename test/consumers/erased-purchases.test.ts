@@ -1,7 +1,13 @@
 import { beforeEach, expect, it } from 'vitest'
 import { MINUTE } from '../../src/lib/time'
-import { stripeEventOf, T0 } from '../billing/payloads'
-import { stripeCharge, stripeDispute, stripeRefund, stripeSession } from '../billing/purchases/payloads'
+import { stripeEventOf, stripeInvoice, T0 } from '../billing/payloads'
+import {
+  stripeCharge,
+  stripeDispute,
+  stripeInvoicePayment,
+  stripeRefund,
+  stripeSession,
+} from '../billing/purchases/payloads'
 import { billingWorld } from '../billing/world'
 import { advance, stopClock } from '../clock'
 import { NO_LIMIT } from '../harness'
@@ -31,8 +37,15 @@ it('keeps amounts, dates and statuses, and nothing that is about a person', asyn
   await consumers.put('her', {})
   const marked = async () => (await world.objects()).filter((row) => /zqulo/i.test(JSON.stringify(row)))
   await world.deliver(sold('pi_1', T0), charged('pi_1', T0 + 60), charged('pi_stray', T0 + 60))
+  // A renewal that came back: no purchase shows it, and its invoice is found by the customer.
+  await world.deliver(
+    stripeEventOf('invoice.paid', stripeInvoice({ id: 'in_hers', customer, status: 'paid' }), { at: T0 }),
+    stripeEventOf('invoice_payment.paid', stripeInvoicePayment('in_hers', 'pi_hers'), { at: T0 }),
+    stripeEventOf('charge.refunded', stripeCharge('pi_hers', { customer, amount_refunded: 1000 }), { at: T0 + 60 }),
+    stripeEventOf('refund.created', stripeRefund('pi_hers', { reason: 'zqulo_asked' }), { at: T0 + 60 }),
+  )
   expect((await consumers.get('ext:her')).body.customers).toHaveLength(1)
-  expect(await marked()).toHaveLength(2)
+  expect(await marked()).toHaveLength(3)
 
   expect((await consumers.erase('ext:her')).status).toBe(202)
   advance(MINUTE)
@@ -44,6 +57,8 @@ it('keeps amounts, dates and statuses, and nothing that is about a person', asyn
   expect(await marked()).toEqual([])
   const kept = { total: 4900, refunded_amount: 1000, customer, paid_at: '2026-01-01T00:00:00Z' }
   expect(await world.one('purchases', 'pi_1')).toMatchObject({ ...kept, customer_email: null, metadata: null })
+  const back = { refunded_amount: 1000, refunds: [{ amount: 1000, status: 'succeeded', reason: null }] }
+  expect(await world.one('invoices', 'in_hers')).toMatchObject(back)
 
   // Later events: of what is known, of a sale that was not, and some that name no customer.
   await world.deliver(

@@ -149,7 +149,7 @@ describe('the last payment of a subscription', () => {
   })
 })
 
-it('explains by which event, and a check and a past time say the same', async () => {
+it('explains by which event, and a check, a token and a past time say the same', async () => {
   await end()
   await world.deliver(subscription(0), ...paid('in_1', 0))
   expect(await on(1)).toEqual([true, 'plan'])
@@ -163,6 +163,9 @@ it('explains by which event, and a check and a past time say the same', async ()
   })
   const { body } = await world.check(['ext:ada'], ['sso'])
   expect(body.data[0]?.features).toMatchObject({ sso: { allowed: false, reason: 'refunded' } })
+  const token = await world.ask<{ token: string }>('POST', '/consumers/ext:ada/entitlements/token', { json: {} })
+  const [, claims = ''] = token.body.token.split('.')
+  expect(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))).toContain('"ent":{}')
   const asked = async (day: number) => {
     const { exact, features } = (await world.one('ext:ada', `?at=${new Date(START + day * DAY).toISOString()}`)) as {
       exact?: boolean

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY } from '../../src/lib/time'
+import { stripeInvoice } from '../billing/payloads'
+import { stripeInvoicePayment, stripeRefund } from '../billing/purchases/payloads'
 import { advance, stopClock } from '../clock'
 import { line, subscription, watchWorld } from './world'
 
@@ -24,6 +26,26 @@ async function watched() {
 }
 
 describe('the feed tells what a consumer may do', () => {
+  it('when the last payment of a subscription was refunded, and when a later one was paid', async () => {
+    const { told, pays, happens, set } = await watched()
+    await set({ subscription_reversed: 'end' })
+    const paid = async (id: string) => {
+      const amounts = { status: 'paid', amount_paid: 2400, status_transitions: { paid_at: Date.now() / 1000 } }
+      await happens('invoice.paid', stripeInvoice({ id, subscription: 'sub_1', customer: 'cus_1', ...amounts }))
+      await happens('invoice_payment.paid', stripeInvoicePayment(id, `pi_${id}`))
+    }
+    await pays()
+    await paid('in_1')
+    expect(await told()).toEqual([
+      'seats null → 3, sso null → true by project.settings_changed, subscription.changed, invoice.changed',
+    ])
+    await happens('refund.created', stripeRefund('pi_in_1', { amount: 2400 }))
+    expect(await told()).toEqual(['seats 3 → null, sso true → null by invoice.changed'])
+    advance(DAY)
+    await paid('in_2')
+    expect(await told()).toEqual(['seats null → 3, sso null → true by invoice.changed'])
+  })
+
   it('when an event, a call, a plan, a setting or time has changed it, and nothing when nothing has', async () => {
     const { told, pays, must, set, plans, states } = await watched()
     await pays()
