@@ -65,10 +65,7 @@ function moneyFields(before: Row, after: Row): string[] {
 const moneySeen = (row: Row) => bodyOf(row) ?? moneyOf(row)
 
 /** Rows that are shown in another object: a card in its payment method, and money that came back in its invoice. */
-const SHOWN_IN: Partial<Record<Kind, readonly ShownKind[]>> = {
-  payment_card: ['payment_method'],
-  purchase: ['invoice'],
-}
+const SHOWN_IN: Partial<Record<Kind, ShownKind>> = { payment_card: 'payment_method', purchase: 'invoice' }
 
 /** What the card of a payment method decides of it. */
 const OF_CARDS = ['card', 'last4', 'billing_details']
@@ -92,7 +89,7 @@ export function changesOfObjects(
   const rows = projections.flatMap(({ key, by, changes }) =>
     changes.map((item) => ({
       ...{ project_id: key.project_id, by, vendor: key.vendor, item },
-      shown_in: SHOWN_IN[key.kind]?.find((kind) => item.type === `${kind}.changed`) ?? null,
+      shown_in: item.type === `${SHOWN_IN[key.kind]}.changed` ? SHOWN_IN[key.kind] : null,
     })),
   )
   const project = sql`o.value->>'project_id'`

@@ -7,7 +7,7 @@ import { idTime } from '../lib/ids'
 import { DAY, iso } from '../lib/time'
 import { settingsOf } from '../tenancy/settings'
 import { type Catalog, type ConsumerFacts, type Item, indexed, type PlanFact, refsIn } from './facts'
-import { asOf } from './history'
+import { asOf, type Past } from './history'
 import { holdingsAs, holdingsIn, requireDerivable, tooMuch } from './holders'
 import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
 import { holdingEventsOf, knownBefore, linkEventsOf, linkedSince, pastOf } from './past'
@@ -57,17 +57,11 @@ export async function holderAt(
   const history = events.map((event) => ({ ...event, processed_at: event.processed_at ?? Number.POSITIVE_INFINITY }))
   const past = now
     .filter(({ vendor, customer }) => !unlinked.has(nameOf(vendor, customer)))
-    .map((row) => asOf(row, history, at))
+    .map((row) => withInvoiceOf(asOf(row, history, at), at))
   const { plans, mappingOf } = catalogAt(found)
   const held = past.flatMap(({ row }) => {
     if (row === null) return []
-    return [
-      {
-        ...row,
-        invoice: invoiceAt(row.invoice, at).invoice,
-        items: row.items.map((item) => ({ ...item, ...mappingOf(row.vendor, item) })),
-      },
-    ]
+    return [{ ...row, items: row.items.map((item) => ({ ...item, ...mappingOf(row.vendor, item) })) }]
   })
   const features = found.features.filter(({ created_at }) => created_at <= at)
   const catalog = indexed({ features, plans, rules: settingsOf(found.project[0]?.settings ?? null) })
@@ -80,11 +74,6 @@ export async function holderAt(
       : []),
     ...missingOfWalk(found),
     ...past.flatMap((one) => one.missing),
-    ...past.flatMap(({ row }) =>
-      row && !invoiceAt(row.invoice, at).isKnown
-        ? [`It is not known whether the last payment of ${row.id} had been refunded or charged back.`]
-        : [],
-    ),
     ...missingOfPlans(found),
     ...missingOfLinks(found, relinked, at),
     ...missingOfMoves(found, moved, known),
@@ -93,6 +82,14 @@ export async function holderAt(
     ...unknownFeatures(catalog, found.grants).map((key) => `The feature ${key} was deleted since.`),
   ]
   return { consumer, links: found.links, holder, catalog, missing: [...new Set(missing)] }
+}
+
+/** A subscription with its newest invoice as it was. */
+function withInvoiceOf({ row, missing }: Past, at: number): Past {
+  if (row === null) return { row, missing }
+  const { invoice, isKnown } = invoiceAt(row.invoice, at)
+  const unknown = `It is not known whether the last payment of ${row.id} had been refunded or charged back.`
+  return { row: { ...row, invoice }, missing: isKnown ? missing : [...missing, unknown] }
 }
 
 function nameOf(vendor: string, id: string | null): string {

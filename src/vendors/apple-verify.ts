@@ -1,7 +1,7 @@
 import { equalBytes, sha256Hex, utf8 } from '../lib/crypto'
 import { HOUR } from '../lib/time'
 import { environmentOf, type SignedText, signedIn, subjectOfNotification } from './apple-jws'
-import { type Certificate, isIssuedBy, keyOf, readCertificate } from './lib/certificates'
+import { type Certificate, isIssuedBy, readCertificate, verifyingKeyOf } from './lib/certificates'
 import { integer, type Json, number, text } from './lib/json'
 import { firstSecret, refused, utf8Text } from './lib/verify'
 import { TOLERANCE_MS } from './limits'
@@ -77,7 +77,7 @@ async function verifiedChain(certificates: readonly Uint8Array<ArrayBuffer>[]): 
     const all = [leaf, intermediate, root]
     const from = Math.max(...all.map((one) => one.from))
     const until = Math.min(...all.map((one) => one.until))
-    return { key: await keyOf(leaf), from, until }
+    return { key: await verifyingKeyOf(leaf), from, until }
   } catch {
     return null // Not certificates, or not with keys of this kind.
   }

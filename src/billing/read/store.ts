@@ -2,7 +2,7 @@ import { and, type Column, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, 
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { fitsPage, json, literals } from '../../db/sql'
-import type { Kind, ObjectKind, ShownKind } from '../../lib/billing-kinds'
+import type { ObjectKind, ShownKind } from '../../lib/billing-kinds'
 import { MONEY_ON_INVOICES } from '../../vendors/purchase'
 import {
   MAX_MEASURED,
@@ -64,21 +64,15 @@ const shown = {
   ).as('money'),
   default_method: sql<string | null>`${owner.candidates}->>'$[0].body.default_payment_method'`.as('default_method'),
 }
-/** Whether a row is another one of an object of this kind. */
-const isBeside = (of: ShownKind, row: typeof card | typeof owner | typeof money, kind: Kind, id: Column) =>
-  and(
-    eq(o.kind, of),
-    eq(row.project_id, o.project_id),
-    eq(row.kind, kind),
-    eq(row.vendor_id, id),
-    eq(row.vendor, o.vendor),
-  )
-const isItsCard = isBeside('payment_method', card, 'payment_card', o.vendor_id)
-const isItsOwner = isBeside('payment_method', owner, 'customer', o.customer)
-const isItsMoney = and(
-  isBeside('invoice', money, 'purchase', o.vendor_id),
-  sql`${o.vendor} IN (${literals(MONEY_ON_INVOICES)})`,
-)
+/** Whether a row is of the same vendor and project as an object, and has this id. */
+const isNamed = (row: typeof card | typeof owner | typeof money, id: Column) =>
+  and(eq(row.project_id, o.project_id), eq(row.vendor_id, id), eq(row.vendor, o.vendor))
+const isMethod = eq(o.kind, 'payment_method')
+const isItsCard = and(isMethod, eq(card.kind, 'payment_card'), isNamed(card, o.vendor_id))
+const isItsOwner = and(isMethod, eq(owner.kind, 'customer'), isNamed(owner, o.customer))
+// The condition is in the key: a purchase would find itself otherwise, one row more for each of a page.
+const isPaidFor = sql`${o.kind} = 'invoice' AND ${o.vendor} IN (${literals(MONEY_ON_INVOICES)})`
+const isItsMoney = and(sql`${money.kind} = iif(${isPaidFor}, 'purchase', NULL)`, isNamed(money, o.vendor_id))
 
 /** An object by its vendor's id. `vendor`: which one, where two vendors use the same id. */
 export type ObjectKey = { kind: ShownKind; id: string; vendor?: string | undefined }

@@ -70,13 +70,13 @@ export function readCertificate(bytes: Bytes): Certificate {
 /** Whether a certificate names another as its issuer, and is signed with its key. Whether that one may sign is not asked. @throws {RangeError} */
 export async function isIssuedBy(certificate: Certificate, issuer: Certificate): Promise<boolean> {
   if (!equalBytes(certificate.issuer, issuer.subject)) return false
-  const key = await keyOf(issuer)
+  const key = await verifyingKeyOf(issuer)
   const signature = joined(certificate.signature, HALF[issuer.curve])
   return crypto.subtle.verify({ name: 'ECDSA', hash: certificate.hash }, key, signature, certificate.signed)
 }
 
 /** The key of a certificate, to verify with. */
-export function keyOf({ key, curve }: Certificate): Promise<CryptoKey> {
+export function verifyingKeyOf({ key, curve }: Certificate): Promise<CryptoKey> {
   return crypto.subtle.importKey('spki', key, { name: 'ECDSA', namedCurve: curve }, false, ['verify'])
 }
 
