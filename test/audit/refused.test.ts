@@ -8,6 +8,7 @@ import {
   beforeEachCall,
   DIRECTORY,
   drain,
+  emptyTables,
   lossyQueue,
   mint,
   signedIn,
@@ -48,7 +49,9 @@ const changing = ROUTES.filter((route) => route.method !== 'GET' && ROWS[nameOf(
 const auditOf = (route: RouteEntry) => (ROWS[nameOf(route)] ?? PAGE_ROWS[nameOf(route)])?.audit
 
 let shared: Cast
+let seeded: Record<string, string>
 beforeAll(async () => {
+  seeded = await storedTables()
   shared = await newCast()
 })
 /** What needs something to have happened before has a world of its own. */
@@ -157,7 +160,9 @@ describe('a call that is refused for what is there changes nothing', () => {
     }
     const { status, text } = await beforeEachCall(read, meet)
     expect(status, text).toBe(ERRORS[fault as FaultName].status)
-    const tables = changed(before, await storedTables()).map((name) => name.split(' ')[1])
+    const after = await storedTables()
+    const tables = changed(before, after).map((name) => name.split(' ')[1])
+    await emptyTables(after, seeded)
     expect([...new Set(tables)].sort()).toEqual(LEFT[fault as FaultName] ?? [])
   })
 })

@@ -72,8 +72,7 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
     DELIVERIES: NO_QUEUE,
     SLOW_DELIVERIES: NO_QUEUE,
     WATCHERS: NO_QUEUE,
-    LIMIT_VENDOR: NO_LIMIT,
-    LIMIT_WEBHOOK_TESTS: NO_LIMIT,
+    ...OF_MANY_CALLS,
     ...bindings,
     ...spread,
     ...named(bindings),
@@ -84,8 +83,22 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
 /** A queue that loses its messages: the runner does not end while a real one has some on their way. */
 const NO_QUEUE = { send: async () => {}, sendBatch: async () => {} } as unknown as Queue<unknown>
 
-/** All tests ask the same hosts of vendors. */
 const NO_LIMIT = { limit: async () => ({ success: true }) } as unknown as RateLimit
+
+/**
+ * The limits that many calls have together: of a project, of everybody who calls the same host of a vendor. A test may make more of them
+ * in a minute, and each real limiter takes as long as a trip to the database. A test of one of them names its own.
+ */
+const OF_MANY_CALLS: Partial<Env> = {
+  LIMIT_PROJECT_READS: NO_LIMIT,
+  LIMIT_PROJECT_WRITES: NO_LIMIT,
+  LIMIT_PROJECT_COSTLY: NO_LIMIT,
+  LIMIT_CALLER_COSTLY: NO_LIMIT,
+  LIMIT_USER_COSTLY: NO_LIMIT,
+  LIMIT_REFRESH: NO_LIMIT,
+  LIMIT_VENDOR: NO_LIMIT,
+  LIMIT_WEBHOOK_TESTS: NO_LIMIT,
+}
 
 /** The bindings of single stores. */
 function named(bindings: Partial<Env>): Partial<Env> {

@@ -289,14 +289,8 @@ export async function placeOf({ person }: Stated): Promise<Place> {
   return { project, owner, token: secret }
 }
 
-/** To ask the limiters takes as long as the requests. */
-const NO_LIMITS = {
-  LIMIT_CREDENTIAL: NO_LIMIT,
-  LIMIT_PROJECT_WRITES: NO_LIMIT,
-  LIMIT_PROJECT_COSTLY: NO_LIMIT,
-  LIMIT_CALLER_COSTLY: NO_LIMIT,
-  LIMIT_USER_COSTLY: NO_LIMIT,
-}
+/** To ask the limiter takes as long as the request. */
+const NO_LIMITS = { LIMIT_CREDENTIAL: NO_LIMIT }
 
 /** Sends a request with a key, which is null for none. */
 export function sent(

@@ -5,14 +5,7 @@ import { callRoute, tokenFor } from '../routes/walk'
 import type { World } from '../routes/world'
 
 /** Lets as many reads through as are sent. */
-export const NO_LIMITS = {
-  LIMIT_CREDENTIAL: NO_LIMIT,
-  LIMIT_PROJECT_READS: NO_LIMIT,
-  LIMIT_PROJECT_COSTLY: NO_LIMIT,
-  LIMIT_CALLER_COSTLY: NO_LIMIT,
-  LIMIT_USER_COSTLY: NO_LIMIT,
-  LIMIT_PUBLIC: NO_LIMIT,
-}
+export const NO_LIMITS = { LIMIT_CREDENTIAL: NO_LIMIT, LIMIT_PUBLIC: NO_LIMIT }
 
 type Ask = (world: World, bindings: object) => Promise<Answer>
 
