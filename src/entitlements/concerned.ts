@@ -93,7 +93,10 @@ async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewS
     const consumers = concerned.slice(0, most)
     const refs = consumers.map((id) => ({ id }))
     const read = (extent: Extent) =>
-      batch(db, { ...factsOf(db, project_id, refs, { keys, ...extent }), refs: mappedPrices(db, project_id) })
+      batch(db, {
+        ...factsOf(db, project_id, refs, { keys, named: true, ...extent }),
+        refs: mappedPrices(db, project_id),
+      })
     const found = await read({})
     if (unlessTooMuch(() => factsIn(found, refs.length))) {
       const leftOut = most === 0 ? concerned.slice(0, 1) : []

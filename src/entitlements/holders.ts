@@ -19,7 +19,7 @@ import type { Extent, factsOf } from './read'
 import { reversalOf } from './reversal'
 
 /** A subscription or a purchase as it is read. */
-export type HoldingRow = Omit<ItemRow, 'item'> & { items: BoughtItem[] }
+export type HoldingRow = Omit<ItemRow, 'item' | 'leads'> & { items: BoughtItem[] }
 
 type Found = Results<ReturnType<typeof factsOf>>
 
@@ -96,14 +96,13 @@ export function holdingsIn(rows: readonly ItemRow[]): HoldingRow[] {
   return [...byName.values()].flatMap((own) => {
     const items = own.flatMap(({ item }) => {
       if (item === null) return []
-      const { mapped, returned, ...said } = item
+      const { mapped, returned, price = null, variant = null, product = null, quantity } = item
       const [plan_id, lasts, again] = mapped ?? [null, null, null]
-      return [{ ...said, plan_id, lasts, again, returned: returned ?? 0 }]
+      return [{ price, variant, product, quantity, plan_id, lasts, again, returned: returned ?? 0 }]
     })
-    // The refunds, the disputes and the invoice are with the first item.
-    const first = own.find(({ refunds, invoice }) => refunds !== null || invoice !== null) ?? own[0]
+    const first = own.find(({ leads }) => leads === 1)
     if (!first) return []
-    const { item: _, ...row } = first
+    const { item: _, leads: __, ...row } = first
     return [{ ...row, items }]
   })
 }

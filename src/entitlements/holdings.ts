@@ -48,6 +48,7 @@ export type HeldKind = (typeof KINDS_HELD)[number]
  * customer of two vendors, so the vendor is compared too.
  *
  * @param how.all also purchases of a project where no one-time payment gives anything
+ * @param how.named whether the vendor's ids of what each item is of are read
  * @param how.kinds by default both
  * @param how.at the time that is asked about, if it is not now (ISO 8601 UTC)
  */
@@ -55,12 +56,18 @@ export function holdingsOf(
   db: Db,
   projectId: string,
   list: SQL,
-  { all, kinds = KINDS_HELD, at = null }: { all: boolean; kinds?: readonly HeldKind[]; at?: string | null },
+  {
+    all,
+    named = true,
+    kinds = KINDS_HELD,
+    at = null,
+  }: { all: boolean; named?: boolean; kinds?: readonly HeldKind[]; at?: string | null },
 ) {
   const { from, id } = askedIn(projectId, list)
   const lasting = sql`EXISTS (SELECT 1 FROM ${planRefs} ${r} INDEXED BY plan_refs_lasting WHERE ${r.project_id} = ${projectId} AND ${r.lasts} IS NOT NULL)`
   const each = kinds.map((kind) => sql`SELECT ${kind} AS kind WHERE ${all || kind !== 'purchase' ? sql`1` : lasting}`)
   return itemsOf(db, projectId, {
+    named,
     before: sql`WITH kinds AS MATERIALIZED (${sql.join(each, sql` UNION ALL `)}),
       c AS MATERIALIZED (SELECT a.key AS place, ${id} AS id FROM ${from}),
       own AS MATERIALIZED (
@@ -86,6 +93,7 @@ export function holdingsOf(
 /** As {@link holdingsOf}, for one object of any consumer or of none. */
 export function holdingNamed(db: Db, projectId: string, { kind, id, vendor }: ObjectKey & { kind: HeldKind }) {
   return itemsOf(db, projectId, {
+    named: true,
     place: sql`0`,
     objects: sql`${billingObjects} ${b} WHERE ${b.project_id} = ${projectId} AND ${b.kind} = ${kind} AND ${b.vendor_id} = ${id}
       AND ${vendor === undefined ? sql`1` : sql`${b.vendor} = ${vendor}`} ORDER BY ${b.vendor} LIMIT 1`,
@@ -105,44 +113,45 @@ const SAID = [
   'paid_at',
 ]
 
+type ItemsAsked = { named: boolean; before?: SQL; place: SQL; objects: SQL; invoice?: SQL }
+
 /**
- * A row for each item of subscriptions and purchases, so that a limit bounds what a call reads. What an object says of itself is read once, not for
- * each item: its state can have 40 KB.
+ * A row for each item of subscriptions and purchases, so that a limit bounds what a call reads. What an object says of itself is with the
+ * first of its items alone: that, and an item's ids, can take 2 KB.
  *
+ * @param of.named whether the vendor's ids of what an item is of are read
  * @param of.objects the objects, with their order and their limit, as {@link b}
  * @param of.invoice the newest paid invoice of a subscription, as JSON
  */
-function itemsOf(
-  db: Db,
-  projectId: string,
-  { before, place, objects, invoice = sql`NULL` }: { before?: SQL; place: SQL; objects: SQL; invoice?: SQL },
-) {
+function itemsOf(db: Db, projectId: string, { named, before, place, objects, invoice = sql`NULL` }: ItemsAsked) {
   const mapped = sql`coalesce(${mappingOfPart(projectId, 'price')}, ${mappingOfPart(projectId, 'variant')}, ${mappingOfPart(projectId, 'product')})`
-  const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object('price', i.value->>'price', 'variant', i.value->>'variant',
-    'product', i.value->>'product', 'quantity', i.value->'quantity', 'returned', i.value->'quantity_returned', 'mapped', json(${mapped})) END`
-  // With its refunds and disputes, a purchase is read once; so is a subscription with its newest invoice.
-  const first = (name: string) => json<Json[] | null>(sql`iif(coalesce(i.key, 0) = 0, ${sql.raw(`o.${name}`)}, NULL)`)
+  const ids = sql`'price', i.value->>'price', 'variant', i.value->>'variant', 'product', i.value->>'product',`
+  const item = sql`CASE WHEN i.key IS NOT NULL THEN json_object(${named ? ids : sql``} 'quantity', i.value->'quantity',
+    'returned', i.value->'quantity_returned', 'mapped', json(${mapped})) END`
+  const leads = sql<number>`coalesce(i.key, 0) = 0`
+  const first = <T>(name: string) => sql<T>`iif(${leads}, ${sql.raw(`o.${name}`)}, NULL)`
   const shown = {
     place: sql<number>`o.place`,
     kind: sql<HeldKind>`o.kind`,
     vendor: o.vendor,
     id: o.vendor_id,
-    customer: o.customer,
-    status: o.status,
-    ambiguous: o.ambiguous,
-    past_due_period: o.past_due_period,
-    past_due_since: o.past_due_since,
-    event_id: sql<string>`o.event_id`,
-    livemode: sql<number | null>`o.livemode`,
-    period_start: sql<string | null>`o.current_period_start`,
-    period_end: sql<string | null>`o.current_period_end`,
-    cancel_at: sql<string | null>`o.cancel_at`,
-    cancel_at_period_end: sql<number | null>`o.cancel_at_period_end`,
-    updated_at: sql<string | null>`o.updated_at`,
-    paid_at: sql<string | null>`o.paid_at`,
-    refunds: first('refunds'),
-    disputes: first('disputes'),
-    invoice: json<PaidInvoice | null>(sql`iif(coalesce(i.key, 0) = 0, o.invoice, NULL)`),
+    leads,
+    customer: first<string | null>('customer'),
+    status: first<string>('status'),
+    ambiguous: first<boolean>('ambiguous').mapWith(o.ambiguous),
+    past_due_period: first<string | null>('past_due_period'),
+    past_due_since: first<string | null>('past_due_since'),
+    event_id: first<string>('event_id'),
+    livemode: first<number | null>('livemode'),
+    period_start: first<string | null>('current_period_start'),
+    period_end: first<string | null>('current_period_end'),
+    cancel_at: first<string | null>('cancel_at'),
+    cancel_at_period_end: first<number | null>('cancel_at_period_end'),
+    updated_at: first<string | null>('updated_at'),
+    paid_at: first<string | null>('paid_at'),
+    refunds: json<Json[] | null>(first('refunds')),
+    disputes: json<Json[] | null>(first('disputes')),
+    invoice: json<PaidInvoice | null>(first('invoice')),
     item: json<ReadItem | null>(item),
   }
   return raw(
@@ -158,7 +167,8 @@ function itemsOf(
 }
 
 /** An item as it is read. `returned`: how many of it came back. `mapped`: its plan, how long that lasts, and what a second payment does. */
-type ReadItem = Pick<Item, 'price' | 'variant' | 'product' | 'quantity'> & {
+type ReadItem = Partial<Pick<Item, 'price' | 'variant' | 'product'>> & {
+  quantity: number | null
   returned: number | null
   mapped: [plan_id: string, lasts: string | null, again: Again | null] | null
 }

@@ -28,6 +28,8 @@ export type FeaturesAsked = Extent & {
   keys: readonly string[] | null
   /** Whether purchases are read also if no plan says how long a one-time payment lasts, so that they give nothing. */
   explained?: boolean | undefined
+  /** Whether the vendor's ids of what each item is of are read: an explanation shows them, and a preview looks up what they will be mapped to. */
+  named?: boolean
 }
 
 /**
@@ -46,11 +48,11 @@ export function factsOfId(db: Db, projectId: string, id: SQL, asked: FeaturesAsk
 }
 
 function factsOfList(db: Db, projectId: string, list: SQL, asked: FeaturesAsked) {
-  const { keys } = asked
+  const { keys, explained = false, named = explained } = asked
   return {
     project: settingsNow(db, projectId),
     who: whoIs(db, projectId, list),
-    holdings: holdingsOf(db, projectId, list, { all: asked.explained === true }),
+    holdings: holdingsOf(db, projectId, list, { all: explained, named }),
     grants: grantsOf(db, projectId, list, { whole: asked.plans !== undefined }),
     features: keys === null ? listFeatures(db, projectId) : featuresAmong(db, projectId, keys),
     plans: plansOf(db, projectId, asked),

@@ -6,9 +6,15 @@ import {
   MAX_PLANS,
   MAX_REVISION_BYTES,
 } from '../../src/catalog/limits'
-import { MAX_EXPLANATION_BYTES, MAX_PREVIEW_WORK, MAX_SMALL_PLAN } from '../../src/entitlements/limits'
+import {
+  MAX_EXPLANATION_BYTES,
+  MAX_PREVIEW_WORK,
+  MAX_SMALL_PLAN,
+  MAX_SUBSCRIPTION_ITEMS,
+} from '../../src/entitlements/limits'
 import { ANSWER_CHUNK, MAX_SMALL_BYTES } from '../../src/http/limits'
 import { HOUR, iso } from '../../src/lib/time'
+import { MAX_KEPT_WORD_BYTES, MAX_SUBSCRIPTION_ITEMS_KEPT } from '../../src/vendors/limits'
 import { stopClock } from '../clock'
 import { begin, NO_LIMIT, STORE, tamperedD1 } from '../harness'
 import { type EntitlementWorld, entitlementWorld } from './world'
@@ -237,6 +243,35 @@ describe('what all plans of a project give', () => {
     expect(await status(1_001)).toBe(409)
     expect(await status(1_000)).toBe(200)
     expect(await status(999)).toBe(200)
+  })
+})
+
+describe('subscriptions with as many items as one call looks at', () => {
+  it('are read without the ids that a check does not show, however long a vendor makes them', async () => {
+    await insertConsumers(1)
+    const [each, most] = [MAX_SUBSCRIPTION_ITEMS_KEPT, MAX_SUBSCRIPTION_ITEMS]
+    const long = (name: string) => `'${name}', hex(zeroblob(${MAX_KEPT_WORD_BYTES / 2 - 1}))`
+    await STORE.batch(
+      [
+        `INSERT INTO customer_links (project_id, customer, vendor, pinned) VALUES (?1, 'cus_1', 'stripe', '${idOf('csm', 1)}')`,
+        `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
+          ${NUMBERS(most / each)} SELECT ?1, 'subscription', 'sub_' || v, 'stripe', 'cus_1', 'active', 1, json_array(json_object(
+            'event_id', 'evt', 'body', json_object('livemode', json('true'), 'items', (${NUMBERS(each)} SELECT
+              json_group_array(json_object(${long('price')}, ${long('variant')}, ${long('product')}, 'quantity', 1)) FROM n)))) FROM n`,
+      ].map((sql) => STORE.prepare(sql).bind(world.project)),
+    )
+    const { bindings, count } = measuredD1()
+    expect((await world.check([idOf('csm', 1)], ['f1'], { bindings })).status).toBe(200)
+    // Of each item: its subscription's id, its quantity, and what it is mapped to.
+    expect(count.bytes).toBeGreaterThan(most * 100)
+    expect(count.bytes).toBeLessThan(most * 600)
+    // One more is too many.
+    await STORE.prepare(
+      `UPDATE billing_objects SET candidates = json_insert(candidates, '$[0].body.items[#]', json('{"quantity":1}')) WHERE vendor_id = 'sub_1' AND project_id = ?`,
+    )
+      .bind(world.project)
+      .run()
+    expect((await world.check([idOf('csm', 1)], ['f1'])).status).toBe(413)
   })
 })
 
