@@ -21,7 +21,7 @@ const WRONG_KEY = `The encryption keys in .dev.vars do not open the signing secr
 Restore the .dev.vars that sealed them, or delete that folder to start with an empty database.`
 
 await run(async () => {
-  const port = readPort()
+  const { port, idp } = readAsked()
   const url = `http://localhost:${port}`
   await refuseSecond()
   if (await answers(port)) {
@@ -29,21 +29,39 @@ await run(async () => {
   }
   await prepareLocal()
   console.log('Starting …')
-  serve(port, url)
+  serve(port, url, idp ? await startIdp(port, url) : null)
 })
 
-function readPort(): number {
+function readAsked(): { port: number; idp: boolean } {
   const { values } = readFlags({
-    usage: 'npm start [-- --port N]',
+    usage: 'npm start [-- [--port N] [--idp]]',
     about: `Serves the API and its console on this machine until Ctrl-C. Data is kept in ${STATE_ROOT}/state.`,
-    flags: { port: { type: 'string', takes: 'N', help: 'the port to listen on', default: String(PORT) } },
+    flags: {
+      port: { type: 'string', takes: 'N', help: 'the port to listen on', default: String(PORT) },
+      idp: {
+        type: 'boolean',
+        help: 'also run an identity provider with two people, to try single sign-on; on the next port',
+      },
+    },
     notes:
       'Environment variables: LOCAL_RATE_LIMIT=N sets every rate limit to N a minute. STORES=N serves at\nleast N stores. LOCAL_STATE_DIR=FOLDER keeps the data in another folder, to run a second server of this checkout.',
   })
   const port = Number(values.port)
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     fail(`--port must be a number from 1 to 65535, not ${values.port}`)
-  return port
+  return { port, idp: values.idp === true }
+}
+
+/** Starts the identity provider on the next port, where its address stays the same each time. */
+async function startIdp(port: number, url: string): Promise<string> {
+  const { startProvider } = await import('./idp/provider.ts')
+  return startProvider(url, port + 1).catch((error: NodeJS.ErrnoException) =>
+    fail(
+      error.code === 'EADDRINUSE'
+        ? `Port ${port + 1} is in use by another program. The identity provider needs it: choose another --port.`
+        : String(error),
+    ),
+  )
 }
 
 /** Two servers cannot share one database. */
@@ -56,9 +74,9 @@ async function refuseSecond(): Promise<void> {
   }
 }
 
-function serve(port: number, url: string): void {
+function serve(port: number, url: string, idp: string | null): void {
   startSignInLog()
-  const child = startWrangler(port)
+  const child = startWrangler(port, idp)
   const group = child.pid
   if (group === undefined) fail('Could not start wrangler.')
   writeLocal('server.json', { pid: process.pid, group, url } satisfies Running)
@@ -95,7 +113,7 @@ function serve(port: number, url: string): void {
       ready = true
       await triggerScheduled(url)
       setInterval(() => void triggerScheduled(url), MINUTE)
-      console.log(welcome(url))
+      console.log(welcome(url, idp))
     },
     (error: Error) => {
       console.error(early.slice(-40).join('\n'))
@@ -107,9 +125,9 @@ function serve(port: number, url: string): void {
 }
 
 /** Runs wrangler in a process group of its own, which ends with this process. */
-function startWrangler(port: number) {
+function startWrangler(port: number, idp: string | null) {
   const listening = ['--port', String(port), '--ip', '127.0.0.1', '--inspector-port', '0']
-  const args = ['dev', ...localConfig(asked), ...listening, '--persist-to', STATE_DIR]
+  const args = ['dev', ...localConfig({ ...asked, idp: idp ?? undefined }), ...listening, '--persist-to', STATE_DIR]
   const flags = ['--var', 'SIGN_IN_DELIVERY:log', '--var', 'SIGN_UP:open', '--show-interactive-dev-session=false']
   return spawn(
     process.execPath,

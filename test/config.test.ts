@@ -3,6 +3,7 @@ import benchLock from '../bench/package-lock.json?raw'
 import lock from '../package-lock.json?raw'
 import { closedBesideDomain, storesIn, withIds, withStores } from '../scripts/lib/stores-config'
 import config from '../wrangler.toml?raw'
+import { SOURCES } from './sources'
 
 /** A package in a lock file. `resolved`: where it comes from. .npmrc leaves it out for the registry that npm is set to. */
 type Locked = { link?: boolean; integrity?: string; resolved?: string }
@@ -15,6 +16,12 @@ it('bounds how many batches of each queue are handled at once', () => {
 
 it('meets hosts of its own zone from outside, where customers choose what is fetched', () => {
   expect(config).toMatch(/^compatibility_flags = \[[^\]]*"global_fetch_strictly_public"/m)
+})
+
+it('knows nothing of the identity provider that npm start -- --idp runs', () => {
+  expect(config).toMatch(/^main = "src\/index.ts"$/m)
+  expect(SOURCES.filter(({ code }) => /LOCAL_IDP|idp\.example\.com/.test(code)).map(({ path }) => path)).toEqual([])
+  expect(SOURCES.flatMap(({ imports }) => imports.filter(({ target }) => target.includes('idp')))).toEqual([])
 })
 
 it('has no addresses for versions that are not deployed, and a bound of CPU time', () => {

@@ -4,10 +4,10 @@ import { LOCAL_DIR, ROOT } from './paths.ts'
 import { boundStores, withStores } from './stores-config.ts'
 
 /**
- * What is particular to a local server, as the environment has it: a number for every rate limit, how many stores, and, in
- * tests, the address of a server that stands for all hosts outside.
+ * What is particular to a local server: a number for every rate limit, how many stores, the address of the local identity provider, and,
+ * in tests, the address of a server that stands for all hosts outside.
  */
-export type Local = { rateLimit?: string | undefined; stores?: string | undefined; outside?: string | undefined }
+export type Local = Partial<Record<'rateLimit' | 'stores' | 'idp' | 'outside', string | undefined>>
 
 /** What the environment asks for. */
 export const asked: Local = {
@@ -17,13 +17,13 @@ export const asked: Local = {
 }
 
 /** The configuration of this checkout for a local server. @throws if a number is not a whole number */
-export function localText({ rateLimit, stores, outside }: Local): string {
+export function localText({ rateLimit, stores, idp, outside }: Local): string {
   const tracked = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
   const limit = numberIn('LOCAL_RATE_LIMIT', rateLimit)
   const count = numberIn('STORES', stores) ?? 1
   const bound = boundStores(tracked)
   const further = Array.from({ length: count }, (_, number) => number).filter((number) => !bound.includes(number))
-  const text = withOutside(withStores(tracked, further), outside)
+  const text = behind(withStores(tracked, further), { idp, outside })
   return limit === null ? text : text.replaceAll(/limit = \d+, period = 60/g, `limit = ${limit}, period = 60`)
 }
 
@@ -53,12 +53,14 @@ export function localConfig(local: Local, folder = LOCAL_DIR): string[] {
   return ['--config', path, '--env-file', join(ROOT, '.dev.vars')]
 }
 
-/** The Worker behind a module that leads its fetches to another server. Only the tests have that module. */
-function withOutside(text: string, address: string | undefined): string {
-  if (!address) return text
-  return text
-    .replace('main = "src/index.ts"', 'main = "test/outside/entry.ts"')
-    .replace('[vars]\n', `[vars]\nOUTSIDE = ${JSON.stringify(address)}\n`)
+/** The Worker behind a module that leads its fetches elsewhere. */
+function behind(text: string, { idp, outside }: Local): string {
+  const lead = (entry: string, name: string, address: string) =>
+    text
+      .replace('main = "src/index.ts"', `main = ${JSON.stringify(entry)}`)
+      .replace('[vars]\n', `[vars]\n${name} = ${JSON.stringify(address)}\n`)
+  if (outside) return lead('test/outside/entry.ts', 'OUTSIDE', outside)
+  return idp ? lead('scripts/idp/entry.ts', 'LOCAL_IDP', idp) : text
 }
 
 function numberIn(name: string, text: string | undefined): number | null {

@@ -13,9 +13,18 @@ const READY_WITHIN = 300 * SECOND
 /** How much of the server's latest output is kept, in characters. */
 const KEPT = 200_000
 
-/** Runs npm start on a port and waits until it is ready. @throws with its output, if it does not become ready */
-export async function startServer(port: number, env: Record<string, string> = {}): Promise<Server> {
-  const child = spawn('npm', ['start', '--', '--port', String(port)], {
+/**
+ * Runs npm start on a port and waits until it is ready.
+ *
+ * @param flags further ones
+ * @throws with its output, if it does not become ready
+ */
+export async function startServer(
+  port: number,
+  env: Record<string, string> = {},
+  flags: string[] = [],
+): Promise<Server> {
+  const child = spawn('npm', ['start', '--', '--port', String(port), ...flags], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

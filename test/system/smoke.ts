@@ -44,6 +44,7 @@ const { isAlive } = await import('../../scripts/lib/running.ts')
 const { freePort, killServer, portFree, startServer } = await import('./server.ts')
 const { sleep } = await import('../../scripts/lib/terminal.ts')
 const { tryGeneratedTypes, tryPackedClient } = await import('./try-client.ts')
+const { tryIdp } = await import('./try-idp.ts')
 const { tryListen } = await import('./try-listen.ts')
 const { tryMirror } = await import('./try-mirror.ts')
 
@@ -179,8 +180,11 @@ async function tryEnds(): Promise<void> {
   })
   await test('SIGTERM stops everything', async () => stopped('SIGTERM', true))
   await test('a restart keeps the data: the same folder is recognized', async () => {
-    server = await startServer(port)
+    server = await startServer(port, {}, ['--idp'])
     if (!mustPass(await send('stripe')).includes('4 were duplicates')) throw new Error('the events were not recognized')
+  })
+  await test('npm start -- --idp: customers sign in at the local identity provider', async () => {
+    console.log(`  ${await tryIdp(url)}`)
   })
   await test('SIGKILL of the script leaves no process and no open port behind', async () => stopped('SIGKILL', false))
   await test('events that were open when everything was killed are finished after a restart', async () => {
