@@ -86,8 +86,7 @@ async function readPublicOrigin(): Promise<string> {
 for vendors would be only paths. State the address of the deployment, without a path. With a domain of your own:
 npm run deploy -- --public-origin https://api.your-domain.example. Without one, it is https://${NAME}.SUBDOMAIN.workers.dev,
 with the subdomain of your account.`
-  if (!dry) fail(what)
-  console.log(`\nA real run would stop here. ${what}`)
+  stopHere(what)
   return '<the address of the deployment>'
 }
 
@@ -106,8 +105,14 @@ function readEmailFrom(): string {
   if (address.endsWith('@example.com')) {
     const what = `Sign-in would not work: Cloudflare cannot send codes from ${address}. Use an address of a domain that is
 onboarded to Email Sending: npm run deploy -- --email-from sign-in@your-domain.example`
-    if (!dry) fail(what)
-    console.log(`\nA real run would stop here. ${what}`)
+    stopHere(what)
   }
   return address
+}
+
+/** Ends the run. A dry run goes on, to show the rest, and ends with an error too. */
+function stopHere(what: string): void {
+  if (!dry) fail(what)
+  console.log(`\nA real run would stop here. ${what}`)
+  process.exitCode = 1
 }

@@ -225,7 +225,8 @@ async function tryCopies(): Promise<void> {
     )
   })
   await test('npm run deploy -- --dry-run shows every command', async () => {
-    const said = mustPass(await npm(['run', 'deploy', '--', '--dry-run']))
+    const { code, said } = await npm(['run', 'deploy', '--', '--dry-run'])
+    if (code !== 1) throw new Error(`it ended with ${code}, although a real run would stop`)
     for (const command of [
       'queues create',
       'd1 create',
@@ -236,7 +237,8 @@ async function tryCopies(): Promise<void> {
       if (!said.includes(command)) throw new Error(`it did not print ${command}`)
     }
     const origin = 'https://api.example.org'
-    const stated = mustPass(await npm(['run', 'deploy', '--', '--dry-run', '--public-origin', `${origin}/`]))
+    const from = ['--email-from', 'sign-in@example.org']
+    const stated = mustPass(await npm(['run', 'deploy', '--', '--dry-run', '--public-origin', `${origin}/`, ...from]))
     if (!stated.includes(`PUBLIC_ORIGIN ${origin}\n`)) throw new Error('it did not write the public origin')
   })
   // The copy has two stores by now.
