@@ -9,18 +9,21 @@ import { settingsOf } from '../tenancy/settings'
 import { type Catalog, type ConsumerFacts, type Item, indexed, type PlanFact, refsIn } from './facts'
 import { asOf, type Past } from './history'
 import { holdingsAs, holdingsIn, requireDerivable, tooMuch } from './holders'
-import { MAX_AUDIT_WALKED, MAX_DAYS_BACK, MAX_HISTORY, MAX_SOURCES } from './limits'
+import { MAX_AUDIT_WALKED, MAX_DAYS_FROM_NOW, MAX_HISTORY, MAX_SOURCES } from './limits'
 import { holdingEventsOf, knownBefore, linkEventsOf, linkedSince, pastOf } from './past'
 import { invoiceAt } from './reversal'
 
 type Found = Results<ReturnType<typeof pastOf>>
 
-/** The time that a caller asks about (ms). @throws {Fault} `validation_failed` for one that cannot be asked about */
+/** The time that a caller asks about (ms), before or after now. @throws {Fault} `validation_failed` for one that cannot be asked about */
 export function timeAsked(text: string, now: number): number {
   const at = Date.parse(text)
-  if (at <= now && at >= now - MAX_DAYS_BACK * DAY) return at
-  throw invalidField('/at', 'out_of_range', `must not be in the future, nor more than ${MAX_DAYS_BACK} days ago`)
+  if (Math.abs(at - now) <= MAX_DAYS_FROM_NOW * DAY) return at
+  throw invalidField('/at', 'out_of_range', `must be at most ${MAX_DAYS_FROM_NOW} days ago, or as many ahead`)
 }
+
+/** What is not known of a time ahead. The answer is what holds then if nothing happens: periods, trials and grants have ended. */
+export const NOT_KNOWN_AHEAD = ['What happens until then: events, grants, and changes of plans and settings.']
 
 /**
  * What a consumer had at a time, as far as it is known: the events, grants and revisions of plans that there were.

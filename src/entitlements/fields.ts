@@ -6,7 +6,7 @@ import { EXTERNAL, NAMES_CONSUMER } from '../consumers/ref'
 import { flagOrFalse, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { MAX_KEY } from '../lib/catalog-key'
-import { DEFAULT_TTL_S, MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_BACK, MAX_TTL_S, MIN_TTL_S } from './limits'
+import { DEFAULT_TTL_S, MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_FROM_NOW, MAX_TTL_S, MIN_TTL_S } from './limits'
 import { REASONS } from './resolve'
 
 const ReasonName = named('EntitlementReason', z.enum(REASONS))
@@ -115,7 +115,7 @@ export const EntitlementsQuery = z.strictObject({
     .datetime({ offset: true })
     .optional()
     .describe(
-      `What we would have answered then: a time that is not in the future, at most ${MAX_DAYS_BACK} days ago. The response then has \`exact\` and \`missing\`.`,
+      `A time up to ${MAX_DAYS_FROM_NOW} days ago: what we would have answered then. Or as far ahead: what holds then if nothing happens until then. The response has \`exact\` and \`missing\`.`,
     ),
 })
 

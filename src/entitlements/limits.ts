@@ -37,8 +37,8 @@ export const MAX_EXPLAINED = 20_000
 /** Characters of what explains all features of a consumer, as JSON. */
 export const MAX_EXPLANATION_BYTES = 1024 * 1024
 
-/** How far back one can ask what a consumer was allowed to do (days). */
-export const MAX_DAYS_BACK = 400
+/** How far back one can ask what a consumer was allowed to do, and how far ahead what it will be (days). */
+export const MAX_DAYS_FROM_NOW = 400
 
 /** Events of its subscriptions that are looked at for that. */
 export const MAX_HISTORY = 1_000

@@ -17,7 +17,7 @@ import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { answerFacts, bytesOfValues } from './answer'
-import { holderAt, timeAsked } from './at'
+import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from './at'
 import { explainAll, presentAsked } from './explain'
 import { CheckBody, CheckedEntitlements, EntitlementsQuery, EntitlementsShown } from './fields'
 import { factsIn } from './holders'
@@ -63,7 +63,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     id: 'getEntitlements',
     summary: 'Get all entitlements of a consumer',
     description:
-      'Every feature of the catalog. With `explain=true`, everything that could give it, down to the recorded events. With `at`, as it was then.',
+      'Every feature of the catalog. With `explain=true`, everything that could give it, down to the recorded events. With `at`, as it was then, or as it will be.',
     tag,
     policy: { ...policy, costly: ['explain', 'at'] },
     headers: { 'If-None-Match': 'An `ETag` of an earlier response. If nothing but the time has changed: 304.' },
@@ -84,9 +84,12 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
       consumer: findConsumer(db, project, ref),
       links: customersOf(db, project, ref),
     })
-    const make = (found: Results<ReturnType<typeof facts>>) => shown(c, hadNow(found), explained)
-    if (at === undefined) return answerFacts(c, facts, make, explained ? MAX_EXPLANATION_BYTES : 0)
-    return sendInRoom(c, MAX_CATALOG_BYTES, async () => shown(c, await hadAt(c, ref, at), explained).send())
+    const asked = at === undefined ? undefined : timeAsked(at, c.get('rt').now)
+    const ahead = asked !== undefined && asked > c.get('rt').now ? asked : undefined
+    const make = (found: Results<ReturnType<typeof facts>>) => shown(c, hadNow(found, ahead), explained)
+    if (asked === undefined || ahead !== undefined)
+      return answerFacts(c, facts, make, explained ? MAX_EXPLANATION_BYTES : 0)
+    return sendInRoom(c, MAX_CATALOG_BYTES, async () => shown(c, await hadAt(c, ref, asked), explained).send())
   },
 )
 
@@ -120,20 +123,26 @@ function shown(c: Answering200, { id, links, holder, catalog, now, missing }: Ha
   return { bytes: bytesOfValues(Object.values(features).map(({ value }) => value)), send }
 }
 
-/** What a consumer has now. @throws {Fault} `not_found`, `consumer_merged` */
-function hadNow(found: Results<ReturnType<typeof factsOf> & ConsumerRead>) {
+/** What a consumer has now, or at a time ahead if nothing happens until then. @throws {Fault} `not_found`, `consumer_merged` */
+function hadNow(found: Results<ReturnType<typeof factsOf> & ConsumerRead>, ahead: number | undefined) {
   const { id } = requireConsumer(found.consumer)
   const { now, catalog, holders } = factsIn(found, 1)
   const [holder = { id, state: null, subscriptions: [], purchases: [], grants: [] }] = holders
-  return { id, links: found.links, holder, catalog, now, missing: undefined }
+  return {
+    id,
+    links: found.links,
+    holder,
+    catalog,
+    now: ahead ?? now,
+    missing: ahead === undefined ? undefined : NOT_KNOWN_AHEAD,
+  }
 }
 
 type ConsumerRead = { consumer: ReturnType<typeof findConsumer>; links: ReturnType<typeof customersOf> }
 
-/** What a consumer had at a time. @throws {Fault} `validation_failed` for a time that cannot be asked about */
-async function hadAt(c: Context<HttpEnv>, ref: ConsumerRef, time: string) {
+/** What a consumer had at a time. @throws {Fault} `not_found`, `consumer_merged` */
+async function hadAt(c: Context<HttpEnv>, ref: ConsumerRef, at: number) {
   const { db, now, settings } = c.get('rt')
-  const at = timeAsked(time, now)
   const keptSince = now - Math.min(settings.recordRetentionDays, settings.auditRetentionDays) * DAY
   const named = { project_id: projectOf(c.get('actor')), ref }
   const past = await holderAt({ db, ask: (queries) => read(c, queries), keptSince }, named, at)

@@ -99,7 +99,7 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
     erasure: findErasure(db, project, ref),
     merged: listMerged(db, project, ref),
     given: listGrants(db, project, ref, { before: null, take: GRANTS + 1 }),
-    ...factsOf(db, project, [ref], { keys: null, ...extent }),
+    ...factsOf(db, project, [ref], { keys: null, named: true, ...extent }),
   }))
   const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })

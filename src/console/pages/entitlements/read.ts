@@ -1,7 +1,7 @@
 import { listFeatures } from '../../../catalog/features'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
-import { holderAt, timeAsked } from '../../../entitlements/at'
+import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from '../../../entitlements/at'
 import { explainAll } from '../../../entitlements/explain'
 import type { ConsumerFacts, IndexedCatalog } from '../../../entitlements/facts'
 import { factsIn } from '../../../entitlements/holders'
@@ -26,29 +26,40 @@ export type Entitlements = {
   plans: ReadonlyMap<string, string>
   /** What the consumer pays for and no plan has. */
   items: Source[]
-  /** Of an earlier time: what is not known of it, in words. */
+  /** Of another time: what is not known of it, in words. */
   missing: readonly string[] | null
 }
 
-/** What `factsOf` read about one consumer, decided; null if the consumer has too much for one answer. */
-export function entitlementsIn(found: Found): Entitlements | null {
+/**
+ * What `factsOf` read about one consumer, decided; null if the consumer has too much for one answer.
+ *
+ * @param ahead the time that it is decided for, if not for now (ms)
+ */
+export function entitlementsIn(found: Found, ahead?: number): Entitlements | null {
   const facts = unlessTooMuch(() => factsIn(found, 1))
   if (facts === null) return null
-  const { now, catalog, holders } = facts
+  const { catalog, holders } = facts
+  const now = ahead ?? facts.now
   const [holder = { state: null, subscriptions: [], purchases: [], grants: [] }] = holders
   const answer = unlessTooMuch(() => decided(found.features, holder, catalog, now))
-  return answer && { now, ...answer, missing: null }
+  return answer && { now, ...answer, missing: ahead === undefined ? null : NOT_KNOWN_AHEAD }
 }
 
 /**
- * What a consumer could do at an earlier time.
+ * What a consumer could do at an earlier time, or will be able to do at a later one.
  *
+ * @param found what `factsOf` read about it
  * @throws {Fault} `validation_failed` for a time that cannot be asked about
  */
-export async function readEntitlementsAt(c: Visit, ref: ConsumerRef, text: string): Promise<Entitlements> {
+export async function readEntitlementsAt(
+  c: Visit,
+  { ref, found }: { ref: ConsumerRef; found: Found },
+  text: string,
+): Promise<Entitlements | null> {
   const { db, now, settings } = c.get('rt')
-  const project = projectOf(c.get('actor'))
   const at = timeAsked(text, now)
+  if (at > now) return entitlementsIn(found, at)
+  const project = projectOf(c.get('actor'))
   const keptSince = now - Math.min(settings.recordRetentionDays, settings.auditRetentionDays) * DAY
   const named = { project_id: project, ref }
   const past = await holderAt({ db, ask: (asked) => batch(db, asked), keptSince }, named, at)

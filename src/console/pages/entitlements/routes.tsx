@@ -22,7 +22,7 @@ import { grantsPage, whatOf } from './grants'
 import { entitlementsIn, readEntitlementsAt } from './read'
 import { entitlementsPage } from './section'
 
-/** What a consumer may do, or could do at an earlier time: all features. */
+/** What a consumer may do, or could do at another time: all features. */
 export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:read', { costly: true }), async (c) => {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
@@ -34,7 +34,7 @@ export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:
   const row = requireFound(found.rows, 'Consumer')
   const at = c.req.query('at') ?? ''
   try {
-    const of = at === '' ? entitlementsIn(found) : await readEntitlementsAt(c, { id: row.id }, utc(at))
+    const of = at === '' ? entitlementsIn(found) : await readEntitlementsAt(c, { ref: { id: row.id }, found }, utc(at))
     return entitlementsPage(c, row, { of, at })
   } catch (error) {
     return entitlementsPage(c, row, { of: entitlementsIn(found), at }, refusalOf(error))

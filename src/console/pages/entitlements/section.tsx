@@ -2,7 +2,7 @@ import { MAX_FEATURES } from '../../../catalog/limits'
 import type { Consumer } from '../../../consumers/read'
 import { EXTERNAL } from '../../../consumers/ref'
 import type { Grant } from '../../../entitlements/grants'
-import { MAX_DAYS_BACK, MAX_SOURCES } from '../../../entitlements/limits'
+import { MAX_DAYS_FROM_NOW, MAX_SOURCES } from '../../../entitlements/limits'
 import { can, pathsOf, type Visit } from '../../page'
 import { type Refusal, UNSENT } from '../../refusal'
 import { Field } from '../../ui/controls'
@@ -29,9 +29,7 @@ export function EntitlementsSection({ c, consumer, of }: Props) {
       <Shown c={c} consumer={consumer} of={of} most={FEATURES} />
       {of !== null && of.all.length > 0 && (
         <p>
-          <a href={path}>
-            {of.all.length > FEATURES ? `All ${plural(of.all.length, 'feature')}` : 'At an earlier time'}
-          </a>
+          <a href={path}>{of.all.length > FEATURES ? `All ${plural(of.all.length, 'feature')}` : 'At another time'}</a>
         </p>
       )}
     </>
@@ -114,25 +112,32 @@ export function entitlementsPage(
       <form method="get" action={`${path}/entitlements`} class="form at">
         <Field
           name="at"
-          label="At an earlier time (UTC)"
+          label="At another time (UTC)"
           type="datetime-local"
           value={at}
-          hint={`Up to ${MAX_DAYS_BACK} days ago. Leave it empty for now.`}
+          hint={`Up to ${MAX_DAYS_FROM_NOW} days ago or ahead. Leave it empty for now.`}
           mistakes={mistakes}
         />
         <div class="actions">
           <button type="submit">Show</button>
         </div>
       </form>
-      <Missing of={of?.missing ?? null} />
+      <Missing of={of?.missing ?? null} ahead={of !== null && of.now > c.get('rt').now} />
       <Shown c={c} consumer={row} of={of} most={MAX_FEATURES} />
     </>,
   )
 }
 
-/** What is not known of an earlier time. Renders nothing for now. */
-function Missing({ of }: { of: readonly string[] | null }) {
+/** What is not known of another time. Renders nothing for now. */
+function Missing({ of, ahead }: { of: readonly string[] | null; ahead: boolean }) {
   if (of === null) return null
+  if (ahead) {
+    return (
+      <p class="notice">
+        This is what holds then if nothing happens until then: no event, no grant, no change of a plan or setting.
+      </p>
+    )
+  }
   if (of.length === 0) return <p class="notice">This is exactly what the answer was at that time.</p>
   return (
     <div class="warning" role="note">
