@@ -42,8 +42,8 @@ other one give --connection and --signing-secret; with --token and --project too
 
 Shopify says in a header what happened, not in the body: a file is sent under the topic in its name, orders-paid.json (or
 orders-paid.2.json) as orders/paid. Adyen signs each item inside the body, so the script adds the signatures to the file
-before it sends it. Braintree is not supported, because it sends forms, not JSON. Apple is not,
-because it signs with a key of its own.`,
+before it sends it. Braintree is not supported, because it sends forms, not JSON. Apple and PayPal are not,
+because they sign with keys of their own.`,
 } as const
 const CONCURRENCY = 8
 
@@ -86,6 +86,7 @@ function readArgs() {
   if (vendor === 'braintree') fail('Braintree sends forms, signed inside: there is no *.json to send.')
   if (vendor === 'apple')
     fail('Only Apple can sign its notifications. Its App Store Server API sends test notifications.')
+  if (vendor === 'paypal') fail('Only PayPal can sign its deliveries. Make a payment in its sandbox instead.')
   if (!isSignedVendor(vendor)) {
     misused(COMMAND, vendor === undefined ? '--vendor is missing' : `Unknown vendor ${vendor}`)
   }

@@ -41,8 +41,8 @@ const idOf = ({ name, body }: Unsigned) =>
   createHash('sha256').update(`${name}\n`).update(body).digest('hex').slice(0, 32)
 const seconds = (now: number) => Math.floor(now / 1000)
 
-/** How each vendor signs its deliveries: not Braintree, which sends forms, nor Apple, whose key nobody else has. */
-const SIGNERS: Record<Exclude<VendorName, 'apple' | 'braintree'>, Signer> = {
+/** How each vendor signs its deliveries: not Braintree, which sends forms, nor Apple and PayPal, whose keys nobody else has. */
+const SIGNERS: Record<Exclude<VendorName, 'apple' | 'braintree' | 'paypal'>, Signer> = {
   stripe: {
     id: ['id'],
     newSecret: () => `whsec_${random()}`,

@@ -153,6 +153,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   signature_timestamp: 'Check the sender’s clock, and that nothing on the way delays deliveries.',
   unknown_connection: 'Copy the ingest URL of the connection again, and enter it at the vendor.',
   connection_disabled: 'Enable the connection in the console or with the API. The vendor then sends again.',
+  vendor_key_unavailable: 'Send the delivery again after Retry-After. The vendor’s key is asked for once a minute.',
   vendor_failed: 'Try again later. Nothing was changed.',
   database_unavailable: 'Try again after Retry-After. A change is made completely or not at all.',
   database_full: 'Tell the operator: the project’s database needs room. Reading still works.',

@@ -75,9 +75,14 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   return c >>> 0
 })
 
-/** CRC-32 (IEEE 802.3, as in zlib) of a string's UTF-8 bytes, as 8 lower-case hex characters. */
-export function crc32Hex(text: string): string {
+/** CRC-32 (IEEE 802.3, as in zlib), from 0 to 2³²−1. It finds mistakes, and stops nobody who makes another text with the same one. */
+export function crc32(bytes: Uint8Array): number {
   let c = 0xffffffff
-  for (const byte of utf8(text)) c = (CRC_TABLE[(c ^ byte) & 0xff] as number) ^ (c >>> 8)
-  return ((c ^ 0xffffffff) >>> 0).toString(16).padStart(8, '0')
+  for (const byte of bytes) c = (CRC_TABLE[(c ^ byte) & 0xff] as number) ^ (c >>> 8)
+  return (c ^ 0xffffffff) >>> 0
+}
+
+/** {@link crc32} of a string's UTF-8 bytes, as 8 lower-case hex characters. */
+export function crc32Hex(text: string): string {
+  return crc32(utf8(text)).toString(16).padStart(8, '0')
 }

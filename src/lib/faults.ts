@@ -130,6 +130,7 @@ const TABLE = {
   signature_timestamp: { status: 401, title: 'The timestamp of the signature is too far from the current time' },
   unknown_connection: { status: 404, title: 'Connection not found' },
   connection_disabled: { status: 403, title: 'The connection is disabled' },
+  vendor_key_unavailable: { status: 503, title: 'The public key of the vendor cannot be read now' },
   vendor_failed: { status: 502, title: 'The vendor did not send a usable answer' },
   database_unavailable: { status: 503, title: 'The database is unavailable' },
   database_full: { status: 503, title: 'The database is full' },

@@ -6,6 +6,7 @@ import { gocardless } from './gocardless'
 import { hmac, hmacOf } from './hmac'
 import { lemonsqueezy } from './lemonsqueezy'
 import { paddle } from './paddle'
+import { paypal } from './paypal'
 import { polar } from './polar'
 import { recurly } from './recurly'
 import { revenuecat } from './revenuecat'
@@ -26,6 +27,7 @@ export const VENDORS = {
   hmac,
   lemonsqueezy,
   paddle,
+  paypal,
   polar,
   recurly,
   revenuecat,

@@ -4,6 +4,7 @@ import type { CustomerClaim } from './claim'
 import type { VendorEndpoints } from './endpoints'
 import type { FetchedKind, StateKind } from './kinds'
 import type { Json } from './lib/json'
+import type { TOLERANCE_MS } from './limits'
 import type { Samples } from './samples'
 import type { Snapshot } from './snapshot'
 
@@ -15,7 +16,16 @@ export type VendorDelivery = {
   url: string
   /** When it was received, in milliseconds since the epoch. */
   now: number
+  /** For a vendor with {@link Vendor.keyAddress}. Without it, no key is to be had. */
+  keys?: VendorKeys
 }
+
+/**
+ * The text that a vendor has published at an address, as it is now or was a short time ago; null if it is not to be had at the moment.
+ *
+ * @param isKey whether a text is what it should be. No other one is kept
+ */
+export type VendorKeys = (address: string, isKey: (text: string) => boolean) => Promise<string | null>
 
 /** Why a signature was refused. */
 export type SignatureCause =
@@ -28,10 +38,14 @@ export type SignatureCause =
   /** A live secret produces it, but its time is too long ago or too far in the future. */
   | 'signature_timestamp'
 
-/** `secret`: the index of the secret that matched. `skew_ms`: now minus the signature's time, where it has one. */
+/**
+ * `secret`: the index of the secret that matched. `skew_ms`: now minus the signature's time, where it has one and that is what is wrong.
+ * `key_unavailable`: the public key that it needs is not to be had now, so nobody knows whether it is right.
+ */
 export type SignatureVerification =
   | { ok: true; secret: number }
   | { ok: false; cause: SignatureCause; skew_ms?: number }
+  | { ok: false; cause: 'key_unavailable'; skew_ms?: never }
 
 /** One event of a delivery, in our terms. A value that the payload lacks is null. */
 export type DecodedEvent = {
@@ -79,6 +93,7 @@ export type Envelope = Pick<DecodedEvent, 'vendor_event_id' | 'event_type' | 'oc
  * - polar.ts: the headers of Standard Webhooks
  * - revenuecat.ts: a header that contains the secret itself
  * - adyen.ts: a signature inside the body
+ * - paypal.ts: a key of the vendor's own, which it publishes
  */
 export type Vendor = {
   /** Headers (lower case) that a signature may be in. Not `authorization`, which says little about who sends. */
@@ -89,6 +104,10 @@ export type Vendor = {
   keptBeside?: Readonly<Record<string, string>>
   /** What is wrong with the format of a signing secret, as a sentence; null if nothing is. */
   checkSecret: (secret: string) => string | null
+  /** Where the vendor publishes the public keys that it signs with. Nothing else is fetched to verify a delivery. */
+  keyAddress?: RegExp
+  /** How long ago a signature may have been made (ms), where that is not {@link TOLERANCE_MS}. */
+  tolerance?: number
   /** What comes before the random part of a secret; absent if that is all. */
   secretBegins?: string
   /**

@@ -120,6 +120,9 @@ export const KV_OUT = {
   get: async () => {
     throw new Error('KV GET failed: 500')
   },
+  getWithMetadata: async () => {
+    throw new Error('KV GET failed: 500')
+  },
   put: async () => {
     throw new Error('KV PUT failed: 500')
   },

@@ -24,6 +24,7 @@ const HANDLERS: Record<string, Handler> = {
   'plain.dev': plain,
   'stripe.com': stripe,
   'paddle.com': paddle,
+  'paypal.com': plain,
   'polar.sh': polar,
   'lemonsqueezy.com': lemonsqueezy,
   'chargebee.com': chargebee,

@@ -1,7 +1,8 @@
 import { vi } from 'vitest'
-import { base64url, concat, sha256Hex, utf8 } from '../../src/lib/crypto'
+import { base64url, sha256Hex, utf8 } from '../../src/lib/crypto'
 import { apple } from '../../src/vendors/apple'
 import { verifierOf } from '../../src/vendors/apple-verify'
+import { der, extension, name, oid, shortest, time } from './der'
 
 /* Certificates and signatures as Apple's are. A real delivery is in apple-real.test.ts. */
 
@@ -111,38 +112,6 @@ async function certificate({ subject, issuer, key, by, from, until, hash, extens
   return der(0x30, signed, algorithm, der(0x03, Uint8Array.of(0), der(0x30, ...numbers)))
 }
 
-/** A value of DER. */
-function der(tag: number, ...content: Uint8Array[]): Bytes {
-  const inside = concat(content)
-  const { length } = inside
-  const long = length > 255 ? [0x82, length >> 8, length & 255] : [0x81, length]
-  return concat([Uint8Array.of(tag, ...(length < 128 ? [length] : long)), inside])
-}
-
-/** A number that is not negative, without zeros that say nothing. */
-function shortest(digits: Uint8Array): Uint8Array {
-  const first = digits.findIndex((byte) => byte !== 0)
-  const kept = digits.subarray(first < 0 ? digits.length - 1 : first)
-  return (kept[0] ?? 0) >= 128 ? concat([Uint8Array.of(0), kept]) : kept
-}
-
-function oid(dotted: string): Bytes {
-  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
-  const sevenBits = (value: number): number[] => (value < 128 ? [value] : [...sevenBits(value >> 7), value & 127])
-  const bytes = [40 * first + second, ...rest].flatMap((value) =>
-    sevenBits(value).map((bits, i, all) => (i < all.length - 1 ? bits | 128 : bits)),
-  )
-  return der(0x06, Uint8Array.from(bytes))
-}
-
-const name = (common: string) => der(0x30, der(0x31, der(0x30, oid('2.5.4.3'), der(0x0c, utf8(common)))))
-/** Until 2049 in two digits of the year, and in four afterwards. */
-const time = (at: Date) => {
-  const digits = at.toISOString().replaceAll(/[-T:]|\.\d+/g, '')
-  return at.getUTCFullYear() < 2050 ? der(0x17, utf8(digits.slice(2))) : der(0x18, utf8(digits))
-}
-const extension = (id: string, content: Bytes, ...critical: Bytes[]) =>
-  der(0x30, oid(id), ...critical, der(0x04, content))
 const YES = der(0x01, Uint8Array.of(0xff))
 const constraints = (isAuthority: boolean) =>
   extension('2.5.29.19', isAuthority ? der(0x30, YES, der(0x02, Uint8Array.of(0))) : der(0x30), YES)

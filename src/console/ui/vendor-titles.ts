@@ -6,6 +6,7 @@ const TITLES: Record<string, string> = {
   gocardless: 'GoCardless',
   hmac: 'HMAC sender',
   lemonsqueezy: 'Lemon Squeezy',
+  paypal: 'PayPal',
   revenuecat: 'RevenueCat',
   standard: 'Standard Webhooks',
 }

@@ -1,4 +1,4 @@
-import { MINUTE, SECOND } from '../../lib/time'
+import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time'
 
 /** Bytes of a delivery. */
 export const MAX_DELIVERY_BYTES = 1024 * 1024
@@ -31,6 +31,19 @@ export const MAX_REFUSAL_COUNTS = 5_000
 
 /** A flush of those counts that has not ended this long after it was due (ms) died with its request: another one begins. */
 export const FLUSH_DIED_AFTER_MS = 30 * SECOND
+
+/** How long a key that a vendor has published is used without asking again (ms), and after how long it is asked for while it is used. */
+export const VENDOR_KEY_KEPT = DAY
+export const VENDOR_KEY_RENEWED = 12 * HOUR
+/** A connection has an unknown key fetched at most this often (ms), and a key that was not to be had is not asked for again earlier. */
+export const VENDOR_KEY_EVERY = MINUTE
+/** How long a vendor may take to give a key (ms), and how many bytes it may have. PayPal's certificates have 2,600. */
+export const VENDOR_KEY_WITHIN = 3 * SECOND
+export const VENDOR_KEY_BYTES = 16 * 1024
+/** Keys of vendors that an isolate remembers. PayPal signs with one at a time, and has another one for its sandbox. */
+export const MAX_VENDOR_KEYS = 50
+/** Addresses without a key that an isolate remembers. */
+export const MAX_MISSING_VENDOR_KEYS = 1000
 
 /** Recording trips of an isolate to one database that may be in flight at once. */
 export const MAX_TRIPS_OUT = 4

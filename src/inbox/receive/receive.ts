@@ -58,7 +58,7 @@ export async function receive(c: Context<HttpEnv>): Promise<Receipt> {
 type Outcome = { receipt?: Receipt | null } & Partial<Unverified>
 
 async function pass(rt: Runtime, connection: LiveConnection | null, delivery: VendorDelivery): Promise<Outcome> {
-  const verified = await verify(connection, delivery)
+  const verified = await verify(rt, connection, delivery)
   if ('refused' in verified) return verified
   const receipt = await record(rt, verified, delivery)
   if (receipt) noteSecretUse(rt, verified)

@@ -40,6 +40,7 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
       'signature_mismatch',
       'signature_timestamp',
       'encryption_key_unavailable',
+      'vendor_key_unavailable',
       'too_many_events',
       'unsupported_encoding',
       'rate_limited',

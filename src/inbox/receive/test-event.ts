@@ -45,7 +45,7 @@ export async function sendTestEvent(rt: Runtime, asked: Asked, change: Change): 
   const text = samples.body(name, { seed: id.replace(/^con_/, ''), now: rt.now, consumer_key })
   const headers = new Headers(await samples.sign(text, secret.text, rt.now))
   const delivery = { headers, bytes: utf8(text), url, now: rt.now }
-  const verified = await verify(connection, delivery)
+  const verified = await verify(rt, connection, delivery)
   if ('refused' in verified) throw verified.refused
   await batch(rt.db, { audit: auditEntry(rt, connection, { name, type: samples.list[name]?.type }, change) })
   const receipt = await record(rt, verified, delivery)

@@ -6,6 +6,7 @@ type Curve = 'P-256' | 'P-384'
 
 /** Object identifiers, as the hexadecimal of their bytes. */
 const OIDS = {
+  '2a864886f70d010101': 'RSA key',
   '2a8648ce3d0201': 'EC key',
   '2a8648ce3d030107': 'P-256',
   '2b81040022': 'P-384',
@@ -13,6 +14,7 @@ const OIDS = {
   '2a8648ce3d040303': 'SHA-384',
 } as const
 const BASIC_CONSTRAINTS = '551d13'
+const COMMON_NAME = '550403'
 /** Bytes of each half of a signature. */
 const HALF = { 'P-256': 32, 'P-384': 48 } as const
 
@@ -37,14 +39,8 @@ export type Certificate = {
 
 /** Reads a certificate: RFC 5280, section 4.1. @throws {RangeError} if it is not one, or has a key or a signature of another kind */
 export function readCertificate(bytes: Bytes): Certificate {
-  const [whole, ...more] = derValues(bytes)
-  const [body, algorithm, signature] = derInside(whole)
-  const fields = derInside(body)
-  if (fields[0]?.tag === DER.VERSION) fields.shift()
-  const [, own, issuer, validity, subject, spki, ...optional] = fields
-  const [from, until] = derInside(validity)
-  const [key] = derInside(spki)
-  const [kind, curve] = derInside(key)
+  const { more, body, algorithm, signature, own, issuer, from, until, subject, spki, kind, curve, optional } =
+    partsOf(bytes)
   const hash = known(derInside(algorithm)[0])
   const on = known(curve)
   const isOfCurve = known(kind) === 'EC key' && (on === 'P-256' || on === 'P-384')
@@ -65,6 +61,35 @@ export function readCertificate(bytes: Bytes): Certificate {
     signature: derBits(signature),
     hash,
   }
+}
+
+/** A certificate with an RSA key. Times are in milliseconds since the epoch. */
+export type RsaCertificate = Pick<Certificate, 'from' | 'until' | 'key'> & {
+  /** The common names of its subject. */
+  names: readonly string[]
+}
+
+/** Reads a certificate whose key is an RSA key. Who has signed it is not asked. @throws {RangeError} if it is not one, or has a key of another kind */
+export function readRsaCertificate(bytes: Bytes): RsaCertificate {
+  const { more, from, until, subject, spki, kind } = partsOf(bytes)
+  if (more.length > 0 || known(kind) !== 'RSA key') throw new RangeError('no certificate with an RSA key')
+  const parts = derInside(subject).flatMap((part) => derInside(part, DER.SET).map((pair) => derInside(pair)))
+  const common = parts.filter(([name]) => hex(derContent(name, DER.OID)) === COMMON_NAME)
+  const names = common.map(([, value]) => new TextDecoder().decode(value?.content))
+  return { from: derTime(from), until: derTime(until), key: (spki as DerValue).whole, names }
+}
+
+/** The fields of a certificate. `more`: what comes after it. @throws {RangeError} */
+function partsOf(bytes: Bytes) {
+  const [whole, ...more] = derValues(bytes)
+  const [body, algorithm, signature] = derInside(whole)
+  const fields = derInside(body)
+  if (fields[0]?.tag === DER.VERSION) fields.shift()
+  const [, own, issuer, validity, subject, spki, ...optional] = fields
+  const [from, until] = derInside(validity)
+  const [key] = derInside(spki)
+  const [kind, curve] = derInside(key)
+  return { more, body, algorithm, signature, own, issuer, from, until, subject, spki, kind, curve, optional }
 }
 
 /** Whether a certificate names another as its issuer, and is signed with its key. Whether that one may sign is not asked. @throws {RangeError} */

@@ -17,6 +17,7 @@ export const DER = {
   UTC_TIME: 0x17,
   GENERALIZED_TIME: 0x18,
   SEQUENCE: 0x30,
+  SET: 0x31,
   VERSION: 0xa0,
   EXTENSIONS: 0xa3,
 } as const

@@ -203,6 +203,7 @@ describe('a connection', () => {
     ['a pair of seven', { vendor: 'chargebee', signing_secret: 'usr:pwd' }],
     ['five characters', { vendor: 'lemonsqueezy', signing_secret: '12345' }],
     ['the name of an app, with something else than its number', { vendor: 'apple', signing_secret: 'com.example:x' }],
+    ['the id that the simulator of PayPal signs with', { vendor: 'paypal', signing_secret: 'WEBHOOK_ID' }],
     ['null as its secret', { signing_secret: null }],
     ['a field it has not', { status: 'disabled' }],
     ['livemode as a text', { livemode: 'true' }],
@@ -263,6 +264,7 @@ describe('a signing secret', () => {
     ['chargebee', 'user:a-long-password', 'word'],
     ['revenuecat', 'Bearer abcdefgh', ''],
     ['apple', 'com.example.app:1234567890', '90'],
+    ['paypal', '9XL90610J3647323C', '323C'],
   ])('of %s, %s, has the hint %s: eight characters of it stay hidden', async (vendor, signing_secret, hint) => {
     const { status, body } = await create(await newWorld(), { vendor, signing_secret })
     expect([status, body.secrets?.[0].hint ?? null]).toEqual([hint === null ? 422 : 201, hint])

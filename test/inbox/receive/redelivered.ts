@@ -2,6 +2,7 @@ import { SECOND } from '../../../src/lib/time'
 import type { VendorName } from '../../../src/vendors'
 import { notificationBody, sharedChain, trustRootOf } from '../../vendors/apple-chain'
 import { mac } from '../../vendors/harness'
+import { paypalHeaders, publish, sharedSigner } from '../../vendors/paypal-signed'
 import { SAMPLES } from '../../vendors/samples'
 
 type Json = Record<string, unknown>
@@ -133,6 +134,17 @@ export const REDELIVERED: Record<string, Redelivered> = {
     sign: (body, secret) => {
       const ts = seconds()
       return withHeaders(body, { 'paddle-signature': `ts=${ts};h1=${mac('sha256', secret, 'hex', `${ts}:`, body)}` })
+    },
+  },
+  paypal: {
+    secret: '9XL90610J3647323C',
+    event: sample('paypal'),
+    again: sample('paypal'),
+    other: sample('paypal', { resource: { id: 'I-1', status: 'CANCELLED' } }),
+    async sign(body, webhook) {
+      const signer = await sharedSigner()
+      const address = await publish(signer, 'CERT-REDELIVERED')
+      return withHeaders(body, await paypalHeaders({ body, webhook, signer, address }))
     },
   },
   polar: {

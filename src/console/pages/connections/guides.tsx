@@ -153,6 +153,28 @@ export const GUIDES: Record<VendorName, Guide> = {
     first: <>In test mode, open a subscription and simulate a webhook event for it.</>,
     retries: 'Lemon Squeezy sends a refused delivery up to three more times.',
   },
+  paypal: {
+    docs: 'https://developer.paypal.com/api/rest/webhooks/rest/',
+    secret: 'vendor',
+    steps: [
+      <>In the Developer Dashboard, open your app. Live and sandbox have apps and webhooks of their own.</>,
+      <>In the settings of the app, add a webhook, and paste the ingest URL.</>,
+      <>Choose the events to send, and save the webhook.</>,
+    ],
+    where: (
+      <>
+        PayPal has no secret for this: it signs with a key of its own. Enter the <strong>Webhook ID</strong>, which
+        PayPal shows beside the webhook once it is saved.
+      </>
+    ),
+    first: (
+      <>
+        Make a payment in the sandbox. Events of the <strong>webhooks simulator</strong> are refused: it signs for
+        anybody, for any address.
+      </>
+    ),
+    retries: 'PayPal tries a refused delivery again up to 25 times within three days.',
+  },
   polar: {
     docs: 'https://docs.polar.sh/docs/developers/webhooks',
     secret: 'vendor',

@@ -26,8 +26,8 @@ export async function localSecret(c: Visit, row: ConnectionRow): Promise<string 
   return exampleSecret(c.get('rt'), row)
 }
 
-/** Whether `npm run send` can sign as the vendor. Braintree sends forms with its own signatures inside, and only Apple has Apple's key. */
-const canSend = ({ vendor }: ConnectionRow) => vendor !== 'braintree' && vendor !== 'apple'
+/** Whether `npm run send` can sign as the vendor. Braintree sends forms with its own signatures inside. Apple and PayPal sign with keys that only they have. */
+const canSend = ({ vendor }: ConnectionRow) => !['apple', 'braintree', 'paypal'].includes(vendor)
 
 /** How to try a connection without an address that the vendor can reach. */
 export function NotReachable({ c, row, guide }: About & { guide: Guide | null }) {
