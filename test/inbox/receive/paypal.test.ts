@@ -86,7 +86,7 @@ describe('a delivery', () => {
         subscription: 'I-1',
       },
     })
-    expect((await world.api('/webhooks?ref=I-1')).body.data).toHaveLength(1)
+    expect(await world.api('/webhooks/search?ref=I-1')).toMatchObject({ body: { data: [{ vendor_event_id: 'WH-1' }] } })
     for (const kind of ['subscriptions', 'customers', 'purchases'])
       expect([kind, (await world.api(`/${kind}`)).body.data]).toEqual([kind, []])
   })
