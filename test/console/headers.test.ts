@@ -1,12 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { GUIDES } from '../../src/console/pages/connections/guides'
 import { type Answer, call, deliver, failingD1, lossyQueue, mint, settled, stripeEvent } from '../harness'
 import { nameOf } from '../routes/of-app'
 import { type Cast, formToken, newCast, PAGES, pageIn, submit, visit } from './visit'
 
 const INSTRUCTIONS = Object.values(GUIDES).map(({ docs }) => docs)
+// Other people for each test: everybody has 600 requests a minute.
 let cast: Cast
-beforeAll(async () => {
+beforeEach(async () => {
   cast = await newCast()
 })
 
@@ -116,10 +117,6 @@ describe('every page', () => {
 })
 
 describe('untrusted text', () => {
-  // Other people than above: everybody has 600 requests a minute.
-  beforeAll(async () => {
-    cast = await newCast()
-  })
   const HOSTILE = [
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',

@@ -53,15 +53,16 @@ const fixture: Fixture = {
 }
 
 const at = (address: string) => header('paypal-cert-url', address)
-const mismatch = (name: string, change: Case['change']): Case => ({ name, expected: 'signature_mismatch', change })
-const malformed = (name: string, change: Case['change']): Case => ({ name, expected: 'signature_malformed', change })
+type Change = NonNullable<Case['change']>
+const mismatch = (name: string, change: Change): Case => ({ name, expected: 'signature_mismatch', change })
+const malformed = (name: string, change: Change): Case => ({ name, expected: 'signature_malformed', change })
 const flipped = (text: string) => (text[0] === 'A' ? 'B' : 'A') + text.slice(1)
 const NAMES = ['transmission-sig', 'transmission-id', 'transmission-time', 'cert-url', 'auth-algo'].map(
   (name) => `paypal-${name}`,
 )
 /** Signed right, but of another time, id or webhook than what the test expects. */
 const signedAs =
-  (change: Partial<Parameters<typeof paypalHeaders>[0]>): Case['change'] =>
+  (change: Partial<Parameters<typeof paypalHeaders>[0]>): Change =>
   async ({ body }) => ({
     headers: new Headers(
       await paypalHeaders({ body, webhook: fixture.secret, signer, address: ADDRESS, at: now(), ...change }),
