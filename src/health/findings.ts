@@ -145,7 +145,7 @@ function vendorApiChecks(facts: HealthFacts): Check[] {
   return [
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
-      reason: `the connection ${name} receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots`,
+      reason: `the connection ${name} receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots, if it can`,
       degraded: true,
     })),
     ...key_refused.map((name) => ({

@@ -1,4 +1,4 @@
-import type { ApiPattern, VendorCalls } from './calls'
+import type { ApiPattern, VendorCalls, VendorLists } from './calls'
 import type { Json } from './lib/json'
 import type { PastEvents } from './past-events'
 
@@ -47,6 +47,14 @@ export type VendorHost = {
   isKeyRefused: (status: number, code: string | null) => boolean
 }
 
+/** What tells the events of a vendor that name their object from the others. An object that becomes no state is left out. */
+export type ThinEvents = {
+  /** The names of the events, as patterns of SQLite's GLOB. */
+  names: readonly string[]
+  /** The types of the objects that they name. */
+  objects: readonly string[]
+}
+
 /**
  * The API of a vendor, as far as it is read with a customer's key: facts and pure functions. The requests themselves are
  * made by `fetchVendor` of the inbox.
@@ -54,10 +62,14 @@ export type VendorHost = {
 export type VendorApi = VendorHost & {
   /** What is wrong with the form or the power of a key; null if nothing is. */
   checkKey: (key: string) => KeyProblem | null
-  /** Whether a key that passed `checkKey` is of the live mode. */
-  livemodeOf: (key: string) => boolean
+  /** Whether a key that passed `checkKey` is of the live mode; null if its text does not say. */
+  livemodeOf: (key: string) => boolean | null
   /** What is asked for with a key, and what the answers mean. */
   calls: VendorCalls
+  /** How imports read an account. Absent where the service imports nothing from the vendor. */
+  imports?: VendorLists
+  /** The events that name their object but do not contain it. Absent where the vendor sends none. */
+  thin?: ThinEvents
   /** How past events are listed. Absent where the vendor has no such list. */
   pastEvents?: PastEvents
   /** What a key should be able to read. */

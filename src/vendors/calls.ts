@@ -20,14 +20,14 @@ export type ObjectsCall = {
 export type ThinObject = {
   id: string
   call: ObjectsCall & { kind: NamedKind; ids: Readonly<Record<string, string>> }
-  /** Where the vendor still has the event if the object is gone, and the event's own account of that object. */
-  event: {
+  /** Where the vendor still has the event if the object is gone, and the event's own account of that object. Absent: nowhere. */
+  event?: {
     call: Omit<ObjectsCall, 'kind' | 'objects'>
     /** The call of the event that contains the object; null if there is none. */
     full: (body: Json) => Omit<ObjectsCall, 'kind' | 'objects'> | null
   }
-  /** A missing object, as the vendor would show it; null if nothing says why it is missing. */
-  gone: (customer: string | null) => Json | null
+  /** A missing object, as the vendor would show it; null if nothing says why it is missing. Absent: nothing ever does. */
+  gone?: (customer: string | null) => Json | null
 }
 
 /** What an import reads, as the API names it. */
@@ -66,6 +66,17 @@ export type ListCall = {
   each?: (listed: Json) => ObjectsCall | null
 }
 
+/** How all that an account has is read, for imports. */
+export type VendorLists = {
+  lists: Readonly<Record<Exclude<ListedKind, 'payment_methods'>, ListCall>>
+  /** Null: the vendor has no such payment methods. */
+  paymentMethods: Readonly<Record<PaymentMethodsRead, ListCall | null>>
+  /** A listed price; null if it has no id that can be kept. */
+  priceOf: (object: Json) => VendorPrice | null
+  /** Whether an answer says that the object after which a page begins no longer exists. */
+  isCursorGone: (status: number, code: string | null) => boolean
+}
+
 /** The requests to a vendor's API, and what the answers mean: pure functions that send nothing. */
 export type VendorCalls = {
   /** Reads a customer, then what the customer has, kind by kind. */
@@ -85,13 +96,6 @@ export type VendorCalls = {
     kind: FetchedKind,
     object: Json,
   ) => { call: Omit<ObjectsCall, 'kind'>; add: (rest: Json[], more: boolean) => Json }[]
-  lists: Readonly<Record<Exclude<ListedKind, 'payment_methods'>, ListCall>>
-  /** Null: the vendor has no such payment methods. */
-  paymentMethods: Readonly<Record<PaymentMethodsRead, ListCall | null>>
-  /** A listed price; null if it has no id that can be kept. */
-  priceOf: (object: Json) => VendorPrice | null
-  /** Whether an answer says that the object after which a page begins no longer exists. */
-  isCursorGone: (status: number, code: string | null) => boolean
   /** When the vendor made an object, as the object says: ISO 8601 UTC. */
   createdAt: (object: Json) => string | null
   /** The time of an object's version, where the vendor gives it one: ISO 8601 UTC. */

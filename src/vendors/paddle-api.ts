@@ -1,7 +1,7 @@
 import type { ApiRead, KeyFacts, VendorApi } from './api'
 import type { ApiPattern } from './calls'
 import { at, type Json, text } from './lib/json'
-import { paddleCalls } from './paddle-calls'
+import { paddleCalls, paddleLists } from './paddle-calls'
 import { paddlePastEvents } from './paddle-past-events'
 
 /** Codes of a 403 that are about the key, in contrast to `forbidden`, which is about a permission. */
@@ -39,6 +39,7 @@ export const paddleApi: VendorApi = {
 
   pastEvents: paddlePastEvents,
   calls: paddleCalls,
+  imports: paddleLists,
   reads: [
     read('customers', 'customer.read'),
     read('subscriptions', 'subscription.read'),

@@ -1,5 +1,5 @@
 import { iso } from '../lib/time'
-import { type ListCall, pageOf, type VendorCalls } from './calls'
+import { type ListCall, pageOf, type VendorCalls, type VendorLists } from './calls'
 import { prose, word } from './lib/bounded'
 import { at, flag, isObject, type Json, objects, text } from './lib/json'
 import { isId } from './lib/read'
@@ -82,6 +82,15 @@ export const paddleCalls: VendorCalls = {
 
   rest: () => [], // Paddle cuts no lists
 
+  createdAt: ({ created_at }) => isoTime(created_at),
+
+  versionOf: ({ updated_at }) => isoTime(updated_at),
+
+  headers: () => ({}),
+}
+
+/** https://developer.paddle.com/api-reference/about/pagination */
+export const paddleLists: VendorLists = {
   lists: {
     customers: listed('customer', '/customers', PADDLE_PAGE),
     subscriptions: listed('subscription', '/subscriptions', PADDLE_PAGE),
@@ -110,9 +119,4 @@ export const paddleCalls: VendorCalls = {
     return { ref, name: prose(name), ...of, active: status === undefined ? null : status === 'active' }
   },
   isCursorGone: () => false, // A page begins after an id, whether that is there or not.
-  createdAt: ({ created_at }) => isoTime(created_at),
-
-  versionOf: ({ updated_at }) => isoTime(updated_at),
-
-  headers: () => ({}),
 }

@@ -2,8 +2,9 @@ import type { ApiRead, VendorApi } from './api'
 import type { ApiPattern } from './calls'
 import { at, text } from './lib/json'
 import { SAMPLE_EVENT } from './samples'
-import { stripeCalls } from './stripe-calls'
+import { stripeCalls, stripeLists } from './stripe-calls'
 import { stripePastEvents } from './stripe-past-events'
+import { stripeThin } from './stripe-thin'
 
 /**
  * The version of Stripe's API that is asked for: the one of the SDK that the tests compare with. Without it, the answer would have
@@ -35,6 +36,8 @@ export const stripeApi: VendorApi = {
 
   pastEvents: stripePastEvents,
   calls: stripeCalls,
+  imports: stripeLists,
+  thin: stripeThin,
   reads: [
     read('customers', 'Customers', '/v1/customers'),
     read('subscriptions', 'Subscriptions', '/v1/subscriptions'),

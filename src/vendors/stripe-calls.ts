@@ -1,5 +1,13 @@
 import { SECOND } from '../lib/time'
-import { type ApiPattern, type ListCall, type ObjectsCall, one, pageOf, type VendorCalls } from './calls'
+import {
+  type ApiPattern,
+  type ListCall,
+  type ObjectsCall,
+  one,
+  pageOf,
+  type VendorCalls,
+  type VendorLists,
+} from './calls'
 import type { FetchedKind } from './kinds'
 import { prose, word, wordOf } from './lib/bounded'
 import { at, flag, idOf, isObject, type Json, objects, text } from './lib/json'
@@ -87,6 +95,17 @@ export const stripeCalls: VendorCalls = {
 
   rest: (kind, object) => REST[kind]?.(object) ?? [],
 
+  createdAt: ({ created }) => isoSeconds(created),
+
+  versionOf: () => null,
+
+  // A version is a date and a name. Anything else that an event has there is not sent on.
+  headers: (version) =>
+    /^\d{4}-\d\d-\d\d(\.\w+)?$/.test(version ?? '') ? { 'Stripe-Version': version as string } : {},
+}
+
+/** https://docs.stripe.com/api/pagination */
+export const stripeLists: VendorLists = {
   lists: {
     customers: listed('customer', '/v1/customers'),
     subscriptions: listed('subscription', '/v1/subscriptions', () => ({ status: 'all' })),
@@ -125,13 +144,6 @@ export const stripeCalls: VendorCalls = {
     return { ref, name: prose(nickname), product: wordOf(product), product_name: name, active: flag(active) }
   },
   isCursorGone: (status, code) => status === 400 && code === 'resource_missing',
-  createdAt: ({ created }) => isoSeconds(created),
-
-  versionOf: () => null,
-
-  // A version is a date and a name. Anything else that an event has there is not sent on.
-  headers: (version) =>
-    /^\d{4}-\d\d-\d\d(\.\w+)?$/.test(version ?? '') ? { 'Stripe-Version': version as string } : {},
 }
 
 /** What of a checkout says what it sold. The rest is about the buyer, and is in the checkout's own event. */

@@ -1,15 +1,11 @@
+import type { ThinEvents } from './api'
 import { one, type ThinObject } from './calls'
 import type { NamedKind } from './kinds'
 import { at, type Json, text } from './lib/json'
+import { isPathId } from './lib/read'
 
 /** What the newer API calls its events. They are thin: they name an object but do not contain it. */
 export const THIN = 'v2.core.event'
-
-/** The vendor that sends them. */
-export const THIN_VENDOR = 'stripe'
-
-/** The names of thin events begin with the version of the API that their object is of: as a pattern of SQLite's GLOB. */
-export const THIN_TYPES = 'v[0-9]*.*'
 
 /** The types of objects that become state, or say which consumer a customer is, and their paths. Events with many names point to each. */
 const OBJECTS: Readonly<Record<string, { kind: NamedKind; pattern: `/v1/${string}` }>> = {
@@ -23,15 +19,10 @@ export const PATH_OF = Object.fromEntries(Object.values(OBJECTS).map(({ kind, pa
   NamedKind,
   `/v1/${string}`
 >
-export const NAMED_TYPES = Object.keys(OBJECTS)
 
-/** Whether an event with this name, about an object of this type, sets state once the object is fetched. */
-export function namesState(vendor: string, eventType: string, objectType: string | null): boolean {
-  return vendor === THIN_VENDOR && /^v\d.*\./.test(eventType) && NAMED_TYPES.includes(objectType ?? '')
-}
+/** The names begin with the version of the API that the object is of. */
+export const stripeThin: ThinEvents = { names: ['v[0-9]*.*'], objects: Object.keys(OBJECTS) }
 
-/** What can be an id in a path. */
-const ID = /^[\w-]{1,200}$/
 /** Accounts, from the platform's to the one that the object is in: `acct_1/acct_2`. */
 const CONTEXT = /^[\w/-]{1,300}$/
 
@@ -45,7 +36,7 @@ export function namedByStripe(event: Json): ThinObject | null {
   const id = text(at(event, 'related_object', 'id'))
   const eventId = text(event.id)
   const context = text(event.context)
-  if (!found || id === null || !ID.test(id) || eventId === null) return null
+  if (!found || !isPathId(id) || eventId === null) return null
   if (context !== null && !CONTEXT.test(context)) return null
   const headers = context === null ? undefined : { 'Stripe-Context': context }
   const inContext = headers && { headers }
@@ -56,9 +47,7 @@ export function namedByStripe(event: Json): ThinObject | null {
       call: { pattern: '/v2/core/events/{id}', ids: { id: eventId }, ...inContext },
       full: (body) => {
         const snapshot = text(body.snapshot_event)
-        return snapshot !== null && ID.test(snapshot)
-          ? { pattern: '/v1/events/{id}', ids: { id: snapshot }, ...inContext }
-          : null
+        return isPathId(snapshot) ? { pattern: '/v1/events/{id}', ids: { id: snapshot }, ...inContext } : null
       },
     },
     // Only drafts can be deleted, and the API then no longer has them. Other kinds leave a trace, or are gone for other reasons.

@@ -15,6 +15,7 @@ const SECRETS = {
   shopify: 'shpss_a_secret_of_the_tests',
   braintree: 'integration_public_key:integration_private_key',
   apple: 'com.example.app:1234567890',
+  recurly: 'a-secret-of-the-tests',
 } as const
 export type SignedVendor = keyof typeof SECRETS
 type Delivery = { body: string; headers: Record<string, string> }
@@ -46,10 +47,13 @@ export async function signedAs(
     case 'paddle':
       return { body, headers: { 'Paddle-Signature': `ts=${now};h1=${mac('hex', `${now}:`, body)}` } }
     case 'polar': {
-      sent += 1
-      const id = eventIdIn(payload) ?? `msg_${sent}`
+      const id = eventIdIn(payload) ?? nextId()
       const signature = new Webhook(secret).sign(id, new Date(now * 1000), body)
       return { body, headers: { 'webhook-id': id, 'webhook-timestamp': String(now), 'webhook-signature': signature } }
+    }
+    case 'recurly': {
+      const headers = { 'recurly-signature': `${now}000,${mac('hex', `${now}000.`, body)}` }
+      return { body, headers: { ...headers, 'recurly-notification-id': eventIdIn(payload) ?? nextId() } }
     }
     case 'lemonsqueezy':
       return { body, headers: { 'X-Signature': mac('hex', body) } }
@@ -76,7 +80,12 @@ export async function signedAs(
   }
 }
 
-/** Polar's id of an event is a header. The tests put it beside the payload's own fields. */
+function nextId(): string {
+  sent += 1
+  return `msg_${sent}`
+}
+
+/** The id of an event of Polar's and Recurly's is a header. The tests put it beside the payload's own fields. */
 function eventIdIn(payload: unknown): string | null {
   const id = (payload as { webhook_id?: unknown } | null)?.webhook_id
   return typeof id === 'string' ? id : null

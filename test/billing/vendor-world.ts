@@ -15,15 +15,20 @@ export async function vendorWorld(
   // The name of the app alone is for its sandbox.
   const sandbox = { signing_secret: secretOf(vendor).split(':')[0] }
   if (vendor === 'apple') await world.ask('POST', `/billing/connections/${connection.id}/secrets`, { json: sandbox })
-  /** Delivers a payload and processes it. @returns the event as the API shows it */
-  async function tell(payload: unknown, environment?: string) {
+  /** Delivers a payload. @returns the ids of its events */
+  async function ingest(payload: unknown, environment?: string): Promise<string[]> {
     const delivery = await signedAs(vendor, payload, connection.ingest_url, environment)
     const bindings = { EVENTS: world.queue.EVENTS }
     const answer = await call(`/ingest/${connection.id}`, { method: 'POST', ...delivery, bindings })
     if (answer.status !== 200) throw new Error(`the delivery answered ${answer.status}: ${answer.text}`)
-    await world.queue.pump()
-    return world.event(answer.body.event_ids[0])
+    return answer.body.event_ids
   }
-  return { ...world, connection, tell }
+  /** Delivers a payload and processes it. @returns the event as the API shows it */
+  async function tell(payload: unknown, environment?: string) {
+    const [id = ''] = await ingest(payload, environment)
+    await world.queue.pump()
+    return world.event(id)
+  }
+  return { ...world, connection, ingest, tell }
 }
 export type VendorWorld = Awaited<ReturnType<typeof vendorWorld>>

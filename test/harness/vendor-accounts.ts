@@ -1,5 +1,12 @@
 import type { Account, Item } from '../outside/account'
-import { newChargebeeKey, newLemonKey, newPaddleKey, newPolarKey, newStripeKey } from '../outside/accounts'
+import {
+  newChargebeeKey,
+  newLemonKey,
+  newPaddleKey,
+  newPolarKey,
+  newRecurlyKey,
+  newStripeKey,
+} from '../outside/accounts'
 import { setHost } from './outside'
 
 /*
@@ -12,6 +19,7 @@ export {
   newLemonKey,
   newPaddleKey,
   newPolarKey,
+  newRecurlyKey,
   newStripeKey,
   paddleObjects,
   stripeObjects,
@@ -42,6 +50,11 @@ export async function newLemonAccount(settings: AccountSettings = {}, key = newL
 
 /** Opens an account at Chargebee. @returns its key */
 export async function newChargebeeAccount(settings: AccountSettings = {}, key = newChargebeeKey()): Promise<string> {
+  return newAccount(key, settings)
+}
+
+/** Opens an account at Recurly: a site. @returns its key */
+export async function newRecurlyAccount(settings: AccountSettings = {}, key = newRecurlyKey()): Promise<string> {
   return newAccount(key, settings)
 }
 

@@ -19,6 +19,9 @@ export const newLemonKey = () => `eyJ0eXAi.${letters(90)}.${letters(90)}`
 /** An API key of Chargebee's that no account has. */
 export const newChargebeeKey = (mode: 'live' | 'test' = 'live') => `${mode}_${letters(32)}`
 
+/** An API key of Recurly's that no account has. */
+export const newRecurlyKey = () => letters(32)
+
 /** Ids that grow with the number, as those of Paddle do. */
 const padded = (n: number) => String(n).padStart(6, '0')
 

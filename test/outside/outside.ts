@@ -7,6 +7,7 @@ import { paddle } from './paddle.ts'
 import { plain } from './plain.ts'
 import { polar } from './polar.ts'
 import { certified, mock } from './providers.ts'
+import { recurly } from './recurly.ts'
 import { stripe } from './stripe.ts'
 
 /** The host that tests talk to themselves: `PUT /{host}` sets what it does, `PATCH /{host}` changes
@@ -26,6 +27,7 @@ const HANDLERS: Record<string, Handler> = {
   'paddle.com': paddle,
   'paypal.com': plain,
   'polar.sh': polar,
+  'recurly.com': recurly,
   'lemonsqueezy.com': lemonsqueezy,
   'chargebee.com': chargebee,
 }

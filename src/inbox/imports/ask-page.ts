@@ -31,11 +31,12 @@ type Page = {
 
 /** How an import reads a kind; null if the vendor has nothing of that kind. */
 export function listOf(
-  { api: { calls } }: SourceKey,
+  { api: { imports } }: SourceKey,
   kind: ListedKind,
   { payment_methods }: Pick<RunRow, 'payment_methods'>,
 ): ListCall | null {
-  return kind === 'payment_methods' ? calls.paymentMethods[payment_methods] : calls.lists[kind]
+  if (!imports) return null
+  return kind === 'payment_methods' ? imports.paymentMethods[payment_methods] : imports.lists[kind]
 }
 
 /** `tries`: how often the page has failed. */
@@ -46,7 +47,7 @@ type Of = { progress: KindProgress; since: number; tries: number }
  * with half as many objects: the vendor may take too long for more. The page after it is a whole one again.
  */
 export async function askForPage(key: SourceKey, list: ListCall, { progress, since, tries }: Of): Promise<PageAnswer> {
-  const { calls } = key.api
+  const { calls, imports } = key.api
   const cursor = progress.cursors[0] ?? null
   const limit = Math.max(1, Math.floor(Math.min(progress.limit ?? list.most, list.most) / 2 ** tries))
   const call = {
@@ -68,7 +69,7 @@ export async function askForPage(key: SourceKey, list: ListCall, { progress, sin
   if (!page || (page.more && (last === null || last === cursor))) return unavailable(null)
   const at = { last, more: page.more }
   if (list.kind === null) {
-    const prices = page.objects.flatMap((object) => calls.priceOf(object) ?? [])
+    const prices = page.objects.flatMap((object) => imports?.priceOf(object) ?? [])
     return { is: 'page', objects: [], prices, seen: page.objects.length, ...at }
   }
   const found = await objectsOf(key, list.kind, list, { listed: page.objects, answer })
@@ -134,7 +135,7 @@ function refusalOf(
   if (status === 429) return { is: 'again', error: 'rate_limited', wait, smaller: false }
   if (outcome === 'failed') return unavailable(wait)
   if (outcome === 'key_refused' || outcome === 'permission_missing') return { is: outcome }
-  return { is: cursor !== null && api.calls.isCursorGone(status, code) ? 'cursor_gone' : 'refused' }
+  return { is: cursor !== null && api.imports?.isCursorGone(status, code) ? 'cursor_gone' : 'refused' }
 }
 
 const UNAVAILABLE = { is: 'again', error: 'vendor_unavailable', wait: null, smaller: false } as const

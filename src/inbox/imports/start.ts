@@ -7,6 +7,7 @@ import { writeLog } from '../../http/log'
 import { keptWith } from '../../idempotency/claim'
 import { Fault, requireFound } from '../../lib/fault'
 import { newId } from '../../lib/ids'
+import { vendorOf } from '../../vendors'
 import { LISTED_KINDS, type ListedKind, type PaymentMethodsRead } from '../../vendors/calls'
 import { findConnection } from '../connections/connection'
 import { findVendorKey } from '../vendor-api/keys'
@@ -34,12 +35,14 @@ export async function startImport(rt: Runtime, of: Omit<RunKey, 'id'>, asked: As
     key: findVendorKey(db, of),
     last: listRuns(db, of, null, 1),
   })
-  const { status } = requireFound(connection, 'Connection')
+  const { status, vendor } = requireFound(connection, 'Connection')
   if (status === 'paused')
     throw new Fault(
       'connection_paused',
       'The connection is paused, so everything the import records would be held. Resume the connection first.',
     )
+  const api = vendorOf(vendor)?.api
+  if (api && !api.imports) throw new Fault('api_key_missing', `The service does not import from ${api.vendor}.`)
   const [own] = key
   if (!own) throw apiKeyMissing('The connection has no API key.')
   if (own.state !== 'ok') throw apiKeyMissing("The vendor has refused the connection's API key.")

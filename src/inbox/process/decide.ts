@@ -67,7 +67,9 @@ export function contentsOf(
     const snapshots = (known.snapshots?.(content, decoded, settings.purchase_item_keys) ?? []).map((one) =>
       withMode(one, livemode),
     )
-    const claims = customer_is_external_id ? sameIdIn(decoded) : claimsIn(known, content, settings)
+    // The object that an event names says who the customer is, once it is fetched.
+    const isThin = !fetched && known.api?.thin !== undefined && known.api.calls.ofEvent(content) !== null
+    const claims = isThin ? [] : customer_is_external_id ? sameIdIn(decoded) : claimsIn(known, content, settings)
     return {
       events,
       snapshots: fetched
@@ -113,7 +115,7 @@ export function storedEventId(vendorEventId: string | null, digest: string, inde
 }
 
 /** Finds the event of a delivery that is stored under this id. */
-function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedEvent | undefined {
+export function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedEvent | undefined {
   const named = decoded.find(
     ({ vendor_event_id }) => vendor_event_id?.slice(0, MAX_VENDOR_EVENT_ID_LENGTH) === storedId,
   )

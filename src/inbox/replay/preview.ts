@@ -9,7 +9,7 @@ import { settingsOf } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
 import { findRecorded } from '../events/events'
 import { unpacked } from '../payload'
-import { type Contents, contentsOf, decide, type Outcome } from '../process/decide'
+import { type Contents, contentsOf, decide, findEvent, type Outcome } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 
 /** How processing an event now would end, and what it would do. */
@@ -32,7 +32,7 @@ async function preview(db: Db, projectId: string, eventId: string): Promise<Prev
   const { text } = unpacked(row)
   const contents = contentsOf(row, kept ? { text, headers } : undefined, settingsOf(settings))
   const { status, summary, snapshots, claims, error } = decide(row, contents)
-  if (status === 'ignored' && row.apart && namesObject(vendor, contents)) {
+  if (status === 'ignored' && row.apart && namesObject(row, contents)) {
     // The vendor is not asked for a preview, so what it would answer is not known.
     return { event_id: eventId, status: 'processed', error: null, effects: row.fetched ? [row.fetched] : [] }
   }
@@ -45,6 +45,10 @@ async function preview(db: Db, projectId: string, eventId: string): Promise<Prev
 }
 
 /** Whether an event names an object that is fetched, and does not contain it. */
-function namesObject(vendor: string, { events: [event] }: Contents): boolean {
+function namesObject(
+  { vendor, vendor_event_id }: { vendor: string; vendor_event_id: string },
+  { events }: Contents,
+): boolean {
+  const event = findEvent(events, vendor_event_id)
   return !!event?.content && !!vendorOf(vendor)?.api?.calls.ofEvent(event.content)
 }

@@ -49,7 +49,7 @@ export async function answerFor(
   let object: Json | null = null
   for (const { named } of group.namings) {
     const found = await askForFull(rt, { row: group.row, key }, named, until)
-    if (found === 'none') object ??= named.gone(customer)
+    if (found === 'none') object ??= named.gone?.(customer) ?? null
     if (found === 'none' || found === 'lost') ends.push({ as: 'gone' })
     else if (found === 'unreached') ends.push({ as: 'unreached' })
     else if ('error' in found) ends.push({ as: 'failed', ...found })

@@ -64,6 +64,7 @@ export async function askForFull(
   { event }: ThinObject,
   until: number,
 ): Promise<VendorAnswer | 'none' | 'lost' | 'unreached' | Failed> {
+  if (!event) return 'none'
   if (!isTimeFor(until)) return 'unreached'
   const thin = await answerOf(key, event.call, until, CALL_WITHIN_MS)
   if (thin?.outcome === 'gone') return 'lost'

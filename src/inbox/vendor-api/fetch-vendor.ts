@@ -5,6 +5,7 @@ import { type ApiOutcome, outcomeOf, type VendorHost } from '../../vendors/api'
 import type { ApiPattern } from '../../vendors/calls'
 import type { VendorWrite } from '../../vendors/endpoints'
 import { isObject, type Json } from '../../vendors/lib/json'
+import { isPathId } from '../../vendors/lib/read'
 import { CALL_BYTES, CALL_WITHIN, SHARED_WAIT_S } from './limits'
 import { SHARED_LIMIT, type Turn } from './turn'
 
@@ -12,7 +13,7 @@ import { SHARED_LIMIT, type Turn } from './turn'
 export type VendorCall = {
   /** A constant of ours: `/v1/subscriptions/{id}`. */
   pattern: ApiPattern
-  /** What stands for the `{…}` of the pattern. Ids may come from payloads: see {@link isVendorId}. */
+  /** What stands for the `{…}` of the pattern. Ids may come from payloads: see {@link isPathId}. */
   ids?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string | readonly string[]>>
   /** In addition to the vendor's, or in their place: `Stripe-Version`, `Stripe-Context`. */
@@ -60,11 +61,6 @@ export async function ifVendorAnswers<T>(call: () => Promise<T>): Promise<T | nu
     if (error instanceof VendorCallError) return null
     throw error
   }
-}
-
-/** Whether a text can be an id in a path of a vendor's API. */
-export function isVendorId(id: string): boolean {
-  return /^[\w-]{1,200}$/.test(id)
 }
 
 /**
@@ -134,7 +130,7 @@ async function ask(
 function urlOf(origin: string, { pattern, ids = {}, query = {} }: VendorCall): URL {
   const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = ids[name] ?? ''
-    if (!isVendorId(id)) throw new VendorCallError('id', `The ${name} is no id of the vendor's: ${pattern}.`)
+    if (!isPathId(id)) throw new VendorCallError('id', `The ${name} is no id of the vendor's: ${pattern}.`)
     return id
   })
   const url = new URL(path, origin)

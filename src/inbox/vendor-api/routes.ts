@@ -22,7 +22,7 @@ export const vendorKeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'setVendorApiKey',
       summary: "Set the vendor's API key",
-      description: `With a read-only key, the service can fetch objects from the vendor. Before it stores the key, the service checks what the key can read, and whether its mode and account are those of the connection. This takes a few seconds at most. The new key replaces the one that the connection has. The service takes keys of ${VENDORS_WITH_KEYS.join(' and ')}.`,
+      description: `With a read-only key, the service can fetch objects from the vendor. Before it stores the key, the service checks what the key can read, and whether its mode and account are those of the connection. This takes a few seconds at most. The new key replaces the one that the connection has. The service takes keys of ${VENDORS_WITH_KEYS.join(', ')}.`,
       tag,
       policy: { ...mayWrite, costly: true },
       responses: shown,

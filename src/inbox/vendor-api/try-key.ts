@@ -1,6 +1,7 @@
 import { Fault } from '../../lib/fault'
 import type { KeyFacts, KnownEvent, VendorApi, VendorHost } from '../../vendors/api'
-import { fetchVendor, isVendorId, type VendorAnswer, type VendorCall, VendorCallError } from './fetch-vendor'
+import { isPathId } from '../../vendors/lib/read'
+import { fetchVendor, type VendorAnswer, type VendorCall, VendorCallError } from './fetch-vendor'
 import { otherMode } from './keys'
 import { MAX_WRITES_NAMED, TRY_WITHIN } from './limits'
 import type { Permissions } from './schema'
@@ -21,7 +22,8 @@ export type Expected = { livemode: boolean; events: readonly KnownEvent[]; turn:
  */
 export async function tryKey(api: VendorApi, key: string, { livemode, events, turn }: Expected): Promise<Tried> {
   requireForm(api, key)
-  if (api.livemodeOf(key) !== livemode) throw otherMode(api.livemodeOf(key))
+  const isLive = api.livemodeOf(key)
+  if (isLive !== null && isLive !== livemode) throw otherMode(isLive)
   const ask = (call: VendorCall | undefined) => (call ? answered(api, key, call, turn) : null)
   const [about, lists, sights] = await Promise.all([
     ask(api.about),
@@ -70,7 +72,7 @@ export function keyUnknown({ vendor }: Pick<VendorHost, 'vendor'>): Fault {
 /** An event whose object has an id that no path can have tells nothing. */
 function sightOf(api: VendorApi, event: KnownEvent): VendorCall | undefined {
   const sight = api.sightOf(event)
-  return sight && isVendorId(sight.id) ? { pattern: sight.pattern, ids: { id: sight.id } } : undefined
+  return sight && isPathId(sight.id) ? { pattern: sight.pattern, ids: { id: sight.id } } : undefined
 }
 
 function requireAnswers(api: VendorApi, answers: readonly VendorAnswer[]): void {

@@ -32,6 +32,11 @@ export function isId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_OBJECT_ID && /^[\x21-\x7e]+$/.test(value)
 }
 
+/** Whether a string can be an id in a path of a vendor's API as it is. */
+export function isPathId(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]{1,200}$/.test(value)
+}
+
 /** The distinct ids, in order; at most {@link MAX_REFS}. */
 export function distinctIds(...ids: (string | null)[]): string[] {
   return [...new Set(ids.filter((id) => id !== null))].slice(0, MAX_REFS)

@@ -14,18 +14,10 @@ type Options = Omit<AccountSettings, 'objects'> & { key?: boolean }
  */
 export async function thinWorld(objects: readonly object[] = [], { key = true, ...settings }: Options = {}) {
   const world = await billingWorld()
-  const fetches = memoryQueue(FETCH_QUEUE)
-  const bindings = { EVENTS: world.queue.EVENTS, FETCHES: fetches.EVENTS }
+  const { fetches, bindings, pump, settle } = bothQueues(world)
   const apiKey = newStripeKey('live')
   await newStripeAccount({ ...settings, objects: objects as Held[] }, apiKey)
   if (key) await setKey(world, world.connection.id, apiKey)
-  /** Lets both consumers do what is due. */
-  const pump = async (more: object = {}) => {
-    for (let i = 0; i < 10; i++) {
-      const did = (await world.queue.pump({ ...bindings, ...more })) + (await fetches.pump({ ...bindings, ...more }))
-      if (did === 0) return
-    }
-  }
   return {
     ...world,
     apiKey,
@@ -51,8 +43,22 @@ export async function thinWorld(objects: readonly object[] = [], { key = true, .
     fetched: () =>
       rows<{ id: string }>("SELECT id FROM events WHERE project_id = ? AND id >= 'ftc' ORDER BY id", world.project),
     /** Lets time pass, with cron and consumers at work, until nothing is open. The clock must be stopped. */
-    settle: () => settleBoth(world, fetches, pump, bindings),
+    settle,
   }
+}
+
+/** The queue of a world's events, and one of fetches, with their consumers. */
+export function bothQueues(world: Pick<World, 'project' | 'queue'>) {
+  const fetches = memoryQueue(FETCH_QUEUE)
+  const bindings = { EVENTS: world.queue.EVENTS, FETCHES: fetches.EVENTS }
+  /** Lets both consumers do what is due. */
+  const pump = async (more: object = {}) => {
+    for (let i = 0; i < 10; i++) {
+      const did = (await world.queue.pump({ ...bindings, ...more })) + (await fetches.pump({ ...bindings, ...more }))
+      if (did === 0) return
+    }
+  }
+  return { fetches, bindings, pump, settle: () => settleBoth(world, fetches, pump, bindings) }
 }
 
 async function settleBoth(

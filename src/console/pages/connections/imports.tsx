@@ -2,6 +2,7 @@ import { StartBody } from '../../../inbox/imports/fields'
 import { INVOICE_MONTHS, MAX_INVOICE_MONTHS } from '../../../inbox/imports/limits'
 import type { RunRow } from '../../../inbox/imports/runs'
 import type { KindProgress, RunError } from '../../../inbox/imports/schema'
+import { vendorOf } from '../../../vendors'
 import { LISTED_KINDS, type ListedKind } from '../../../vendors/calls'
 import { choice, form, number } from '../../form'
 import { can, type Visit } from '../../page'
@@ -55,7 +56,7 @@ type Props = { c: Visit; of: ShownConnection; mistakes: Mistakes }
 
 /** The newest import of a connection with an API key: how far it is; and a form to start one. */
 export function Imports({ c, of: { row, key, run }, mistakes }: Props) {
-  if (!key && !run) return null
+  if (!run && !(key && vendorOf(row.vendor)?.api?.imports)) return null
   const isOpen = run !== null && run.finished_at === null
   return (
     <div id="import" {...(isOpen && live('import', connectionPath(c, row), '3s'))}>

@@ -1,7 +1,7 @@
 import type { EventRow } from '../../../inbox/events/events'
 import { vendorOf } from '../../../vendors'
 import { eventAdvice } from '../../../vendors/event-errors'
-import { namesState } from '../../../vendors/stripe-thin'
+import { namesState } from '../../../vendors/thin'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 
