@@ -1,6 +1,6 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import { literals } from '../db/sql'
-import type { ThinEvents } from '../vendors/api'
+import type { ThinEvents } from '../vendors/calls'
 import { THIN_EVENTS } from '../vendors/thin'
 import { connections } from './connections/schema'
 import type { events } from './schema'

@@ -1,4 +1,4 @@
-import type { ApiPattern, VendorCalls, VendorLists } from './calls'
+import type { ApiPattern, ThinEvents, VendorCalls, VendorLists } from './calls'
 import type { Json } from './lib/json'
 import type { PastEvents } from './past-events'
 
@@ -29,6 +29,7 @@ export type KnownEvent = {
   vendor_event_id: string
   event_type: string
   object: { type: string | null; id: string | null }
+  customer: string | null
 }
 
 /** What every request to a vendor's API needs to know. */
@@ -39,20 +40,16 @@ export type VendorHost = {
   origin: (key: string) => string
   /** Whether the vendor limits the calls of an address (IP), whatever the key: all projects of a deployment share its addresses. */
   limitsAddress?: true
+  /** Ids that every path may have, from what was entered as the key. */
+  ids?: (key: string) => Readonly<Record<string, string>>
+  /** Whether its ids may have any visible character: they are then encoded. Otherwise they are words, see `isPathId`. */
+  anyIds?: true
   /** What a request with this key carries. */
   headers: (key: string) => Readonly<Record<string, string>>
   /** The vendor's code of an error: a word, never a message. */
   errorCode: (body: Json) => string | null
   /** Whether an answer says that the key itself does not work, as opposed to a permission that it lacks. */
   isKeyRefused: (status: number, code: string | null) => boolean
-}
-
-/** What tells the events of a vendor that name their object from the others. An object that becomes no state is left out. */
-export type ThinEvents = {
-  /** The names of the events, as patterns of SQLite's GLOB. */
-  names: readonly string[]
-  /** The types of the objects that they name. */
-  objects: readonly string[]
 }
 
 /**

@@ -26,8 +26,24 @@ export type ThinObject = {
     /** The call of the event that contains the object; null if there is none. */
     full: (body: Json) => Omit<ObjectsCall, 'kind' | 'objects'> | null
   }
+  /**
+   * Set if the call reads all that an object of another kind has, and `id` is the id of that one.
+   *
+   * - `isEmpty`: whether an answer says that there is nothing
+   */
+  list?: { of: 'customer'; isEmpty: (body: Json) => boolean }
   /** A missing object, as the vendor would show it; null if nothing says why it is missing. Absent: nothing ever does. */
   gone?: (customer: string | null) => Json | null
+}
+
+/** What tells the events of a vendor that name their object from the others. An object that becomes no state is left out. */
+export type ThinEvents = {
+  /** The names of the events, as patterns of SQLite's GLOB. */
+  names: readonly string[]
+  /** The types of the objects that they name. */
+  objects: readonly string[]
+  /** Whether the vendor sends no events that contain their object. */
+  all?: true
 }
 
 /** What an import reads, as the API names it. */

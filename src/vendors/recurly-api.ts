@@ -94,7 +94,7 @@ export const recurlyApi: VendorApi = {
     versionOf: ({ updated_at }) => isoTime(updated_at),
     headers: () => ({}),
   },
-  thin: { names: Object.keys(OBJECTS).map((type) => `${type}.*`), objects: Object.keys(OBJECTS) },
+  thin: { names: Object.keys(OBJECTS).map((type) => `${type}.*`), objects: Object.keys(OBJECTS), all: true },
   reads: [read('subscriptions', 'Subscriptions', '/subscriptions'), read('invoices', 'Invoices', '/invoices')],
   // Subscriptions and invoices are never deleted.
   sightOf({ object: { type, id } }) {

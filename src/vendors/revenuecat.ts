@@ -4,6 +4,8 @@ import { decimal } from './lib/money'
 import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoMillis } from './lib/time'
 import { checkPlain, matchedAt, matchSecret, parseTimed, refused, verifyShown } from './lib/verify'
+import { revenuecatApi } from './revenuecat-api'
+import { livemodeIn, revenuecatClaims, revenuecatSnapshot } from './revenuecat-objects'
 import { type SignatureVerification, Undecodable, type Vendor, type VendorDelivery } from './vendor'
 
 const SIGNATURE = 'x-revenuecat-webhook-signature'
@@ -19,6 +21,9 @@ const SIGNING = 'signing:'
  * Authorization header alone verifies nothing.
  * https://www.revenuecat.com/docs/integrations/webhooks#authorization,
  * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
+ *
+ * Its events tell what has changed, not how the subscription is now, and RevenueCat advises to fetch that. What was fetched is in `data`, which
+ * no delivery has.
  */
 export const revenuecat: Vendor = {
   signatureHeaders: [SIGNATURE],
@@ -44,18 +49,21 @@ export const revenuecat: Vendor = {
     const event = payload.event
     if (!isObject(event)) throw new Undecodable('the payload has no event')
     const id = text(event.transaction_id)
-    const customer = text(event.app_user_id)
-    const subscription = text(event.original_transaction_id)
-    const environment = text(event.environment)
+    const data = isObject(event.data) ? event.data : null
+    const customer = text(data ? data.customer_id : event.app_user_id)
+    const subscription = data ? text(data.id) : text(event.original_transaction_id)
     return [
       eventOf({
         vendor_event_id: required(event.id, 'event.id'),
         event_type: required(event.type, 'event.type'),
         occurred_at: isoMillis(event.event_timestamp_ms),
-        livemode: environment === 'PRODUCTION' ? true : environment === 'SANDBOX' ? false : null,
+        livemode: livemodeIn(event.environment),
         api_version: text(payload.api_version),
         // A transfer between users has no transaction, only the users' ids before and after.
-        object: { type: id && 'transaction', id, status: null },
+        object: data
+          ? { type: 'subscription', id: subscription, status: text(data.status) }
+          : { type: id && 'transaction', id, status: null },
+        state: data && 'subscription',
         customer,
         subscription,
         // `price` is an estimate in US dollars; this is what was paid.
@@ -72,6 +80,23 @@ export const revenuecat: Vendor = {
       }),
     ]
   },
+
+  snapshots: ({ data, event_timestamp_ms }) =>
+    isObject(data) ? [revenuecatSnapshot(data, isoMillis(event_timestamp_ms))] : [],
+
+  asEvent: (id, { object, at }) => ({
+    event: {
+      id,
+      type: 'FETCHED',
+      event_timestamp_ms: Date.parse(at),
+      app_user_id: object.app_user_id,
+      environment: object.environment,
+      data: object,
+    },
+  }),
+
+  claims: revenuecatClaims,
+  api: revenuecatApi,
 }
 
 async function verifySigned(

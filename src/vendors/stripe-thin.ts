@@ -1,5 +1,4 @@
-import type { ThinEvents } from './api'
-import { one, type ThinObject } from './calls'
+import { one, type ThinEvents, type ThinObject } from './calls'
 import type { NamedKind } from './kinds'
 import { at, type Json, text } from './lib/json'
 import { isPathId } from './lib/read'

@@ -1,5 +1,5 @@
 import { VENDORS, vendorOf } from '.'
-import type { ThinEvents } from './api'
+import type { ThinEvents } from './calls'
 import type { Vendor } from './vendor'
 
 /** What tells thin events, by the name of the vendor that sends them. */

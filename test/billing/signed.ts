@@ -16,6 +16,7 @@ const SECRETS = {
   braintree: 'integration_public_key:integration_private_key',
   apple: 'com.example.app:1234567890',
   recurly: 'a-secret-of-the-tests',
+  revenuecat: 'signing:a-secret-of-the-tests',
 } as const
 export type SignedVendor = keyof typeof SECRETS
 type Delivery = { body: string; headers: Record<string, string> }
@@ -54,6 +55,11 @@ export async function signedAs(
     case 'recurly': {
       const headers = { 'recurly-signature': `${now}000,${mac('hex', `${now}000.`, body)}` }
       return { body, headers: { ...headers, 'recurly-notification-id': eventIdIn(payload) ?? nextId() } }
+    }
+    case 'revenuecat': {
+      const key = secret.replace('signing:', '')
+      const signature = createHmac('sha256', key).update(`${now}.${body}`).digest('hex')
+      return { body, headers: { 'X-RevenueCat-Webhook-Signature': `t=${now},v1=${signature}` } }
     }
     case 'lemonsqueezy':
       return { body, headers: { 'X-Signature': mac('hex', body) } }

@@ -73,9 +73,9 @@ describe('the page of an event', () => {
     )
     const ignored = await here.see(await here.send(stripeEvent('price.created', { id: 'price_1', object: 'price' })))
     expect(ignored).toContain('Stripe events of this type do not change billing state')
-    const connection = await insertConnection(here.project, 'recurly')
+    const connection = await insertConnection(here.project, 'adyen')
     const other = await here.see(await here.put({ connection, status: 'ignored' }))
-    expect(other).toContain('Recurly events do not become billing state')
+    expect(other).toContain('Adyen events do not become billing state')
   })
 
   it('warns where the mode of the payload is not that of the connection, and links to the connection', async () => {

@@ -143,7 +143,7 @@ describe('a test event', () => {
     const { 'Stripe-Signature': signature = '' } = await stripeSamples.sign(body, STRIPE_SECRET, now)
     const { id, type, data } = await Stripe.webhooks.constructEventAsync(body, signature, STRIPE_SECRET)
     expect([type, data.object]).toMatchObject(['invoice.paid', { livemode: false }])
-    const event = { vendor_event_id: id, event_type: type, object: { type: null, id: null } }
+    const event = { vendor_event_id: id, event_type: type, object: { type: null, id: null }, customer: null }
     expect(stripeApi.sightOf(event)).toBeNull()
     expect(stripeApi.sightOf({ ...event, vendor_event_id: 'evt_1' })).not.toBeNull()
   })

@@ -5,6 +5,7 @@ import {
   newPaddleKey,
   newPolarKey,
   newRecurlyKey,
+  newRevenuecatKey,
   newStripeKey,
 } from '../outside/accounts'
 import { setHost } from './outside'
@@ -20,6 +21,7 @@ export {
   newPaddleKey,
   newPolarKey,
   newRecurlyKey,
+  newRevenuecatKey,
   newStripeKey,
   paddleObjects,
   stripeObjects,
@@ -55,6 +57,11 @@ export async function newChargebeeAccount(settings: AccountSettings = {}, key = 
 
 /** Opens an account at Recurly: a site. @returns its key */
 export async function newRecurlyAccount(settings: AccountSettings = {}, key = newRecurlyKey()): Promise<string> {
+  return newAccount(key, settings)
+}
+
+/** Opens a project at RevenueCat. @returns its key */
+export async function newRevenuecatAccount(settings: AccountSettings = {}, key = newRevenuecatKey()): Promise<string> {
   return newAccount(key, settings)
 }
 

@@ -22,6 +22,9 @@ export const newChargebeeKey = (mode: 'live' | 'test' = 'live') => `${mode}_${le
 /** An API key of Recurly's that no account has. */
 export const newRecurlyKey = () => letters(32)
 
+/** A key of RevenueCat's that no account has, as it is entered: with the project's id. */
+export const newRevenuecatKey = () => `proj${letters(8)}:sk_${letters(32)}`
+
 /** Ids that grow with the number, as those of Paddle do. */
 const padded = (n: number) => String(n).padStart(6, '0')
 

@@ -8,6 +8,7 @@ import { plain } from './plain.ts'
 import { polar } from './polar.ts'
 import { certified, mock } from './providers.ts'
 import { recurly } from './recurly.ts'
+import { revenuecat } from './revenuecat.ts'
 import { stripe } from './stripe.ts'
 
 /** The host that tests talk to themselves: `PUT /{host}` sets what it does, `PATCH /{host}` changes
@@ -28,6 +29,7 @@ const HANDLERS: Record<string, Handler> = {
   'paypal.com': plain,
   'polar.sh': polar,
   'recurly.com': recurly,
+  'revenuecat.com': revenuecat,
   'lemonsqueezy.com': lemonsqueezy,
   'chargebee.com': chargebee,
 }

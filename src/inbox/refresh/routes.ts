@@ -6,7 +6,7 @@ import type { HttpEnv } from '../../http/context'
 import { route } from '../../http/route'
 import { iso } from '../../lib/time'
 import { vendorOf } from '../../vendors'
-import { isPathId } from '../../vendors/lib/read'
+import { isIdOf } from '../vendor-api/fetch-vendor'
 import { presentRefreshed, RefreshedAt } from './fields'
 import { REFRESH_WITHIN_MS } from './limits'
 import { countRefresh } from './rate'
@@ -29,7 +29,8 @@ export const customerRefreshRoutes = new Hono<HttpEnv>().post(
     const project = projectOf(c.get('actor'))
     const { vendor, id } = c.req.param()
     // No vendor of ours has such an id, so there is nobody to ask.
-    if (!vendorOf(vendor) || !isPathId(id)) throw noObject('customer')
+    const known = vendorOf(vendor)
+    if (!known || !isIdOf(known.api ?? {}, id)) throw noObject('customer')
     await countRefresh(rt, project)
     const refreshed = await refreshCustomer(rt, project, { vendor, id })
     return answer(c, { as_of: iso(Date.now()), ...presentRefreshed(refreshed) }, 200)

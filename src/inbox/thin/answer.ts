@@ -1,8 +1,10 @@
-import type { Known } from '../../billing/read/known'
+import { findKnown, findKnownOf, type Known } from '../../billing/read/known'
+import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import type { Json } from '../../vendors/lib/json'
-import { news } from '../refresh/ask'
+import { type Fetched, news, type ToCompare } from '../refresh/ask'
 import type { SourceKey } from '../refresh/keys'
+import { KNOWN } from '../refresh/limits'
 import type { FetchedRecord } from '../refresh/record'
 import { askFor, askForFull, type Failed } from './ask-for'
 import type { Group } from './named'
@@ -30,16 +32,19 @@ export async function answerFor(
   { known, until, failing }: { known: readonly Known[]; until: number; failing: Set<string> },
 ): Promise<Answer> {
   const all = (end: End) => group.namings.map(() => end)
+  const listed = group.named.list ? await knownOf(rt, group) : []
   const asked = await askFor(rt, group, until, failing)
   if (asked.as === 'failed' || asked.as === 'unreached') {
     return { group, key: null, ends: all(asked), records: [], full: [] }
   }
   const { kind } = group.named.call
-  const own = known.filter(({ project_id }) => project_id === asked.key.project_id)
+  const own = [...listed, ...known.filter(({ project_id }) => project_id === asked.key.project_id)]
   const winner = own.find((one) => one.kind === kind && one.id === group.named.id)
   if (asked.as === 'found') {
-    const records = await news(asked.key, asked.objects, own)
-    const from = records[0]?.id ?? winner?.event_id
+    const all_known = group.named.list ? [...own, ...(await notListed(rt, asked.key, asked.objects, own))] : own
+    const records = await news(asked.key, asked.objects, all_known)
+    const isAnswered = (one: ToCompare) => asked.objects.some(({ object }) => object.id === one.id)
+    const from = records[0]?.id ?? (group.named.list ? all_known.find(isAnswered) : winner)?.event_id
     return { group, key: asked.key, records, ends: all(from ? { as: 'learned', from } : { as: 'gone' }), full: [] }
   }
   const { key, answer } = asked
@@ -64,4 +69,25 @@ export async function answerFor(
   const from = records[0]?.id ?? winner?.event_id
   const known_as: End = from ? { as: 'learned', from } : { as: 'gone' }
   return { group, key, records, full, ends: ends.map((end) => (end.as === 'gone' ? known_as : end)) }
+}
+
+/** What is known of all that a customer has, before the vendor is asked for it. */
+function knownOf({ db }: Runtime, { row, named }: Group): Promise<Known[]> {
+  return run(db, findKnown(db, row.key.project_id, { vendor: row.vendor, id: named.id }, KNOWN))
+}
+
+/**
+ * What is known of objects of an answer that were not the customer's before. Nobody knows whether the answer contains that, so it does not
+ * rank over it.
+ */
+async function notListed(
+  { db }: Runtime,
+  { project_id, vendor }: SourceKey,
+  objects: readonly Fetched[],
+  own: readonly Known[],
+) {
+  const keys = objects
+    .filter(({ object }) => !own.some(({ id }) => id === object.id))
+    .map(({ object }) => ({ project_id, kind: 'subscription' as const, vendor_id: String(object.id), vendor }))
+  return keys.length === 0 ? [] : (await run(db, findKnownOf(db, keys))).map((one) => ({ ...one, rank: null }))
 }

@@ -48,6 +48,9 @@ export async function askFor(
   if (first?.outcome === 'ok' && asked.objects.length > 0) {
     return { as: 'found', key, objects: asked.objects.map((one) => ({ ...one, cause })) }
   }
+  // It has nothing of the kind.
+  if (first?.outcome === 'ok' && first.body && named.list?.isEmpty(first.body))
+    return { as: 'gone', key, answer: first }
   failing.add(row.key.connection_id)
   return { as: 'failed', ...(await failedBy(rt, row, first)) }
 }

@@ -31,12 +31,12 @@ export function fetchedBefore({ event }: Verdict): Effect | null {
 }
 
 /** The effect of an event on an object that it names. @param event_id what the state of the object was learned from */
-export function fetchedEffect({ call, id }: ThinObject, event_id: string): Effect {
-  return { kind: call.kind, id, result: 'fetched', change: null, event_id }
+export function fetchedEffect({ call, list, id }: ThinObject, event_id: string): Effect {
+  return { kind: list?.of ?? call.kind, id, result: 'fetched', change: null, event_id }
 }
 
-export function goneEffect({ call, id }: ThinObject): Effect {
-  return { kind: call.kind, id, result: 'gone', change: null }
+export function goneEffect({ call, list, id }: ThinObject): Effect {
+  return { kind: list?.of ?? call.kind, id, result: 'gone', change: null }
 }
 
 /** Groups events by what they name, with the keys of their connections. An event whose connection has no key is in no group. */

@@ -5,7 +5,7 @@ import { type ApiOutcome, outcomeOf, type VendorHost } from '../../vendors/api'
 import type { ApiPattern } from '../../vendors/calls'
 import type { VendorWrite } from '../../vendors/endpoints'
 import { isObject, type Json } from '../../vendors/lib/json'
-import { isPathId } from '../../vendors/lib/read'
+import { isId, isPathId } from '../../vendors/lib/read'
 import { CALL_BYTES, CALL_WITHIN, SHARED_WAIT_S } from './limits'
 import { SHARED_LIMIT, type Turn } from './turn'
 
@@ -13,7 +13,7 @@ import { SHARED_LIMIT, type Turn } from './turn'
 export type VendorCall = {
   /** A constant of ours: `/v1/subscriptions/{id}`. */
   pattern: ApiPattern
-  /** What stands for the `{…}` of the pattern. Ids may come from payloads: see {@link isPathId}. */
+  /** What stands for the `{…}` of the pattern. Ids may come from payloads: see {@link isIdOf}. */
   ids?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string | readonly string[]>>
   /** In addition to the vendor's, or in their place: `Stripe-Version`, `Stripe-Context`. */
@@ -96,7 +96,7 @@ export async function writeVendor(
 
 /**
  * Makes a call. The host is a constant of the vendor's, the path one of our patterns, and ids in it have no character that means something in
- * an address. Writes one line of log, which has no key, id or body.
+ * an address, or are encoded. Writes one line of log, which has no key, id or body.
  */
 async function ask(
   host: VendorHost,
@@ -104,7 +104,7 @@ async function ask(
   sent: { method?: VendorWrite['method']; body?: string | undefined },
   { within = CALL_WITHIN, most = CALL_BYTES, turn }: CallBounds,
 ): Promise<VendorAnswer> {
-  const url = urlOf(host.origin(key), call)
+  const url = urlOf(host, key, call)
   const headers = { Accept: 'application/json', 'User-Agent': 'platform-api', ...host.headers(key), ...call.headers }
   const bounds = { within: Math.min(within, CALL_WITHIN), most: Math.min(most, CALL_BYTES) }
   const started_at = Date.now()
@@ -127,13 +127,20 @@ async function ask(
   }
 }
 
-function urlOf(origin: string, { pattern, ids = {}, query = {} }: VendorCall): URL {
+/** Whether a text can be an id in a path of a vendor's API. */
+export function isIdOf({ anyIds }: Pick<VendorHost, 'anyIds'>, id: string): boolean {
+  // A part of dots alone would lead to another path.
+  return anyIds ? isId(id) && !/^\.+$/.test(id) : isPathId(id)
+}
+
+function urlOf(host: VendorHost, key: string, { pattern, ids = {}, query = {} }: VendorCall): URL {
+  const known = { ...ids, ...host.ids?.(key) }
   const path = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const id = ids[name] ?? ''
-    if (!isPathId(id)) throw new VendorCallError('id', `The ${name} is no id of the vendor's: ${pattern}.`)
-    return id
+    const id = known[name] ?? ''
+    if (!isIdOf(host, id)) throw new VendorCallError('id', `The ${name} is no id of the vendor's: ${pattern}.`)
+    return encodeURIComponent(id)
   })
-  const url = new URL(path, origin)
+  const url = new URL(path, host.origin(key))
   for (const [name, values] of Object.entries(query))
     for (const value of [values].flat()) url.searchParams.append(name, value)
   return url

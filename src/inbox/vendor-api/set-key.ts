@@ -36,6 +36,7 @@ export async function setVendorKey(
   const events = rows.map(({ summary, ...event }) => ({
     ...event,
     object: summary?.object ?? { type: null, id: null },
+    customer: summary?.customer ?? null,
   }))
   const tried = await tryKey(api, apiKey, { livemode, events, turn: turnOf(rt, api, apiKey, 'waited') })
   const row = {

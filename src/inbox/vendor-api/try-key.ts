@@ -1,7 +1,6 @@
 import { Fault } from '../../lib/fault'
 import type { KeyFacts, KnownEvent, VendorApi, VendorHost } from '../../vendors/api'
-import { isPathId } from '../../vendors/lib/read'
-import { fetchVendor, type VendorAnswer, type VendorCall, VendorCallError } from './fetch-vendor'
+import { fetchVendor, isIdOf, type VendorAnswer, type VendorCall, VendorCallError } from './fetch-vendor'
 import { otherMode } from './keys'
 import { MAX_WRITES_NAMED, TRY_WITHIN } from './limits'
 import type { Permissions } from './schema'
@@ -72,7 +71,7 @@ export function keyUnknown({ vendor }: Pick<VendorHost, 'vendor'>): Fault {
 /** An event whose object has an id that no path can have tells nothing. */
 function sightOf(api: VendorApi, event: KnownEvent): VendorCall | undefined {
   const sight = api.sightOf(event)
-  return sight && isPathId(sight.id) ? { pattern: sight.pattern, ids: { id: sight.id } } : undefined
+  return sight && isIdOf(api, sight.id) ? { pattern: sight.pattern, ids: { id: sight.id } } : undefined
 }
 
 function requireAnswers(api: VendorApi, answers: readonly VendorAnswer[]): void {

@@ -24,7 +24,7 @@ describe.each(BY_FETCH)('an event of $vendor', (of) => {
     expect(await world.effects(id)).toMatchObject([{ result: 'fetched', event_id: record?.id }])
     const shown = await world.shown(list, object.id)
     expect(shown).toMatchObject({ ...fields, vendor, livemode: true, ambiguous: false, source_event_id: record?.id })
-    expect(shown.vendor_object).toEqual(object)
+    expect(shown.vendor_object).toEqual({ ...object, ...of.adds })
     await expectSound(world)
   })
 
@@ -34,7 +34,8 @@ describe.each(BY_FETCH)('an event of $vendor', (of) => {
     const ids = await world.deliver(...[1, 2, 3, 3].map((day) => event(object, 'updated', day, `of_day_${day}`)))
     for (const id of ids) expect(await world.event(id)).toMatchObject({ status: 'processed' })
     expect(new Set(ids).size).toBe(3)
-    expect(await world.asked()).toEqual([of.path])
+    const project = world.apiKey.split(':')[0] ?? ''
+    expect(await world.asked()).toEqual([of.path.replace('{project}', project)])
     expect(await world.fetched()).toHaveLength(1)
     await expectSound(world)
   })
@@ -95,6 +96,7 @@ describe.each(BY_FETCH)('an event of $vendor', (of) => {
     const [id = ''] = await world.deliver(event(subscription(1), 'updated', 1))
     expect(await world.event(id)).toMatchObject({ status: 'ignored' })
     expect(await world.effects(id)).toMatchObject([{ result: 'gone' }])
+    expect(await world.fetched()).toEqual([])
     await expectSound(world)
   })
 

@@ -1,10 +1,24 @@
 import { vi } from 'vitest'
-import { recurlyEvent, recurlyInvoice, recurlySubscription } from '../../billing/payloads-fetched'
+import {
+  recurlyEvent,
+  recurlyInvoice,
+  recurlySubscription,
+  revenuecatEvent,
+  revenuecatSubscription,
+} from '../../billing/payloads-fetched'
 import { at, type Fields } from '../../billing/payloads-more'
 import type { SignedVendor } from '../../billing/signed'
 import { vendorWorld } from '../../billing/vendor-world'
 import type { Shown } from '../../billing/world'
-import { type AccountSettings, changeAccount, newRecurlyAccount, newRecurlyKey, seenBy } from '../../harness'
+import {
+  type AccountSettings,
+  changeAccount,
+  newRecurlyAccount,
+  newRecurlyKey,
+  newRevenuecatAccount,
+  newRevenuecatKey,
+  seenBy,
+} from '../../harness'
 import { rows } from '../pipeline'
 import { holding, setKey } from '../refresh/world'
 import { bothQueues } from './world'
@@ -33,6 +47,8 @@ export type ByFetch = {
   reads: string
   /** What objects become. */
   lines: [name: string, object: Held, said: Said][]
+  /** What the service adds to an object that it fetches. */
+  adds?: Fields
   /** What the vendor says of a subscription in test mode, where it says so. */
   test?: Fields
   /** States of the subscription, in the order in which it has them. */
@@ -185,7 +201,96 @@ const recurly: ByFetch = {
   ],
 }
 
-export const BY_FETCH: ByFetch[] = [recurly]
+const ms = (day: number) => Date.parse(at(day))
+const period = (from: number, to: number) => ({
+  current_period_starts_at: ms(from),
+  current_period_ends_at: ms(to),
+  ends_at: ms(to),
+})
+const rc = (fields: Fields, said: Fields): [Held, Said] => [
+  revenuecatSubscription(1, fields),
+  { list: 'subscriptions', fields: said },
+]
+
+const revenuecat: ByFetch = {
+  vendor: 'revenuecat',
+  newKey: newRevenuecatKey,
+  open: newRevenuecatAccount,
+  connection: {},
+  consumer: 'user_revenuecat',
+  ref: 'prodrc1',
+  seats: 1,
+  subscription: revenuecatSubscription,
+  event: revenuecatEvent,
+  path: '/v2/projects/{project}/customers/user_revenuecat/subscriptions',
+  reads: 'subscriptions',
+  adds: { app_user_id: 'user_revenuecat' },
+  test: { environment: 'sandbox' },
+  lines: [
+    [
+      'a subscription',
+      ...rc(
+        {},
+        {
+          status: 'active',
+          customer: 'user_revenuecat',
+          items: [{ price: 'prodrc1', variant: 'com.example.pro', product: 'pro', quantity: 1 }],
+          current_period_end: '2026-01-31T00:00:00.000Z',
+          cancel_at: null,
+        },
+      ),
+    ],
+    ['one on trial', ...rc({ status: 'trialing' }, { status: 'trialing', trial_end: '2026-01-31T00:00:00.000Z' })],
+    [
+      'one that will end',
+      ...rc(
+        { auto_renewal_status: 'will_not_renew' },
+        { status: 'active', cancel_at: '2026-01-31T00:00:00.000Z', cancel_at_period_end: true },
+      ),
+    ],
+    ['one in its grace period', ...rc({ status: 'in_grace_period' }, { status: 'past_due' })],
+    ['one that the store tries to bill', ...rc({ status: 'in_billing_retry' }, { status: 'unpaid' })],
+    [
+      'one that is paused',
+      ...rc({ status: 'paused', current_period_ends_at: null, ends_at: null }, { status: 'paused' }),
+    ],
+    ['one that is incomplete', ...rc({ status: 'incomplete' }, { status: 'incomplete' })],
+    [
+      'one that has expired',
+      ...rc({ status: 'expired' }, { status: 'canceled', ended_at: '2026-01-31T00:00:00.000Z' }),
+    ],
+    ['one in a state that nobody knows', ...rc({ status: 'unknown' }, { status: 'unknown' })],
+    [
+      'one that was granted, and has no product',
+      ...rc(
+        { product_id: null, store: 'promotional' },
+        { status: 'active', items: [{ price: null, variant: null, product: 'pro', quantity: 1 }] },
+      ),
+    ],
+  ],
+  states: [
+    { status: 'trialing', ...period(0, 14) },
+    period(14, 44),
+    { status: 'in_grace_period', ...period(14, 44) },
+    { ...period(44, 74), auto_renewal_status: 'will_not_renew' },
+  ],
+  story: [
+    [0, { status: 'trialing', ...period(0, 14) }, 'plan'],
+    [17, null, 'expired'], // the event is late
+    [17, period(14, 44), 'plan'],
+    [45, { status: 'in_grace_period', ...period(14, 44) }, 'plan'],
+    [53, null, 'past_due'],
+    [54, { status: 'in_billing_retry', ...period(14, 44) }, 'past_due'],
+    [55, period(55, 85), 'plan'],
+    [60, { ...period(55, 85), auto_renewal_status: 'will_not_renew' }, 'plan'],
+    [85, null, 'expired'],
+    [86, { status: 'expired', auto_renewal_status: 'will_not_renew', ...period(55, 85) }, 'expired'],
+    // It is bought again.
+    [90, period(90, 120), 'plan'],
+  ],
+}
+
+export const BY_FETCH: ByFetch[] = [recurly, revenuecat]
 
 /** A project with a connection of such a vendor, which has the API key of an account that holds these objects. */
 export async function byFetchWorld(
@@ -224,7 +329,7 @@ export async function byFetchWorld(
     asked: async () =>
       (await seenBy(apiKey))
         .map(({ url }) => new URL(url))
-        .flatMap(({ search, pathname }) => (search ? [] : [pathname])),
+        .flatMap(({ search, pathname }) => (search === '?limit=1' ? [] : [pathname])),
     fetched: () =>
       rows<{ id: string }>("SELECT id FROM events WHERE project_id = ? AND id >= 'ftc' ORDER BY id", world.project),
   }

@@ -166,7 +166,7 @@ describe('health', () => {
     expect(await found()).toEqual([])
     const [id] = await world.deliver(thinEvent(subscription))
     expect(await found()).toEqual([
-      'the connection Stripe receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots',
+      'the connection Stripe receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots, if it can',
     ])
     const here = `/console/p/${world.project}`
     for (const page of ['', `/platform/billing/webhooks/${id}`])

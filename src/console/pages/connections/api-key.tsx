@@ -36,8 +36,11 @@ export function ApiKey({ c, of: { row, key, names }, mistakes }: Props) {
     <>
       <h2 id="api-key">API key of {api.vendor}</h2>
       <p class="quiet">
-        With a read-only key, this service can import what is in the account, and ask {api.vendor} about a customer
-        instead of waiting for an event. It does not need a key to receive events.
+        With a key, this service can {api.imports && 'import what is in the account, and '}ask {api.vendor} about a
+        customer instead of waiting for an event.{' '}
+        {!api.thin?.all
+          ? 'It does not need a key to receive events.'
+          : `Events of ${api.vendor} name their object but do not contain it, so without a key they set no billing state.`}
       </p>
       {key && <Shown c={c} api={api} stored={key} names={names} />}
       {can(c, 'connections:write') && <SetKey c={c} api={api} row={row} isThere={key !== null} mistakes={mistakes} />}
@@ -94,7 +97,7 @@ function SetKey({ c, api, row, isThere, mistakes }: SetProps) {
         <summary>{isThere ? 'Replace the key' : 'Set a key'}</summary>
         <p>{KEY_GUIDES[row.vendor as VendorName]}</p>
         <p>
-          The key should have these permissions and no others:{' '}
+          The key should have these permissions and no others, as far as {api.vendor} lets you choose them:{' '}
           {api.reads.map(({ permission }) => permission).join(', ')}. If it lacks one, the service does not fetch those
           objects.
         </p>

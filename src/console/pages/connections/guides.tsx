@@ -205,6 +205,10 @@ export const GUIDES: Record<VendorName, Guide> = {
         Choose <strong>JSON</strong> as the payload format: Recurly signs JSON webhooks only.
       </>,
       <>Subscribe the endpoint to the events that you need, and save it.</>,
+      <>
+        Recurly’s events name their object but do not contain it. For billing state, set an API key on the page of this
+        connection afterwards.
+      </>,
     ],
     where: <>The secret key of this endpoint, on its page in Recurly.</>,
     first: <>Create an account on your sandbox site.</>,
@@ -222,6 +226,7 @@ export const GUIDES: Record<VendorName, Guide> = {
       <>Give it a name, and paste the ingest URL.</>,
       <>Set an authorization header value.</>,
       <>Choose whether to send events of sandbox purchases or of production purchases.</>,
+      <>For billing state, set an API key on the page of this connection afterwards.</>,
     ],
     where: (
       <>

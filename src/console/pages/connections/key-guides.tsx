@@ -9,6 +9,20 @@ export const KEY_GUIDES: Partial<Record<VendorName, Child>> = {
       below. A key that can write is refused.
     </>
   ),
+  recurly: (
+    <>
+      In Recurly, open <strong>Integrations → API Credentials</strong>, and click <strong>Add Private API Key</strong>.
+      For a site in the EU data center, write <code>eu:</code> before the key. Recurly documents no key that only reads:
+      this service only reads with it, but a thief could do more.
+    </>
+  ),
+  revenuecat: (
+    <>
+      In RevenueCat, open <strong>Project settings → API keys</strong>, and create a secret key of version{' '}
+      <strong>V2</strong> with the permission below, set to read. Enter the project’s ID, a colon and the key:{' '}
+      <code>proj…:sk_…</code>. RevenueCat’s API calls the project so.
+    </>
+  ),
   stripe: (
     <>
       On the <strong>API keys</strong> page of the Stripe Dashboard, click <strong>Create restricted key</strong>, and
