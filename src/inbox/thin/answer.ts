@@ -41,10 +41,10 @@ export async function answerFor(
   const own = [...listed, ...known.filter(({ project_id }) => project_id === asked.key.project_id)]
   const winner = own.find((one) => one.kind === kind && one.id === group.named.id)
   if (asked.as === 'found') {
-    const all_known = group.named.list ? [...own, ...(await notListed(rt, asked.key, asked.objects, own))] : own
-    const records = await news(asked.key, asked.objects, all_known)
+    const compared = group.named.list ? [...own, ...(await notListed(rt, asked.key, asked.objects, own))] : own
+    const records = await news(asked.key, asked.objects, compared)
     const isAnswered = (one: ToCompare) => asked.objects.some(({ object }) => object.id === one.id)
-    const from = records[0]?.id ?? (group.named.list ? all_known.find(isAnswered) : winner)?.event_id
+    const from = records[0]?.id ?? (group.named.list ? compared.find(isAnswered) : winner)?.event_id
     return { group, key: asked.key, records, ends: all(from ? { as: 'learned', from } : { as: 'gone' }), full: [] }
   }
   const { key, answer } = asked

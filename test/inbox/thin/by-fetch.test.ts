@@ -137,6 +137,19 @@ describe.each(BY_FETCH)('an event of $vendor', (of) => {
       for (const [place, text] of Object.entries(places)) expect([place, text.includes(part)]).toEqual([place, false])
   })
 
+  it('is not waited for by a refresh of the customer', async () => {
+    const object = subscription(1)
+    const world = await byFetchWorld(of, [object])
+    const refreshed = await world.api(`/customers/${vendor}/${of.consumer}/refresh`, { method: 'POST' })
+    expect(refreshed).toMatchObject({ status: 200, body: { state: 'fresh', changed: true } })
+    expect(await world.shown('subscriptions', object.id)).toMatchObject({ status: 'active', ambiguous: false })
+    // The event that comes later has nothing new.
+    const [id = ''] = await world.deliver(event(object, 'updated', 1))
+    expect(await world.event(id)).toMatchObject({ status: 'processed' })
+    expect(await world.fetched()).toHaveLength(1)
+    await expectSound(world)
+  })
+
   it('imports nothing, and says so', async () => {
     const world = await byFetchWorld(of)
     const started = await world.api(`/connections/${world.connection.id}/imports`, { method: 'POST', json: {} })

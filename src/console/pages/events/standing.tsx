@@ -6,7 +6,9 @@ import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 
 const WITHOUT_KEY =
-  'The event contains only the ID of an object, and its connection had no API key to fetch that object. Set a key, then replay the event. Or let the vendor send snapshots.'
+  'The event contains only the ID of an object, and its connection had no API key to fetch that object. Set a key, then replay the event.'
+const withoutKey = (vendor: string) =>
+  vendorOf(vendor)?.api?.thin?.all ? WITHOUT_KEY : `${WITHOUT_KEY} Or let the vendor send snapshots.`
 const GONE = 'The event contains only the ID of an object, and the vendor no longer has the object.'
 
 /** What the status of an event means, in a sentence. Above it, what went wrong, if anything did. */
@@ -44,7 +46,7 @@ function wordsFor(row: EventRow, now: number) {
         : 'The event is processed. It changed nothing.'
     case 'ignored':
       if (row.summary && namesState(row.vendor, row.event_type, row.summary.object.type))
-        return row.summary.effects.length > 0 ? GONE : WITHOUT_KEY
+        return row.summary.effects.length > 0 ? GONE : withoutKey(row.vendor)
       return vendorOf(row.vendor)?.snapshots
         ? `The event was stored and read, but it had no effect: ${vendor} events of this type do not change billing state.`
         : `The event was stored and read, but it had no effect: ${vendor} events do not become billing state.`
