@@ -144,6 +144,7 @@ describe('a call that is refused for what is there changes nothing', () => {
     signature_mismatch: diagnosed,
     signature_timestamp: diagnosed,
     encryption_key_unavailable: counted,
+    vendor_key_unavailable: counted,
     overloaded: [...diagnosed, 'notices'], // so many refused deliveries are told
     invalid_recovery_code: ['account_events'],
     hostname_in_use: ['domains'],

@@ -1,6 +1,7 @@
 import { newId } from '../../src/lib/ids'
 import { call, deliver, freshConnection, freshKey, lossyQueue, STORE, stripeEvent } from '../harness'
 import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
+import { addressOf, paypalHeaders, sharedSigner } from '../vendors/paypal-signed'
 import { asks, type List, may, type Rows, read, times } from './row'
 import type { World } from './world'
 
@@ -36,6 +37,14 @@ export const INBOX: Rows = {
       },
       unsupported_encoding: async () =>
         deliver(await newConnection(), stripeEvent(), { headers: { 'Content-Encoding': 'gzip' } }),
+      vendor_key_unavailable: async () => {
+        const world = await newWorld()
+        const webhook = '9XL90610J3647323C'
+        const json = { vendor: 'paypal', name: 'PayPal', livemode: false, signing_secret: webhook }
+        const { id } = (await world.api('/connections', { method: 'POST', json })).body
+        const signed = { body: '{}', webhook, signer: await sharedSigner(), address: addressOf('CERT-never-published') }
+        return call(`/ingest/${id}`, { method: 'POST', body: '{}', headers: await paypalHeaders(signed) })
+      },
       encryption_key_unavailable: async () =>
         deliver(await newConnection(), stripeEvent(), { bindings: { ENCRYPTION_KEY_1: btoa('x'.repeat(32)) } }),
     },
