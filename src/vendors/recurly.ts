@@ -1,11 +1,8 @@
 import { fromHex, hmac, utf8 } from '../lib/crypto'
-import { at, isObject, numericId, text } from './lib/json'
-import { decimal } from './lib/money'
+import { numericId, text } from './lib/json'
 import { distinctIds, eventOf, parseObject, required } from './lib/read'
 import { isoTime } from './lib/time'
 import { checkPlain, matchedAt, matchSecret, refused } from './lib/verify'
-import { recurlyApi } from './recurly-api'
-import { recurlySnapshot } from './recurly-objects'
 import type { Vendor } from './vendor'
 
 const SIGNATURE = 'recurly-signature'
@@ -20,13 +17,10 @@ const SIGNATURE = 'recurly-signature'
  * the id provided in the webhook"), not the id of the event. That is the header recurly-notification-id, "identical
  * across retries of the same notification"; without it, the digest of the bytes is used.
  * https://docs.recurly.com/recurly-subscriptions/docs/webhook-payloads-json-vs-xml
- *
- * A customer is called by its account code, which the project's server chooses. The object is fetched: `data` has it, and no delivery has that.
  */
 export const recurly: Vendor = {
   signatureHeaders: [SIGNATURE],
   keptHeaders: ['recurly-notification-id'],
-  takesCustomerIds: true,
   checkSecret: checkPlain('a Recurly endpoint’s secret key'),
 
   async verify({ headers, bytes, now }, secrets) {
@@ -44,8 +38,8 @@ export const recurly: Vendor = {
     const event = parseObject(body)
     const type = required(event.object_type, 'object_type')
     const id = text(event.id)
-    const object = isObject(event.data) ? event.data : null
-    const customer = text(object ? at(object.account, 'code') : event.account_code)
+    const account = text(event.account_id) ?? text(event.account_code)
+    const customer = type === 'account' ? id : account
     const subscription = type === 'subscription' ? id : text(event.subscription_id)
     const invoice = /^(charge_|credit_|legacy_)?invoice$/.test(type) ? id : text(event.invoice_id)
     return [
@@ -53,18 +47,16 @@ export const recurly: Vendor = {
         vendor_event_id: text(headers['recurly-notification-id']),
         event_type: `${type}.${required(event.event_type, 'event_type')}`,
         occurred_at: isoTime(event.event_time),
-        // A delivery is thin on purpose: it has no status and no amount, only the id of what to fetch.
-        object: { type, id, status: text(object?.state) },
+        // Thin on purpose: no status and no amount, only the id of what to fetch.
+        object: { type, id, status: null },
         customer,
         subscription,
         invoice,
-        amount: object && decimal(object.total, object.currency),
-        state: object && kindOf(type),
         refs: distinctIds(
           id,
           text(event.uuid),
           customer,
-          text(event.account_id),
+          text(event.account_code),
           subscription,
           invoice,
           numericId(event.invoice_number),
@@ -74,25 +66,4 @@ export const recurly: Vendor = {
       }),
     ]
   },
-
-  snapshots(event) {
-    const kind = kindOf(text(event.object_type))
-    return kind && isObject(event.data) ? recurlySnapshot(event.data, kind, isoTime(event.event_time)) : []
-  },
-
-  asEvent: (_, { kind, object, at }) => ({
-    object_type: kind === 'invoice' ? 'charge_invoice' : kind,
-    event_type: 'fetched',
-    event_time: at,
-    id: object.id,
-    uuid: object.uuid,
-    data: object,
-  }),
-
-  api: recurlyApi,
-}
-
-function kindOf(type: string | null): 'subscription' | 'invoice' | null {
-  if (type === 'subscription') return type
-  return type === 'charge_invoice' ? 'invoice' : null
 }

@@ -15,7 +15,6 @@ const SECRETS = {
   shopify: 'shpss_a_secret_of_the_tests',
   braintree: 'integration_public_key:integration_private_key',
   apple: 'com.example.app:1234567890',
-  recurly: 'a-secret-of-the-tests',
   revenuecat: 'signing:a-secret-of-the-tests',
 } as const
 export type SignedVendor = keyof typeof SECRETS
@@ -52,10 +51,6 @@ export async function signedAs(
       const signature = new Webhook(secret).sign(id, new Date(now * 1000), body)
       return { body, headers: { 'webhook-id': id, 'webhook-timestamp': String(now), 'webhook-signature': signature } }
     }
-    case 'recurly': {
-      const headers = { 'recurly-signature': `${now}000,${mac('hex', `${now}000.`, body)}` }
-      return { body, headers: { ...headers, 'recurly-notification-id': eventIdIn(payload) ?? nextId() } }
-    }
     case 'revenuecat': {
       const key = secret.replace('signing:', '')
       const signature = createHmac('sha256', key).update(`${now}.${body}`).digest('hex')
@@ -91,7 +86,7 @@ function nextId(): string {
   return `msg_${sent}`
 }
 
-/** The id of an event of Polar's and Recurly's is a header. The tests put it beside the payload's own fields. */
+/** Polar's id of an event is a header. The tests put it beside the payload's own fields. */
 function eventIdIn(payload: unknown): string | null {
   const id = (payload as { webhook_id?: unknown } | null)?.webhook_id
   return typeof id === 'string' ? id : null

@@ -4,7 +4,6 @@ import {
   newLemonKey,
   newPaddleKey,
   newPolarKey,
-  newRecurlyKey,
   newRevenuecatKey,
   newStripeKey,
 } from '../outside/accounts'
@@ -20,7 +19,6 @@ export {
   newLemonKey,
   newPaddleKey,
   newPolarKey,
-  newRecurlyKey,
   newRevenuecatKey,
   newStripeKey,
   paddleObjects,
@@ -52,11 +50,6 @@ export async function newLemonAccount(settings: AccountSettings = {}, key = newL
 
 /** Opens an account at Chargebee. @returns its key */
 export async function newChargebeeAccount(settings: AccountSettings = {}, key = newChargebeeKey()): Promise<string> {
-  return newAccount(key, settings)
-}
-
-/** Opens an account at Recurly: a site. @returns its key */
-export async function newRecurlyAccount(settings: AccountSettings = {}, key = newRecurlyKey()): Promise<string> {
   return newAccount(key, settings)
 }
 

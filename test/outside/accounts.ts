@@ -19,9 +19,6 @@ export const newLemonKey = () => `eyJ0eXAi.${letters(90)}.${letters(90)}`
 /** An API key of Chargebee's that no account has. */
 export const newChargebeeKey = (mode: 'live' | 'test' = 'live') => `${mode}_${letters(32)}`
 
-/** An API key of Recurly's that no account has. */
-export const newRecurlyKey = () => letters(32)
-
 /** A key of RevenueCat's that no account has, as it is entered: with the project's id. */
 export const newRevenuecatKey = () => `proj${letters(8)}:sk_${letters(32)}`
 

@@ -7,7 +7,6 @@ import { paddle } from './paddle.ts'
 import { plain } from './plain.ts'
 import { polar } from './polar.ts'
 import { certified, mock } from './providers.ts'
-import { recurly } from './recurly.ts'
 import { revenuecat } from './revenuecat.ts'
 import { stripe } from './stripe.ts'
 
@@ -28,7 +27,6 @@ const HANDLERS: Record<string, Handler> = {
   'paddle.com': paddle,
   'paypal.com': plain,
   'polar.sh': polar,
-  'recurly.com': recurly,
   'revenuecat.com': revenuecat,
   'lemonsqueezy.com': lemonsqueezy,
   'chargebee.com': chargebee,

@@ -114,7 +114,7 @@ describe('recurly', () => {
 
   it('recognizes accounts and invoices', () => {
     expect(decodeOne(recurly, { ...event, object_type: 'account', account_code: 'verena' })).toMatchObject({
-      customer: 'verena',
+      customer: 'ra8foq26o2dt',
       refs: ['ra8foq26o2dt', '63ab53', 'verena'],
     })
     expect(

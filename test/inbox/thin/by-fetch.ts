@@ -1,24 +1,10 @@
 import { vi } from 'vitest'
-import {
-  recurlyEvent,
-  recurlyInvoice,
-  recurlySubscription,
-  revenuecatEvent,
-  revenuecatSubscription,
-} from '../../billing/payloads-fetched'
+import { revenuecatEvent, revenuecatSubscription } from '../../billing/payloads-fetched'
 import { at, type Fields } from '../../billing/payloads-more'
 import type { SignedVendor } from '../../billing/signed'
 import { vendorWorld } from '../../billing/vendor-world'
 import type { Shown } from '../../billing/world'
-import {
-  type AccountSettings,
-  changeAccount,
-  newRecurlyAccount,
-  newRecurlyKey,
-  newRevenuecatAccount,
-  newRevenuecatKey,
-  seenBy,
-} from '../../harness'
+import { type AccountSettings, changeAccount, newRevenuecatAccount, newRevenuecatKey, seenBy } from '../../harness'
 import { rows } from '../pipeline'
 import { holding, setKey } from '../refresh/world'
 import { bothQueues } from './world'
@@ -55,150 +41,6 @@ export type ByFetch = {
   states: Fields[]
   /** The life of the subscription: what the vendor says of it from this day on, and what its consumer may do; null if nothing has changed. */
   story: [day: number, state: Fields | null, reason: string][]
-}
-
-const february = { current_period_started_at: at(14), current_period_ends_at: at(44) }
-const march = { current_period_started_at: at(44), current_period_ends_at: at(74) }
-const onTrial = { trial_started_at: at(0), trial_ends_at: at(14), current_period_ends_at: at(14) }
-
-const recurly: ByFetch = {
-  vendor: 'recurly',
-  newKey: newRecurlyKey,
-  open: newRecurlyAccount,
-  connection: { customer_is_external_id: true },
-  consumer: 'user_recurly',
-  ref: 'gold',
-  seats: 2,
-  subscription: recurlySubscription,
-  event: recurlyEvent,
-  path: '/subscriptions/recsub1',
-  reads: 'subscriptions',
-  lines: [
-    [
-      'a subscription with an add-on',
-      recurlySubscription(1, {
-        add_ons: [{ id: 'recadd1', add_on: { code: 'support' }, quantity: 3, unit_amount: 1 }],
-        custom_fields: [{ name: 'team', value: 'blue' }],
-        coupon_redemptions: [{ id: 'recred1', coupon: { code: 'SPRING' }, created_at: at(0) }],
-      }),
-      {
-        list: 'subscriptions',
-        fields: {
-          status: 'active',
-          vendor_status: 'active',
-          customer: 'user_recurly',
-          currency: 'EUR',
-          items: [
-            { price: 'gold', price_name: 'Gold', quantity: 2, amount: 950 },
-            { id: 'recadd1', price: 'support', quantity: 3, amount: 100 },
-          ],
-          discounts: [{ id: 'recred1', coupon: 'SPRING' }],
-          metadata: { team: 'blue' },
-          current_period_end: at(30),
-        },
-      },
-    ],
-    ['one on trial', recurlySubscription(0, onTrial), { list: 'subscriptions', fields: { status: 'trialing' } }],
-    [
-      'one that will end',
-      recurlySubscription(5, { state: 'canceled', canceled_at: at(5), expires_at: at(30), auto_renew: false }),
-      {
-        list: 'subscriptions',
-        fields: { status: 'active', cancel_at: at(30), cancel_at_period_end: true, canceled_at: at(5) },
-      },
-    ],
-    [
-      'one that has ended',
-      recurlySubscription(30, { state: 'expired', expires_at: at(30), expiration_reason: 'canceled' }),
-      {
-        list: 'subscriptions',
-        fields: { status: 'canceled', ended_at: at(30), cancellation: { reason: 'canceled' } },
-      },
-    ],
-    [
-      'one that begins later',
-      recurlySubscription(0, { state: 'future' }),
-      { list: 'subscriptions', fields: { status: 'scheduled' } },
-    ],
-    [
-      'one that failed',
-      recurlySubscription(0, { state: 'failed' }),
-      { list: 'subscriptions', fields: { status: 'incomplete_expired' } },
-    ],
-    [
-      'one that is paused',
-      recurlySubscription(2, { state: 'paused', paused_at: at(2) }),
-      { list: 'subscriptions', fields: { status: 'paused', paused_at: at(2) } },
-    ],
-    [
-      'one that will be paused',
-      recurlySubscription(2, { paused_at: at(30) }),
-      {
-        list: 'subscriptions',
-        fields: { status: 'active', scheduled_change: { action: 'pause', effective_at: at(30) } },
-      },
-    ],
-    [
-      'one in a state that nobody knows',
-      recurlySubscription(2, { state: 'dormant' }),
-      { list: 'subscriptions', fields: { status: 'unknown', vendor_status: 'dormant' } },
-    ],
-    [
-      'an invoice that is paid',
-      recurlyInvoice(3),
-      {
-        list: 'invoices',
-        fields: {
-          status: 'paid',
-          number: '1001',
-          customer: 'user_recurly',
-          subscription: 'recsub1',
-          total: 2261,
-          amount_paid: 2261,
-          amount_remaining: 0,
-          paid_at: at(3),
-          lines: { data: [{ price: 'gold', quantity: 2, amount: 1900, tax: 361 }], has_more: false },
-        },
-      },
-    ],
-    ...['pending', 'open', 'processing', 'past_due'].map((state): ByFetch['lines'][number] => [
-      `an invoice that is ${state}`,
-      recurlyInvoice(3, { state, closed_at: null, balance: 22.61, paid: 0 }),
-      { list: 'invoices', fields: { status: 'open', vendor_status: state, amount_due: 2261, paid_at: null } },
-    ]),
-    [
-      'an invoice that failed',
-      recurlyInvoice(3, { state: 'failed' }),
-      { list: 'invoices', fields: { status: 'uncollectible', uncollectible_at: at(3) } },
-    ],
-    [
-      'an invoice that is void',
-      recurlyInvoice(3, { state: 'voided' }),
-      { list: 'invoices', fields: { status: 'void' } },
-    ],
-    [
-      'an invoice with more lines',
-      recurlyInvoice(3, { has_more_line_items: true }),
-      { list: 'invoices', fields: { lines: { has_more: true } } },
-    ],
-  ],
-  states: [
-    onTrial,
-    { ...february, quantity: 3 },
-    { ...march, quantity: 4 },
-    { ...march, state: 'canceled', canceled_at: at(50), expires_at: at(74) },
-  ],
-  story: [
-    [0, { state: 'future' }, 'no_subscription'],
-    [0, { ...onTrial, updated_at: at(0, 1) }, 'plan'],
-    [17, null, 'expired'], // the event is late
-    [17, february, 'plan'],
-    // Recurly says active for as long as it tries to collect. The invoice is past due.
-    [45, march, 'plan'],
-    [50, { ...march, state: 'canceled', canceled_at: at(50), expires_at: at(74) }, 'plan'],
-    [74, null, 'expired'],
-    [75, { ...march, state: 'expired', expires_at: at(74) }, 'expired'],
-  ],
 }
 
 const ms = (day: number) => Date.parse(at(day))
@@ -290,7 +132,7 @@ const revenuecat: ByFetch = {
   ],
 }
 
-export const BY_FETCH: ByFetch[] = [recurly, revenuecat]
+export const BY_FETCH: ByFetch[] = [revenuecat]
 
 /** A project with a connection of such a vendor, which has the API key of an account that holds these objects. */
 export async function byFetchWorld(

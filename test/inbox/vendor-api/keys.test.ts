@@ -207,7 +207,7 @@ describe('a key that is not taken', () => {
     const { body } = await put(world, await newPaddleAccount({ permissions: [...WRITES, '<b>.write'] }))
     expect(body.detail).toBe('The key can do more than read: customer.write, subscription.write, and more.')
     const other = await put(await worldOf('polar'), newStripeKey())
-    expect(other.body.detail).toContain('Paddle, Recurly, RevenueCat, Stripe')
+    expect(other.body.detail).toContain('Paddle, RevenueCat, Stripe')
   })
 
   it('because its connection was deleted, or turned to the other mode, while it was tried', async () => {

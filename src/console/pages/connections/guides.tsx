@@ -205,10 +205,6 @@ export const GUIDES: Record<VendorName, Guide> = {
         Choose <strong>JSON</strong> as the payload format: Recurly signs JSON webhooks only.
       </>,
       <>Subscribe the endpoint to the events that you need, and save it.</>,
-      <>
-        Recurly’s events name their object but do not contain it. For billing state, set an API key on the page of this
-        connection afterwards.
-      </>,
     ],
     where: <>The secret key of this endpoint, on its page in Recurly.</>,
     first: <>Create an account on your sandbox site.</>,

@@ -9,13 +9,6 @@ export const KEY_GUIDES: Partial<Record<VendorName, Child>> = {
       below. A key that can write is refused.
     </>
   ),
-  recurly: (
-    <>
-      In Recurly, open <strong>Integrations → API Credentials</strong>, and click <strong>Add Private API Key</strong>.
-      For a site in the EU data center, write <code>eu:</code> before the key. Recurly documents no key that only reads:
-      this service only reads with it, but a thief could do more.
-    </>
-  ),
   revenuecat: (
     <>
       In RevenueCat, open <strong>Project settings → API keys</strong>, and create a secret key of version{' '}
