@@ -11,7 +11,12 @@ import { visit } from './visit'
 
 /** The calls in a text of curl commands: `as -X PUT $API/consumers/ext:acme -d '{}'`, or a whole curl command. */
 function callsIn(text: string) {
-  const commands = text.replaceAll('\\\n', ' ').match(/^(curl|as) .*$/gm) ?? []
+  // A variable of the shell stands for an id, which nothing has.
+  const commands =
+    text
+      .replaceAll('\\\n', ' ')
+      .replaceAll(/'\$\w+'/g, 'sso_…')
+      .match(/^(curl|as) .*$/gm) ?? []
   return commands.map((command) => {
     const body = /-d '([^']*)'/.exec(command)?.[1]
     const [, path = ''] = /(?:\/platform\/v1|\$API)(\/[^\s"]+)/.exec(command) ?? []
