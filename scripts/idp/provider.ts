@@ -25,7 +25,7 @@ export const PEOPLE = [
  */
 export async function startProvider(app: string, port = 0): Promise<string> {
   const policy = interactionPolicy.base()
-  const chosen = new interactionPolicy.Check('who', 'Somebody must be chosen.', 'login_required', ({ oidc }) =>
+  const chosen = new interactionPolicy.Check('who', 'Choose who signs in.', 'login_required', ({ oidc }) =>
     oidc.result?.login === undefined
       ? interactionPolicy.Check.REQUEST_PROMPT
       : interactionPolicy.Check.NO_NEED_TO_PROMPT,

@@ -15,7 +15,7 @@ export function welcome(url: string, idp: string | null): string {
       ? ''
       : `
   The identity provider: issuer ${ISSUER}, client id ${CLIENT.client_id}, client secret ${CLIENT.client_secret}
-  Only this server knows that issuer. Browsers are sent to ${idp}, and choose who signs in.
+  Only this server knows that issuer. Your browser is sent to ${idp}, where you choose who signs in.
 `
   const json = `-H 'Content-Type: application/json'`
   const field = (name: string) => `| sed -E 's/.*"${name}":"([^"]+)".*/\\1/'`

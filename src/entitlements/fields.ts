@@ -115,7 +115,7 @@ export const EntitlementsQuery = z.strictObject({
     .datetime({ offset: true })
     .optional()
     .describe(
-      `A time up to ${MAX_DAYS_FROM_NOW} days ago: what we would have answered then. Or as far ahead: what holds then if nothing happens until then. The response has \`exact\` and \`missing\`.`,
+      `A time up to ${MAX_DAYS_FROM_NOW} days ago: what we would have answered then. Or a time up to as many days ahead: the answer if nothing happens before it. The response has \`exact\` and \`missing\`.`,
     ),
 })
 

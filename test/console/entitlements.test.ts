@@ -58,7 +58,7 @@ describe('what a consumer may do, in the console', () => {
     expect(await at(Date.now())).toMatch(/exactly what the answer was|may have been different/)
     expect(await at(Date.now() - DAY)).toContain('The catalog had no features')
     expect(await at(Date.now() + DAY)).toMatch(
-      /Entitlements of ada .*what holds then if nothing happens.* Seats seats allowed 3/,
+      /Entitlements of ada .*the answer for that time if nothing happens.* Seats seats allowed 3/,
     )
     for (const wrong of [iso(Date.now() + 401 * DAY), 'nonsense']) {
       const { status, text } = await visit(`${here}/entitlements?at=${wrong}`, token)

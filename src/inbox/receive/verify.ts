@@ -55,7 +55,7 @@ export function unreadableSecret(): Fault {
 function keyNotRead(): Fault {
   return new Fault(
     'vendor_key_unavailable',
-    'The public key that the delivery names cannot be read from the vendor now. Send the delivery again.',
+    "The vendor's public key could not be fetched. Send the delivery again later.",
     { headers: { 'Retry-After': String(VENDOR_KEY_EVERY / SECOND) } },
   )
 }
@@ -75,7 +75,7 @@ function badSignature(
         : "The signature matches none of the connection's live signing secrets.",
     signature_timestamp:
       skew_ms === undefined
-        ? "The vendor's certificate is not valid now, or was not at the signature's time."
+        ? "The vendor's certificate is not valid now, or was not valid when the delivery was signed."
         : outOfTime(skew_ms, verification?.tolerance_s ?? toleranceOf(vendor, skew_ms)),
   }[cause]
   return new Fault(cause, detail)

@@ -107,7 +107,7 @@ describe('a delivery', () => {
     const ended = await world.post({ address: await publish(over, newId()), by: over })
     expect([ended.body.code, ended.body.detail]).toEqual([
       'signature_timestamp',
-      "The vendor's certificate is not valid now, or was not at the signature's time.",
+      "The vendor's certificate is not valid now, or was not valid when the delivery was signed.",
     ])
     expect(await world.deliver({ address, webhook: '1JE4291016473214C' })).toEqual([401, 'signature_mismatch', null])
     for (const elsewhere of [addressOf(id, 'evil.dev'), `${address}/..`, address.replace('https', 'http')])

@@ -169,8 +169,8 @@ export const GUIDES: Record<VendorName, Guide> = {
     ),
     first: (
       <>
-        Make a payment in the sandbox. Events of the <strong>webhooks simulator</strong> are refused: it signs for
-        anybody, for any address.
+        Make a payment in the sandbox. Events from the <strong>webhooks simulator</strong> are refused: anybody can use
+        it to send signed events to any address.
       </>
     ),
     retries: 'PayPal tries a refused delivery again up to 25 times within three days.',

@@ -13,7 +13,7 @@ export const KEY_GUIDES: Partial<Record<VendorName, Child>> = {
     <>
       In RevenueCat, open <strong>Project settings → API keys</strong>, and create a secret key of version{' '}
       <strong>V2</strong> with the permission below, set to read. Enter the project’s ID, a colon and the key:{' '}
-      <code>proj…:sk_…</code>. RevenueCat’s API calls the project so.
+      <code>proj…:sk_…</code>. The service needs the project’s ID for every request.
     </>
   ),
   stripe: (

@@ -46,7 +46,8 @@ function Shown({ c, consumer, of, most }: Props & { most: number }) {
       </p>
     )
   }
-  if (of.all.length === 0 && of.missing !== null) return <p class="quiet">The catalog had no features at that time.</p>
+  if (of.all.length === 0 && of.missing !== null && of.now <= c.get('rt').now)
+    return <p class="quiet">The catalog had no features at that time.</p>
   if (of.all.length === 0) {
     return (
       <p class="quiet">
@@ -115,7 +116,7 @@ export function entitlementsPage(
           label="At another time (UTC)"
           type="datetime-local"
           value={at}
-          hint={`Up to ${MAX_DAYS_FROM_NOW} days ago or ahead. Leave it empty for now.`}
+          hint={`Up to ${MAX_DAYS_FROM_NOW} days ago or ahead. Leave it empty for the current time.`}
           mistakes={mistakes}
         />
         <div class="actions">
@@ -134,7 +135,8 @@ function Missing({ of, ahead }: { of: readonly string[] | null; ahead: boolean }
   if (ahead) {
     return (
       <p class="notice">
-        This is what holds then if nothing happens until then: no event, no grant, no change of a plan or setting.
+        This is the answer for that time if nothing happens before it: no event, no grant, and no change to a plan or
+        setting.
       </p>
     )
   }
