@@ -1,6 +1,6 @@
 /**
- * The local identity provider of `npm start -- --idp`. A connection takes only https addresses that the internet could have, so the provider
- * has one in a domain that nobody can own (RFC 2606). The Worker that runs beside it knows the way: see entry.ts.
+ * The issuer of the local identity provider of `npm start -- --idp`. A connection accepts only public https addresses, so this is one, in a
+ * domain that is reserved (RFC 2606). entry.ts leads the Worker from there to this machine.
  */
 export const ISSUER = 'https://idp.example.com'
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import Provider, { type Configuration, interactionPolicy } from 'oidc-provider'
 import { readLocal, writeLocal } from '../lib/paths.ts'
 import { CLIENT, ISSUER } from './issuer.ts'
+import { SETTINGS } from './settings.ts'
 
 const HOUR_S = 3600
 const KEY_FILE = 'idp-key.json'
@@ -32,23 +33,16 @@ export async function startProvider(app: string, port = 0): Promise<string> {
   )
   policy.get('login')?.checks.add(chosen)
   const provider = new Provider(ISSUER, {
+    ...SETTINGS,
     clients: [{ ...CLIENT, redirect_uris: [`${app}/sso/callback`], response_types: ['code'] }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_, id) => {
       const person = PEOPLE.find(({ sub }) => sub === id)
       return person && { accountId: id, claims: () => person }
     },
-    features: { devInteractions: { enabled: false } },
     interactions: { policy, url: (_, { uid }) => `/sign-in/${uid}` },
     cookies: { keys: [randomUUID()] },
     jwks: { keys: [signingKey()] },
     ttl: { Interaction: HOUR_S, Grant: HOUR_S, Session: HOUR_S, AccessToken: HOUR_S, IdToken: HOUR_S },
-    async loadExistingGrant({ oidc }) {
-      const grant = new oidc.provider.Grant({ clientId: CLIENT.client_id, accountId: oidc.session?.accountId ?? '' })
-      grant.addOIDCScope('openid email profile')
-      await grant.save()
-      return grant
-    },
   })
   // Each connection has a callback of its own.
   provider.Client.prototype.redirectUriAllowed = (uri) => URL.canParse(uri) && new URL(uri).origin === app

@@ -41,7 +41,7 @@ const idOf = ({ name, body }: Unsigned) =>
   createHash('sha256').update(`${name}\n`).update(body).digest('hex').slice(0, 32)
 const seconds = (now: number) => Math.floor(now / 1000)
 
-/** How each vendor signs its deliveries: not Braintree, which sends forms, nor Apple and PayPal, whose keys nobody else has. */
+/** How each vendor signs its deliveries: except Braintree, which sends forms, and Apple and PayPal, which sign with private keys of their own. */
 const SIGNERS: Record<Exclude<VendorName, 'apple' | 'braintree' | 'paypal'>, Signer> = {
   stripe: {
     id: ['id'],

@@ -48,7 +48,7 @@ export type HeldKind = (typeof KINDS_HELD)[number]
  * customer of two vendors, so the vendor is compared too.
  *
  * @param how.all also purchases of a project where no one-time payment gives anything
- * @param how.named whether the vendor's ids of what each item is of are read
+ * @param how.named whether the vendor's ids of each item's price and product are read
  * @param how.kinds by default both
  * @param how.at the time that is asked about, if it is not now (ISO 8601 UTC)
  */
@@ -116,10 +116,10 @@ const SAID = [
 type ItemsAsked = { named: boolean; before?: SQL; place: SQL; objects: SQL; invoice?: SQL }
 
 /**
- * A row for each item of subscriptions and purchases, so that a limit bounds what a call reads. What an object says of itself is with the
- * first of its items alone: that, and an item's ids, can take 2 KB.
+ * A row for each item of subscriptions and purchases, so that a limit bounds what a call reads. Only the first item of an object has the
+ * object's own fields, because these and an item's ids can take 2 KB.
  *
- * @param of.named whether the vendor's ids of what an item is of are read
+ * @param of.named whether the vendor's ids of each item's price and product are read
  * @param of.objects the objects, with their order and their limit, as {@link b}
  * @param of.invoice the newest paid invoice of a subscription, as JSON
  */

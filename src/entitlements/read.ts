@@ -28,7 +28,7 @@ export type FeaturesAsked = Extent & {
   keys: readonly string[] | null
   /** Whether purchases are read also if no plan says how long a one-time payment lasts, so that they give nothing. */
   explained?: boolean | undefined
-  /** Whether the vendor's ids of what each item is of are read: an explanation shows them, and a preview looks up what they will be mapped to. */
+  /** Whether the vendor's ids of each item's price and product are read: an explanation shows them, and a preview maps them anew. */
   named?: boolean
 }
 

@@ -77,23 +77,22 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     const { explain: explained, at } = c.req.valid('query')
     const project = projectOf(c.get('actor'))
-    const { db } = c.get('rt')
+    const { db, now } = c.get('rt')
     const ref = refToRead(c.req.param('consumer'))
+    const time = at === undefined ? null : timeAsked(at, now)
+    if (time !== null && time <= now)
+      return sendInRoom(c, MAX_CATALOG_BYTES, async () => shown(c, await hadAt(c, ref, time), explained).send())
     const facts = (extent: Extent) => ({
       ...factsOf(db, project, [ref], { keys: null, explained, ...extent }),
       consumer: findConsumer(db, project, ref),
       links: customersOf(db, project, ref),
     })
-    const asked = at === undefined ? undefined : timeAsked(at, c.get('rt').now)
-    const ahead = asked !== undefined && asked > c.get('rt').now ? asked : undefined
-    const make = (found: Results<ReturnType<typeof facts>>) => shown(c, hadNow(found, ahead), explained)
-    if (asked === undefined || ahead !== undefined)
-      return answerFacts(c, facts, make, explained ? MAX_EXPLANATION_BYTES : 0)
-    return sendInRoom(c, MAX_CATALOG_BYTES, async () => shown(c, await hadAt(c, ref, asked), explained).send())
+    const make = (found: Results<ReturnType<typeof facts>>) => shown(c, hadNow(found, time), explained)
+    return answerFacts(c, facts, make, explained ? MAX_EXPLANATION_BYTES : 0)
   },
 )
 
-/** What a consumer has. `missing`: of an earlier time, what is not known, in words. */
+/** What a consumer has. `missing`: of another time, what is not known, in words. */
 type Had = ReturnType<typeof hadNow> | Awaited<ReturnType<typeof hadAt>>
 type Shown = z.infer<typeof EntitlementsShown>
 type Answering200 = Context<
@@ -123,8 +122,8 @@ function shown(c: Answering200, { id, links, holder, catalog, now, missing }: Ha
   return { bytes: bytesOfValues(Object.values(features).map(({ value }) => value)), send }
 }
 
-/** What a consumer has now, or at a time ahead if nothing happens until then. @throws {Fault} `not_found`, `consumer_merged` */
-function hadNow(found: Results<ReturnType<typeof factsOf> & ConsumerRead>, ahead: number | undefined) {
+/** What a consumer has now, or will have at a later time if nothing happens before it. @throws {Fault} `not_found`, `consumer_merged` */
+function hadNow(found: Results<ReturnType<typeof factsOf> & ConsumerRead>, ahead: number | null) {
   const { id } = requireConsumer(found.consumer)
   const { now, catalog, holders } = factsIn(found, 1)
   const [holder = { id, state: null, subscriptions: [], purchases: [], grants: [] }] = holders
@@ -134,7 +133,7 @@ function hadNow(found: Results<ReturnType<typeof factsOf> & ConsumerRead>, ahead
     holder,
     catalog,
     now: ahead ?? now,
-    missing: ahead === undefined ? undefined : NOT_KNOWN_AHEAD,
+    missing: ahead === null ? undefined : NOT_KNOWN_AHEAD,
   }
 }
 

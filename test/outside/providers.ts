@@ -2,6 +2,7 @@ import { createServer, type RequestListener, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { SETTINGS } from '../../scripts/idp/settings.ts'
 import { type Handler, type Host, noteTokens } from './hosts.ts'
 
 /*
@@ -21,19 +22,11 @@ export const certified: Handler = forwardTo(async (host) => {
   const { default: OidcProvider } = await import('oidc-provider')
   const { redirect_uris = [], account = ADA } = host.settings as Provider
   const provider = new OidcProvider(`https://${host.name}`, {
+    ...SETTINGS,
     clients: [{ client_id: 'rp', client_secret: 's3cret', redirect_uris, response_types: ['code'] }],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_, accountId) => ({ accountId, claims: () => account }),
-    features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/sign-in/${uid}` },
     cookies: { keys: ['a key of the tests'] },
-    async loadExistingGrant({ oidc }) {
-      const { client, session, provider } = oidc
-      const grant = new provider.Grant({ clientId: client?.clientId ?? '', accountId: session?.accountId ?? '' })
-      grant.addOIDCScope('openid email profile')
-      await grant.save()
-      return grant
-    },
   })
   provider.proxy = true
   // Everybody who comes is the account of the test.

@@ -4,7 +4,7 @@ import { type Sealed, sealContext, unseal } from '../../lib/seal'
 import { vendorOfConnection } from '../../vendors'
 import { readSigned } from '../../vendors/hmac'
 import type { Vendor, VendorDelivery } from '../../vendors/vendor'
-import { keptVendorKeys } from '../receive/vendor-keys'
+import { rememberedKeys } from '../receive/vendor-keys'
 import { isNamed, meantHeaders, mediaTypeOf, otherSender } from './clues'
 import { otherForms } from './forms'
 import type { HeldDelivery } from './held'
@@ -55,7 +55,7 @@ async function whoSigned(rt: Runtime, refused: HeldDelivery, counted: { secrets:
   for await (const { verdict, signed_by, vendor, of, secrets } of triesOf(rt, refused)) {
     left -= secrets.length
     if (left < 0) return null
-    const result = await vendor?.verify({ ...of, keys: keptVendorKeys }, secrets)
+    const result = await vendor?.verify({ ...of, keys: rememberedKeys }, secrets)
     if (result?.ok) return { verdict, signed_by }
     if (result?.cause === 'signature_timestamp') return { verdict, signed_by, skew_ms: result.skew_ms ?? null }
     if (result?.cause === 'signature_mismatch' && verdict !== 'body_changed') counted.secrets += secrets.length

@@ -93,7 +93,7 @@ export function decide(
   { events, snapshots, claims, error }: Contents,
 ): Outcome {
   if (error !== null) return failed(error)
-  const event = findEvent(events, vendor_event_id)
+  const event = eventOfDelivery(events, vendor_event_id)
   if (!event) return failed(fail('payload_invalid', 'the payload contains no event'))
   if (snapshots.some(({ id }) => !isId(id))) {
     return failed(fail('object_id_invalid', 'the id of its billing object is not valid'))
@@ -115,7 +115,7 @@ export function storedEventId(vendorEventId: string | null, digest: string, inde
 }
 
 /** Finds the event of a delivery that is stored under this id. */
-export function findEvent(decoded: readonly DecodedEvent[], storedId: string): DecodedEvent | undefined {
+export function eventOfDelivery(decoded: readonly DecodedEvent[], storedId: string): DecodedEvent | undefined {
   const named = decoded.find(
     ({ vendor_event_id }) => vendor_event_id?.slice(0, MAX_VENDOR_EVENT_ID_LENGTH) === storedId,
   )

@@ -19,8 +19,8 @@ import {
 /*
  * Public keys that vendors publish. A delivery names the address of its key before anybody knows who sent it, so whoever knows the address
  * of a connection can name any. That costs a read of KV for each new address, and at most one fetch a minute for each connection and
- * isolate. Only what is a key is kept, so nobody fills KV or pushes a key out of memory. A key in use is renewed before it is forgotten:
- * an invented address can only delay a key that is new to all.
+ * isolate. Only real keys are kept, so a stranger can neither fill KV nor push a key out of memory. A key in use is renewed before it
+ * expires, so an invented address can only delay a key that no isolate has seen yet.
  */
 
 /** What a vendor published, and when it was fetched (ms). */
@@ -40,7 +40,7 @@ const flights = new BoundedMap<string, { began: number; fetched: Promise<Publish
  *
  * @param allowed which addresses may be fetched: whole addresses of hosts of the vendor's
  */
-export function vendorKeys(rt: Runtime, connection: string, allowed: RegExp): VendorKeys {
+export function publishedKeys(rt: Runtime, connection: string, allowed: RegExp): VendorKeys {
   return async (address, isKey) => {
     if (!allowed.test(address)) throw new Error('a vendor asks for a key from an address that it does not state')
     const wanted = { rt, address, isKey }
@@ -52,7 +52,7 @@ export function vendorKeys(rt: Runtime, connection: string, allowed: RegExp): Ve
 }
 
 /** The published keys that this isolate remembers. It reads and fetches nothing. */
-export const keptVendorKeys: VendorKeys = async (address) => known.get(address)?.text ?? null
+export const rememberedKeys: VendorKeys = async (address) => known.get(address)?.text ?? null
 
 /** The key that KV keeps for all isolates, unless there was none a moment ago. */
 async function stored({ rt, address }: Wanted): Promise<Published | null> {

@@ -7,7 +7,7 @@ import type { SignatureCause, Vendor, VendorDelivery } from '../../vendors/vendo
 import { keyUnavailable } from '../connections/sealing'
 import type { LiveConnection, LiveSecret } from './known-connections'
 import { VENDOR_KEY_EVERY } from './limits'
-import { vendorKeys } from './vendor-keys'
+import { publishedKeys } from './vendor-keys'
 
 /** The connection and vendor of a delivery, and the secret that signed it. */
 export type Verified = { connection: LiveConnection; vendor: Vendor; secret: LiveSecret }
@@ -28,7 +28,7 @@ export async function verify(
   const vendor = vendorOfConnection(connection)
   if (connection.unreadable && vendor?.needsEverySecret) return { refused: unreadableSecret() }
   const texts = connection.secrets.map(({ text }) => text)
-  const keys = vendor?.keyAddress && vendorKeys(rt, connection.id, vendor.keyAddress)
+  const keys = vendor?.keyAddress && publishedKeys(rt, connection.id, vendor.keyAddress)
   const verification = await vendor?.verify(keys ? { ...delivery, keys } : delivery, texts)
   const secret = verification?.ok ? connection.secrets[verification.secret] : undefined
   if (vendor && secret) return { connection, vendor, secret }

@@ -9,7 +9,7 @@ import { settingsOf } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
 import { findRecorded } from '../events/events'
 import { unpacked } from '../payload'
-import { type Contents, contentsOf, decide, findEvent, type Outcome } from '../process/decide'
+import { type Contents, contentsOf, decide, eventOfDelivery, type Outcome } from '../process/decide'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
 
 /** How processing an event now would end, and what it would do. */
@@ -49,6 +49,6 @@ function namesObject(
   { vendor, vendor_event_id }: { vendor: string; vendor_event_id: string },
   { events }: Contents,
 ): boolean {
-  const event = findEvent(events, vendor_event_id)
+  const event = eventOfDelivery(events, vendor_event_id)
   return !!event?.content && !!vendorOf(vendor)?.api?.calls.ofEvent(event.content)
 }

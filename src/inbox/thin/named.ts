@@ -3,7 +3,7 @@ import { nanoseconds } from '../../billing/reduce'
 import { vendorOf } from '../../vendors'
 import type { ThinObject } from '../../vendors/calls'
 import { unpacked } from '../payload'
-import { findEvent } from '../process/decide'
+import { eventOfDelivery } from '../process/decide'
 import type { StoredPayload } from '../process/payloads'
 import type { Verdict } from '../process/verdict'
 import type { SourceKeyRow } from '../refresh/keys'
@@ -21,7 +21,7 @@ export function namedIn({ event, status }: Verdict, payload: StoredPayload | und
   const { text, headers } = unpacked(payload)
   // A delivery may have several events.
   const events = text === null ? [] : vendor.decode(text, headers ?? {})
-  const content = findEvent(events, event.vendor_event_id)?.content
+  const content = eventOfDelivery(events, event.vendor_event_id)?.content
   return content ? vendor.api.calls.ofEvent(content) : null
 }
 

@@ -26,7 +26,7 @@ export async function localSecret(c: Visit, row: ConnectionRow): Promise<string 
   return exampleSecret(c.get('rt'), row)
 }
 
-/** Whether `npm run send` can sign as the vendor. Braintree sends forms with its own signatures inside. Apple and PayPal sign with keys that only they have. */
+/** Whether `npm run send` can sign as the vendor. Braintree sends forms with its own signatures inside. Apple and PayPal sign with private keys of their own. */
 const canSend = ({ vendor }: ConnectionRow) => !['apple', 'braintree', 'paypal'].includes(vendor)
 
 /** How to try a connection without an address that the vendor can reach. */
