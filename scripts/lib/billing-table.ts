@@ -71,7 +71,7 @@ function whatOf({ items, current_period_end, total, amount_paid, refunded_amount
     const list = items.map(({ price, quantity }) => `${quantity ?? '?'} × ${price ?? '?'}`).join(', ')
     return `${list} until ${current_period_end ?? '?'}`
   }
-  // Only a purchase says what went back.
+  // Purchases and invoices say what went back.
   if (refunded_amount !== undefined)
     return `total ${total ?? '?'}, went back ${refunded_amount ?? '?'} ${currency ?? ''}`
   if (total !== undefined) return `total ${total ?? '?'}, paid ${amount_paid ?? '?'} ${currency ?? ''}`
