@@ -2,7 +2,7 @@ import { reset } from 'cloudflare:test'
 import { afterAll, afterEach, beforeEach } from 'vitest'
 import { takeFormats } from '../src/inbox/formats/count'
 import { isClockStopped, startClock } from './clock'
-import { bound, DIRECTORY, databaseOf, STORE_NUMBER, STORES } from './harness'
+import { bound, DIRECTORY, databaseOf, STORE_NUMBER, STORES, withoutLimits } from './harness'
 import { makeTables } from './tables'
 import { fileBegins, fileEnds } from './worker'
 
@@ -33,6 +33,7 @@ beforeEach(() => {
   for (const store of STORES) takeFormats(store, Number.MAX_SAFE_INTEGER)
 })
 afterEach(() => {
+  withoutLimits()
   if (!stoppedForAll) startClock()
 })
 afterAll(() => {

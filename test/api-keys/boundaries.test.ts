@@ -3,7 +3,7 @@ import { isSecret, newSecret, storeOfSecret } from '../../src/api-keys/secret'
 import { newId } from '../../src/lib/ids'
 import { DAY, HOUR, iso, MINUTE } from '../../src/lib/time'
 import { advance, inOneWindow, stopClock } from '../clock'
-import { call, fillTable, freshProject, LIMIT_REACHED, mint, STORE } from '../harness'
+import { call, fillTable, freshProject, LIMIT_REACHED, mint, STORE, withLimits } from '../harness'
 import { keysOf, lastingProject } from './world'
 
 /* Exactly at a limit, and one below and above it. */
@@ -208,6 +208,7 @@ it.each([20, 21])('a limit of %i is counted where the binding has room for it', 
 })
 
 it('a limit that is used up is looked up again after five seconds, and not before', async () => {
+  withLimits()
   const statuses = await inOneWindow(async () => {
     stopClock()
     const { key, secret } = await keys.make({ rate_limit: { per_minute: 1 } })

@@ -1,11 +1,13 @@
-import { expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { newSecret } from '../../src/api-keys/secret'
 import { newId } from '../../src/lib/ids'
 import { DAY, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, inOneWindow, stopClock } from '../clock'
-import { bound, call, countingD1, freshAddress, freshKey, STORE } from '../harness'
+import { bound, call, countingD1, freshAddress, freshKey, STORE, withLimits } from '../harness'
 
 const PROJECTS = '/platform/v1/projects'
+
+beforeEach(withLimits)
 
 it('limits requests by credential: 600 a minute', async () => {
   const { allowed, refused, elsewhere } = await inOneWindow(async () => {

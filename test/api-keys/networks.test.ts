@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { SECOND } from '../../src/lib/time'
 import { advance, inOneWindow, stopClock } from '../clock'
 import {
@@ -13,6 +13,7 @@ import {
   type RequestOptions,
   STORE,
   tampered,
+  withLimits,
 } from '../harness'
 import { ROUTES, takesBody } from '../routes/of-app'
 
@@ -264,6 +265,8 @@ describe('the networks of a key', () => {
 })
 
 describe('a limit of its own', () => {
+  beforeEach(withLimits)
+
   it.each([1, 2, 7, 20, 150])('lets %i requests a minute through, with whichever secret', async (per_minute) => {
     const { statuses, refused, other } = await inOneWindow(async () => {
       const { project, owner } = await freshProject()

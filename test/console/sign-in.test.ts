@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Env } from '../../src/env'
-import { call, freshProject, signedIn } from '../harness'
+import { call, freshProject, signedIn, withLimits } from '../harness'
 import { submit, visit } from './visit'
 
 /** Signs in through the forms, with the code from the email. */
@@ -78,6 +78,7 @@ describe('signing in', () => {
   })
 
   it('has the same rate limit as the API, and says how long to wait', async () => {
+    withLimits()
     const headers = { 'CF-Connecting-IP': '2001:db8:ffff::1' }
     const answers = []
     for (let i = 0; i < 14; i++) {

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DAY, iso, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
-import { call, mint, STORE } from '../harness'
+import { call, mint, STORE, withLimits } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as, newApi } from './devices'
@@ -285,6 +285,8 @@ it('erasing the consumer deletes scopes and metadata with the device', async () 
 })
 
 describe('tokens that are not ours', () => {
+  beforeEach(withLimits)
+
   it('cost the address of the caller nothing: its own key vouches for it', async () => {
     const { project, owner } = made
     const { secret } = await mint(owner.token, project, { scopes: ['entitlements:read'] })

@@ -72,7 +72,7 @@ export function bindingsWith(bindings: Partial<Env> = {}): Env {
     DELIVERIES: NO_QUEUE,
     SLOW_DELIVERIES: NO_QUEUE,
     WATCHERS: NO_QUEUE,
-    ...OF_MANY_CALLS,
+    ...limiters,
     ...bindings,
     ...spread,
     ...named(bindings),
@@ -85,19 +85,24 @@ const NO_QUEUE = { send: async () => {}, sendBatch: async () => {} } as unknown 
 
 const NO_LIMIT = { limit: async () => ({ success: true }) } as unknown as RateLimit
 
+const UNLIMITED = Object.fromEntries(
+  Object.keys(bound)
+    .filter((name) => name.startsWith('LIMIT_'))
+    .map((name) => [name, NO_LIMIT]),
+) as Partial<Env>
+let limiters = UNLIMITED
+
 /**
- * The limits that many calls have together: of a project, of everybody who calls the same host of a vendor. A test may make more of them
- * in a minute, and each real limiter takes as long as a trip to the database. A test of one of them names its own.
+ * Has the rest of a test ask the real limiters. Without it they let everything through: each request asks one or two, each of which takes as
+ * long as a trip to the database, and a test that makes many requests must not be refused on a fast machine only.
  */
-const OF_MANY_CALLS: Partial<Env> = {
-  LIMIT_PROJECT_READS: NO_LIMIT,
-  LIMIT_PROJECT_WRITES: NO_LIMIT,
-  LIMIT_PROJECT_COSTLY: NO_LIMIT,
-  LIMIT_CALLER_COSTLY: NO_LIMIT,
-  LIMIT_USER_COSTLY: NO_LIMIT,
-  LIMIT_REFRESH: NO_LIMIT,
-  LIMIT_VENDOR: NO_LIMIT,
-  LIMIT_WEBHOOK_TESTS: NO_LIMIT,
+export function withLimits(): void {
+  limiters = {}
+}
+
+/** Ends what {@link withLimits} has begun. */
+export function withoutLimits(): void {
+  limiters = UNLIMITED
 }
 
 /** The bindings of single stores. */

@@ -17,6 +17,7 @@ import {
   PROJECTS,
   STORE,
   signedIn,
+  withLimits,
 } from '../harness'
 
 /* Several clients behind one address: the failures of one must not become the failures of another. */
@@ -35,6 +36,8 @@ async function block(headers: Record<string, string>) {
   expect(body.code).toBe('rate_limited')
 }
 const fresh = () => ({ 'CF-Connecting-IP': freshAddress() })
+
+beforeEach(withLimits)
 
 describe('an address with too many failures', () => {
   it('keeps the sessions that were good here, in the API and in the console', async () => {

@@ -15,6 +15,7 @@ import {
   STORE_NUMBER,
   STRIPE_SECRET,
   stripeEvent,
+  withLimits,
 } from '../../harness'
 import { openOnly } from '../../stores/stores'
 import { advance, D1_OUT, newWorld, stopClock, tamperedD1 } from '../pipeline'
@@ -89,6 +90,8 @@ describe('the id of a connection', () => {
 })
 
 describe('invented ids', () => {
+  beforeEach(withLimits)
+
   const LIMIT = 120
   /** An IPv6 network, whose owner can send from any address in it. */
   function network() {
