@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { MINUTE } from '../src/lib/time'
+import { MINUTE, SECOND } from '../src/lib/time'
 
 /*
  * The clock that the Worker reads. Once stopped it stands still, however slow the machine, until a test moves it.
@@ -38,6 +38,17 @@ export function isClockStopped(): boolean {
  */
 export function stopTimers(): void {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+}
+
+/**
+ * Makes time limits of a second and more twenty times as long, up to the end of the test: so long no machine is too busy. For tests of many
+ * requests to servers that all answer.
+ */
+export function bePatient(): void {
+  if (vi.isMockFunction(globalThis.setTimeout)) return
+  const real = globalThis.setTimeout
+  const longer = (work: () => void, ms = 0) => real(work, ms < SECOND ? ms : 20 * ms)
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(longer as typeof setTimeout)
 }
 
 /**

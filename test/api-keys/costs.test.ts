@@ -6,21 +6,9 @@ import { type Db, openDb, run } from '../../src/db/client'
 import { SCOPES } from '../../src/lib/access'
 import { MINUTE, SECOND } from '../../src/lib/time'
 import { setClock, stopClock, stopTimers } from '../clock'
-import {
-  addMember,
-  call,
-  countingD1,
-  freshKey,
-  freshProject,
-  KV_OUT,
-  mint,
-  NO_LIMIT,
-  STORE,
-  tamperedD1,
-} from '../harness'
+import { addMember, call, countingD1, freshKey, freshProject, KV_OUT, mint, STORE, tamperedD1 } from '../harness'
 
 const KEYS = '/platform/v1/api-keys'
-const LIMIT_CREDENTIAL = NO_LIMIT
 
 it('authenticates with one query, one or two rows read and none written while last_used_at is fresh', async () => {
   const { project, secret } = await freshKey()
@@ -54,7 +42,7 @@ it('writes last_used_at once under 500 concurrent requests of one key', async ()
   })
   const answers = await Promise.all(
     Array.from({ length: 500 }, () =>
-      call('/platform/v1/projects?cursor=AAAA', { token: secret, project, bindings: { DB, LIMIT_CREDENTIAL } }),
+      call('/platform/v1/projects?cursor=AAAA', { token: secret, project, bindings: { DB } }),
     ),
   )
   expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set(['invalid_cursor']))
@@ -175,7 +163,6 @@ it('holds the limit of 100 live keys under 120 concurrent mints in a project wit
         token: owner.token,
         project,
         json: { name: 'one of 120' },
-        bindings: { LIMIT_CREDENTIAL },
       }),
     ),
   )

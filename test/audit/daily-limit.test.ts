@@ -5,7 +5,7 @@ import { DAY, HOUR } from '../../src/lib/time'
 import { MAX_REDIRECT_URI, MAX_REDIRECT_URIS } from '../../src/sso/limits'
 import { advance, stopClock } from '../clock'
 import { visit } from '../console/visit'
-import { type Answer, addMember, call, DIRECTORY, freshProject, invited, mint, NO_LIMIT } from '../harness'
+import { type Answer, addMember, call, DIRECTORY, freshProject, invited, mint } from '../harness'
 import { keepHouse } from '../inbox/pipeline'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { callRoute } from '../routes/walk'
@@ -48,8 +48,7 @@ const loggedBy = (project: string) =>
 async function newOwn() {
   const { project, owner } = await freshProject()
   const path = `${SSO}/${(await newConnection(project)).id}`
-  const ask = (method: string, json?: object) =>
-    call(path, { method, project, token: owner.token, json, bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  const ask = (method: string, json?: object) => call(path, { method, project, token: owner.token, json })
   return { project, owner, path, ask, rename: (name: string) => ask('PATCH', { name }) }
 }
 

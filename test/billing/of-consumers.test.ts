@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { as } from '../consumers/consumers'
 import { ofCustomer } from '../consumers/events'
-import { countingD1, NO_LIMIT } from '../harness'
+import { countingD1 } from '../harness'
 import { walk } from '../inbox/seeding'
 import {
   type Fields,
@@ -58,7 +58,7 @@ function objects(): object[] {
   )
 }
 
-const callsOf = ({ project, token }: BillingWorld) => as(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+const callsOf = ({ project, token }: BillingWorld) => as(project, token)
 
 let world: BillingWorld
 let api: ReturnType<typeof callsOf>

@@ -3,7 +3,7 @@ import { billingWorld } from '../billing/world'
 import { as } from '../consumers/consumers'
 import { ofCustomer } from '../consumers/events'
 import { as as devicesAs } from '../devices/devices'
-import { addMember, NO_LIMIT } from '../harness'
+import { addMember } from '../harness'
 import { told } from './member-pages'
 import { submit, visit } from './visit'
 
@@ -19,8 +19,8 @@ describe('the devices and the erasure of a consumer', () => {
     const world = await billingWorld()
     token = world.owner.token
     developer = (await addMember(world.project, 'developer')).token
-    api = as(world.project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
-    devices = devicesAs(world.project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+    api = as(world.project, token)
+    devices = devicesAs(world.project, token)
     id = (await api.put('user_1', { email: 'ada@example.com', name: 'Ada' })).body.id
     await world.deliver(ofCustomer('cus_1', 'user_1'))
     at = `/console/p/${world.project}/platform`

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR, iso } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { as as devicesAs, newApi } from '../devices/devices'
-import { addMember, NO_LIMIT } from '../harness'
+import { addMember } from '../harness'
 import { told } from './member-pages'
 import { formToken, submit, visit } from './visit'
 
@@ -18,7 +18,7 @@ describe('the keys of a consumer', () => {
     const { project, owner, consumer } = await newApi()
     token = owner.token
     viewer = (await addMember(project, 'viewer')).token
-    devices = devicesAs(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+    devices = devicesAs(project, token)
     path = `/console/p/${project}/platform/consumers/${consumer}`
   })
   beforeEach(() => {

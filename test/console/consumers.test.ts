@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { billingWorld } from '../billing/world'
 import { as } from '../consumers/consumers'
 import { checkout, ofCustomer } from '../consumers/events'
-import { addMember, countingD1, NO_LIMIT } from '../harness'
+import { addMember, countingD1 } from '../harness'
 import { told } from './member-pages'
 import { submit, visit } from './visit'
 
@@ -22,7 +22,7 @@ async function newPlace() {
     ofBilling,
     page,
     send,
-    api: as(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }),
+    api: as(project, token),
   }
 }
 type Place = Awaited<ReturnType<typeof newPlace>>

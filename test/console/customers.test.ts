@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { billingWorld } from '../billing/world'
 import { as } from '../consumers/consumers'
 import { checkout, ofCustomer } from '../consumers/events'
-import { NO_LIMIT } from '../harness'
 import { told } from './member-pages'
 import { submit, visit } from './visit'
 
@@ -17,7 +16,7 @@ describe('the customers without a consumer', () => {
     token = world.owner.token
     at = `/console/p/${world.project}/platform`
     list = `${at}/consumers/unlinked`
-    api = as(world.project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+    api = as(world.project, token)
     ada = (await api.put('user_1', { email: 'ada@example.com' })).body.id
     const named = ofCustomer('cus_named', null)
     Object.assign(named.data.object, { email: 'ada@example.com', name: 'Ada <b>' })

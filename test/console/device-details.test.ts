@@ -2,7 +2,6 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR, iso, MINUTE } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { as, newApi, setLimit } from '../devices/devices'
-import { NO_LIMIT } from '../harness'
 import { submit, visit } from './visit'
 
 /* What the page of a consumer shows of keys and devices, case by case, and what its forms do. */
@@ -14,7 +13,7 @@ let token: string
 beforeAll(async () => {
   made = await newApi()
   token = made.owner.token
-  api = as(made.project, made.secret, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  api = as(made.project, made.secret)
 })
 let now: number
 let consumer = 0

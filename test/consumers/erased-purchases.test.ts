@@ -10,7 +10,6 @@ import {
 } from '../billing/purchases/payloads'
 import { billingWorld } from '../billing/world'
 import { advance, stopClock } from '../clock'
-import { NO_LIMIT } from '../harness'
 import { cron, rows } from '../inbox/pipeline'
 import { as } from './consumers'
 
@@ -33,7 +32,7 @@ const charged = (payment: string, at: number) =>
 
 it('keeps amounts, dates and statuses, and nothing that is about a person', async () => {
   const world = await billingWorld()
-  const consumers = as(world.project, world.token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  const consumers = as(world.project, world.token)
   await consumers.put('her', {})
   const marked = async () => (await world.objects()).filter((row) => /zqulo/i.test(JSON.stringify(row)))
   await world.deliver(sold('pi_1', T0), charged('pi_1', T0 + 60), charged('pi_stray', T0 + 60))

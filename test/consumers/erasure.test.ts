@@ -14,7 +14,7 @@ import {
 } from '../billing/payloads'
 import { billingWorld } from '../billing/world'
 import { advance, stopClock } from '../clock'
-import { addMember, captureConsole, lossyQueue, NO_LIMIT, STORE, storedText, tamperedD1 } from '../harness'
+import { addMember, captureConsole, lossyQueue, STORE, storedText, tamperedD1 } from '../harness'
 import { cron, rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 async function newPlace() {
   const world = await billingWorld()
-  const consumers = as(world.project, world.token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  const consumers = as(world.project, world.token)
   /** Runs the cron until nothing of an erasure is left to do now. */
   const upkeep = async () => {
     for (let runs = 0; runs < 50; runs++) {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids'
 import { billingWorld } from '../billing/world'
 import { stopClock } from '../clock'
-import { cases, lossyQueue, NO_LIMIT } from '../harness'
+import { cases, lossyQueue } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { as } from './consumers'
 import { checkout, ofCustomer } from './events'
@@ -63,7 +63,7 @@ it('ends in the same links in every order', async () => {
   const numRuns = cases(50)
   stopClock()
   const world = await billingWorld()
-  const api = as(world.project, world.token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT, EVENTS: lossyQueue().EVENTS } })
+  const api = as(world.project, world.token, { bindings: { EVENTS: lossyQueue().EVENTS } })
 
   /** Plays a history under names of its own. @returns which consumer each customer is, by the consumer's first external id */
   async function play(plan: ReturnTypeOf<typeof history>, order: Stream, batched: boolean) {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { SECOND } from '../../src/lib/time'
 import { billingWorld } from '../billing/world'
 import { advance, stopClock } from '../clock'
-import { countingD1, NO_LIMIT, tamperedD1 } from '../harness'
+import { countingD1, tamperedD1 } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -11,7 +11,7 @@ import { insertConsumer, insertLink } from './rows'
 
 async function newPlace() {
   const world = await billingWorld()
-  const api = as(world.project, world.token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  const api = as(world.project, world.token)
   /** Which consumer a customer is: the consumer's id, the external id that counts, what says so. */
   const link = async (id: string, vendor = 'stripe') => {
     const { body } = await api.customer(id, vendor)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { insertFeatures } from '../catalog/rows'
 import { insertGrants } from '../entitlements/rows'
-import { call, freshKey, NO_LIMIT, STORE } from '../harness'
+import { call, freshKey, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -10,11 +10,10 @@ import { insertLink } from './rows'
 /* Calls that are made at once, on a real D1, in many rounds. */
 
 const ROUNDS = 20
-const options = { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }
 
 async function newApi() {
   const { project, secret } = await freshKey()
-  return { project, api: as(project, secret, options) }
+  return { project, api: as(project, secret) }
 }
 
 async function rounds(race: (round: number) => Promise<void>) {
@@ -160,7 +159,7 @@ it('a customer is pinned to A while A is merged into B: the pin is B’s, or was
 
 it('A or B is granted a feature while A is merged into B: at most 100 live grants', async () => {
   const { project, secret } = await freshKey()
-  const api = as(project, secret, options)
+  const api = as(project, secret)
   await insertFeatures(project, 'sso')
   await rounds(async (round) => {
     const [a, b] = [(await api.put(`a${round}`)).body.id, (await api.put(`b${round}`)).body.id]
@@ -169,7 +168,7 @@ it('A or B is granted a feature while A is merged into B: at most 100 live grant
     const json = { consumer: round % 2 === 0 ? a : b, feature: 'sso' }
     const [merged] = await Promise.all([
       api.merge(a, b),
-      call('/platform/v1/billing/grants', { method: 'POST', project, token: secret, json, ...options }),
+      call('/platform/v1/billing/grants', { method: 'POST', project, token: secret, json }),
     ])
     const left = await rows('SELECT 1 FROM grants WHERE project_id = ? AND consumer_id = ?', project, b)
     expect(left.length, String(told(merged))).toBeLessThanOrEqual(100)

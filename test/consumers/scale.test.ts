@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { CONSUMERS, numbered } from '../../bench/consumer-rows'
-import { countingD1, freshKey, NO_LIMIT, type RequestOptions, STORE } from '../harness'
+import { countingD1, freshKey, type RequestOptions, STORE } from '../harness'
 import { as } from './consumers'
 
 /* What reads of consumers and customers cost does not grow with their number: rows read at two sizes. */
@@ -37,7 +37,7 @@ it.each<[string, number, (api: Api, options: RequestOptions) => ReturnType<Api['
   for (const { project, secret } of worlds) {
     const { DB, count } = countingD1()
     const api = as(project, secret)
-    const answer = await ask(api, { bindings: { DB, LIMIT_CREDENTIAL: NO_LIMIT } })
+    const answer = await ask(api, { bindings: { DB } })
     expect(answer.status, answer.text).toBe(200)
     reads.push(count.rows_read)
   }

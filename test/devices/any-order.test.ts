@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { cases, NO_LIMIT } from '../harness'
+import { cases } from '../harness'
 import { newApi, setLimit } from './devices'
 
 /*
@@ -34,7 +34,7 @@ const step = fc.oneof(
 it('holds the limit and verifies the tokens of active devices only', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 25 }), async (steps) => {
-      const { project, owner, api } = await newApi(2, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+      const { project, owner, api } = await newApi(2)
       for (const name of PEOPLE) await api.consumer(name)
       let limit = 2
       /** The newest token of each device, and those that were replaced. */

@@ -1,28 +1,26 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { insertGrants } from '../entitlements/rows'
-import { call, countingD1, NO_LIMIT, type RequestOptions, STORE } from '../harness'
+import { call, countingD1, type RequestOptions, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { told } from '../members/members'
 import { newApi } from './devices'
 
 /* What a consumer is entitled to, and its devices: asked with the verification of a token, and as the limit of devices. */
 
-const options = { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }
-
 let made: Awaited<ReturnType<typeof newApi>>
 beforeEach(async () => {
-  made = await newApi(undefined, options)
+  made = await newApi()
   await put('devices', 'quantity')
   await put('sso', 'boolean')
 })
 
-const ask = (method: string, path: string, json?: object, more: RequestOptions = options) =>
+const ask = (method: string, path: string, json?: object, more: RequestOptions = {}) =>
   call(`/platform/v1${path}`, { method, project: made.project, token: made.secret, json, ...more })
 const put = (key: string, type: string) => ask('PUT', `/billing/features/${key}`, { name: key, type })
 const grant = async (value: unknown, feature = 'devices') =>
   (await ask('POST', '/billing/grants', { consumer: 'ext:u', feature, value })).body.id
 const settings = (change: object) => ask('PATCH', `/projects/${made.project}`, { settings: change })
-const verify = (token: string, features: string[], more: RequestOptions = options) =>
+const verify = (token: string, features: string[], more: RequestOptions = {}) =>
   ask('POST', '/devices/verify', { token, features }, more)
 
 describe('verifying with features', () => {
@@ -36,7 +34,7 @@ describe('verifying with features', () => {
     expect(body.features).toEqual(checked.body.data[0].features)
     expect(body.features).toMatchObject({ devices: { allowed: true, value: 3 }, nope: { reason: 'unknown_feature' } })
     const { DB, count } = countingD1()
-    await verify(token, features, { bindings: { DB, LIMIT_CREDENTIAL: NO_LIMIT } })
+    await verify(token, features, { bindings: { DB } })
     expect(count).toMatchObject({ trips: 1, rows_written: 0 })
     expect(count.rows_read).toBeLessThan(60)
   })
@@ -150,12 +148,7 @@ describe('the setting devices_feature', () => {
     await made.api.get('ext:u') // from here on, the isolate knows the key
     const cost = async (installation: string) => {
       const { DB, count } = countingD1()
-      const answer = await made.api.register(
-        'ext:u',
-        installation,
-        {},
-        { bindings: { DB, LIMIT_CREDENTIAL: NO_LIMIT } },
-      )
+      const answer = await made.api.register('ext:u', installation, {}, { bindings: { DB } })
       expect(answer.status, answer.text).toBeLessThan(300)
       return [count.trips, count.rows_written]
     }

@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest'
-import { NO_LIMIT } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { told } from '../members/members'
 import { newApi } from './devices'
 
 /* Calls that are made at once, on a real D1. */
 
-const options = { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }
 const ROUNDS = 10
 const times = (n: number) => Array.from({ length: n }, (_, k) => k)
 const statesOf = async (project: string) => {
@@ -16,7 +14,7 @@ const statesOf = async (project: string) => {
 }
 
 it('20 registrations under a limit of 5: five devices, and the others are refused', async () => {
-  const { project, api } = await newApi(5, options)
+  const { project, api } = await newApi(5)
   const answers = await Promise.all(times(20).map((n) => api.register('ext:u', `i-${n}`)))
   const codes = answers.map((one) => String(told(one))).sort()
   expect(codes).toEqual([...Array(5).fill('201,'), ...Array(15).fill('409,device_limit_reached')])
@@ -24,7 +22,7 @@ it('20 registrations under a limit of 5: five devices, and the others are refuse
 })
 
 it('20 registrations that replace, under a limit of 5: all are registered, and the last five stay', async () => {
-  const { project, api } = await newApi(5, options)
+  const { project, api } = await newApi(5)
   const answers = await Promise.all(
     times(20).map((n) => api.register('ext:u', `i-${n}`, { when_full: 'replace_oldest' })),
   )
@@ -39,7 +37,7 @@ it('20 registrations that replace, under a limit of 5: all are registered, and t
 })
 
 it('one installation, registered many times: one device, and one token', async () => {
-  const { project, api } = await newApi(5, options)
+  const { project, api } = await newApi(5)
   for (let round = 0; round < ROUNDS; round++) {
     const answers = await Promise.all(times(4).map((n) => api.register('ext:u', `i-${round % 5}`, { name: `n${n}` })))
     const tokens = answers.flatMap(({ body }) => body.token ?? [])
@@ -49,7 +47,7 @@ it('one installation, registered many times: one device, and one token', async (
 })
 
 it('one installation gets new tokens: the last one is valid, the others are not', async () => {
-  const { api } = await newApi(5, options)
+  const { api } = await newApi(5)
   for (let round = 0; round < ROUNDS; round++) {
     const answers = await Promise.all(times(4).map(() => api.register('ext:u', 'i', { new_token: true })))
     const verified = await Promise.all(answers.map(({ body }) => api.verify(body.token)))
@@ -58,7 +56,7 @@ it('one installation gets new tokens: the last one is valid, the others are not'
 })
 
 it('registered while the consumer is blocked: the device is not valid, or was refused', async () => {
-  const { project, api } = await newApi(100, options)
+  const { project, api } = await newApi(100)
   for (let round = 0; round < ROUNDS; round++) {
     const [registered] = await Promise.all([api.register('ext:u', `i-${round}`), api.block('ext:u')])
     expect(['201,', '409,consumer_blocked']).toContain(String(told(registered)))
@@ -73,7 +71,7 @@ it('registered while the consumer is blocked: the device is not valid, or was re
 })
 
 it('registered while the consumer is merged: the device is the survivor’s, or was refused', async () => {
-  const { project, api } = await newApi(100, options)
+  const { project, api } = await newApi(100)
   const into = (await api.consumer('into')).body.id
   for (let round = 0; round < ROUNDS; round++) {
     const { id } = (await api.consumer(`from-${round}`)).body
@@ -91,7 +89,7 @@ it('registered while the consumer is merged: the device is the survivor’s, or 
 })
 
 it('revoked while it is registered again: it stays revoked', async () => {
-  const { api } = await newApi(100, options)
+  const { api } = await newApi(100)
   for (let round = 0; round < ROUNDS; round++) {
     const { body } = await api.register('ext:u', `i-${round}`)
     const [renewed, revoked] = await Promise.all([

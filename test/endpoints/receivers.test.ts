@@ -111,7 +111,7 @@ describe('a receiver', () => {
   })
 
   it('that answers without an end, or slowly, has taken it by its status', async () => {
-    const world = await hooksWorld()
+    const world = await hooksWorld('impatient')
     const endless = await world.endpoint({ trouble: 'endless' })
     const slow = await world.endpoint({ trouble: 'slow' })
     const large = await world.endpoint({ body: 'z'.repeat(10_000_000) })
@@ -126,7 +126,7 @@ describe('a receiver', () => {
   })
 
   it('that does not answer goes on in the queue of the slow ones, and holds up nobody', async () => {
-    const world = await hooksWorld()
+    const world = await hooksWorld('impatient')
     const endpoint = await world.endpoint({ trouble: 'silent' })
     const other = await world.endpoint()
     await world.change()

@@ -3,8 +3,9 @@ import type * as z from 'zod'
 import type { AttemptRun, Delivery } from '../../src/endpoints/delivery-fields'
 import type { Env } from '../../src/env'
 import type { webhookEndpoints } from '../../src/followers/schema'
+import { bePatient } from '../clock'
 import { clocked } from '../entitlements/world'
-import { call, NO_LIMIT, newHost, type RequestOptions, seenBy, setHost, stripeEvent, type tampered } from '../harness'
+import { call, newHost, type RequestOptions, seenBy, setHost, stripeEvent, type tampered } from '../harness'
 import type { Json } from '../harness/json'
 import { tampered as tamperedStore } from '../harness/stand-ins'
 import { everyD1 } from '../harness/stores'
@@ -63,12 +64,16 @@ export function hookedD1(tamper: Parameters<typeof tampered>[1] = (trip) => trip
   return everyD1((real) => tamperedStore(clocked(real), tamper))
 }
 
-/** A project whose calls, events, cron and endpoints have the clock of the test, which must be stopped. */
-export async function hooksWorld() {
+/**
+ * A project whose calls, events, cron and endpoints have the clock of the test, which must be stopped. Whoever is `impatient` does not wait
+ * longer for a server than the Worker does elsewhere.
+ */
+export async function hooksWorld(impatient?: 'impatient') {
+  if (!impatient) bePatient()
   const inbox = await newWorld()
   const { project, token } = inbox
   const queues = endpointQueues()
-  const bindings = { DB: hookedD1(), LIMIT_CREDENTIAL: NO_LIMIT, EVENTS: inbox.queue.EVENTS, ...queues.bindings }
+  const bindings = { DB: hookedD1(), EVENTS: inbox.queue.EVENTS, ...queues.bindings }
   const ask = (method: string, path: string, json?: unknown, options: RequestOptions = {}) =>
     call(`/platform/v1/${path}`, { method, project, token, bindings, ...options, ...(json !== undefined && { json }) })
   /** @throws if the answer is an error */

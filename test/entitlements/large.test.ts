@@ -16,7 +16,7 @@ import { ANSWER_CHUNK, MAX_SMALL_BYTES } from '../../src/http/limits'
 import { HOUR, iso } from '../../src/lib/time'
 import { MAX_KEPT_WORD_BYTES, MAX_SUBSCRIPTION_ITEMS_KEPT } from '../../src/vendors/limits'
 import { stopClock } from '../clock'
-import { begin, NO_LIMIT, STORE, tamperedD1 } from '../harness'
+import { begin, STORE, tamperedD1 } from '../harness'
 import { type EntitlementWorld, entitlementWorld } from './world'
 
 /* A catalog that is as large as plans can be: of 200 features, each of 100 plans gives 30 configs of 2 KB and 70 booleans. */
@@ -75,13 +75,13 @@ function measuredD1() {
     count.bytes += JSON.stringify(results.map((one) => one.results)).length
     return results
   })
-  return { bindings: { DB, LIMIT_CREDENTIAL: NO_LIMIT }, count }
+  return { bindings: { DB }, count }
 }
 
 /** The first piece in which an answer comes. What waits for room while it is sent comes in small ones. */
 async function firstPiece(path: string, json?: object): Promise<number> {
   const { token, project } = world
-  const options = { token, project, bindings: { LIMIT_CREDENTIAL: NO_LIMIT }, ...(json && { method: 'POST', json }) }
+  const options = { token, project, ...(json && { method: 'POST', json }) }
   const { response } = await begin(`/platform/v1${path}`, options)
   expect(response.status).toBe(200)
   const reader = response.body?.getReader()

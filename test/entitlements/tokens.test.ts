@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY, iso, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { insertMerged } from '../consumers/rows'
-import { type Answer, countingD1, NO_LIMIT, ORIGIN, STORE } from '../harness'
+import { type Answer, countingD1, ORIGIN, STORE } from '../harness'
 import { told } from '../members/members'
 import { type TokenWorld, tokenWorld } from './tokens'
 
@@ -129,7 +129,7 @@ describe('the cost', () => {
     expect(answer.status, answer.text).toBeLessThan(300)
     return { trips: count.trips, written: count.rows_written }
   }
-  const issue = (DB: D1Database) => world.issue({}, 'ext:ada', { bindings: { DB, LIMIT_CREDENTIAL: NO_LIMIT } })
+  const issue = (DB: D1Database) => world.issue({}, 'ext:ada', { bindings: { DB } })
   const KEY = 1
   /** Looks whether the encryption key is the right one, until a signing secret has proven it. */
   const PROOF = 1

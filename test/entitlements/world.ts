@@ -3,7 +3,7 @@ import type { CheckedEntitlements, EntitlementsShown } from '../../src/entitleme
 import { billingWorld } from '../billing/world'
 import { catalogAs } from '../catalog/catalog'
 import { as } from '../consumers/consumers'
-import { call, lossyQueue, NO_LIMIT, type RequestOptions } from '../harness'
+import { call, lossyQueue, type RequestOptions } from '../harness'
 import { everyD1 } from '../harness/stores'
 
 /** D1 whose own clock shows the test's. */
@@ -24,14 +24,14 @@ export function clocked(real: D1Database): D1Database {
 export async function entitlementWorld() {
   const world = await billingWorld()
   const { project, token } = world
-  const always = () => ({ bindings: { DB: clockedD1(), LIMIT_CREDENTIAL: NO_LIMIT, EVENTS: lossyQueue().EVENTS } })
+  const always = () => ({ bindings: { DB: clockedD1(), EVENTS: lossyQueue().EVENTS } })
   const ask = <T>(method: string, path: string, options: RequestOptions = {}) =>
     call<T>(`/platform/v1${path}`, { method, project, token, ...always(), ...options })
   return {
     ...world,
     ask,
-    catalog: catalogAs(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }),
-    consumers: as(project, token, { bindings: { LIMIT_CREDENTIAL: NO_LIMIT } }),
+    catalog: catalogAs(project, token),
+    consumers: as(project, token),
     check: (consumers: string[], features: string[], options?: RequestOptions) =>
       ask<z.infer<typeof CheckedEntitlements>>('POST', '/billing/entitlements/check', {
         json: { consumers, features },

@@ -128,8 +128,6 @@ export const KV_OUT = {
   },
 } as unknown as KVNamespace
 
-/** A limiter that lets everything through, for tests of something else than its limit. */
-export const NO_LIMIT: RateLimit = { limit: async () => ({ success: true }) }
 /** A limiter that fails whatever it is asked. */
 export const LIMITER_OUT: RateLimit = {
   limit: async () => {

@@ -89,7 +89,7 @@ const UNLIMITED = Object.fromEntries(
   Object.keys(bound)
     .filter((name) => name.startsWith('LIMIT_'))
     .map((name) => [name, NO_LIMIT]),
-) as Partial<Env>
+) as unknown as Partial<Env>
 let limiters = UNLIMITED
 
 /**

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { RouteEntry } from '../../src/http/openapi'
 import { MAX_BODY_BYTES } from '../../src/http/validate'
-import { type Answer, call, freshProject, inTurn, NO_LIMIT, type RequestOptions, STORE } from '../harness'
+import { type Answer, call, freshProject, inTurn, type RequestOptions, STORE } from '../harness'
 import { nameOf, ROUTES, takesBody } from '../routes/of-app'
 import { ROWS } from '../routes/table'
 import { callRoute, tokenFor } from '../routes/walk'
@@ -113,7 +113,7 @@ function send(world: World, route: RouteEntry, options: RequestOptions) {
   const headers = options.headers ?? JSON_TYPE
   const token = tokenFor(world, route)
   const sent = 'body' in options ? options : { ...options, body: new Uint8Array(0) }
-  return callRoute(world, route, { token, ...sent, headers, bindings: { LIMIT_CREDENTIAL: NO_LIMIT } })
+  return callRoute(world, route, { token, ...sent, headers })
 }
 
 /** The sample, with JSON text as one field's value. */
@@ -265,8 +265,7 @@ describe.each(BODIES.map((route, nth) => [nameOf(route), route, nth] as const))(
 
 describe.each(ROUTES.map((route, nth) => [nameOf(route), route, nth] as const))('the query of %s', (_, route, nth) => {
   const ask = (query: string) => {
-    const bindings = { LIMIT_CREDENTIAL: NO_LIMIT }
-    return callRoute(unchanged, route, { token: tokenFor(unchanged, route), query, bindings })
+    return callRoute(unchanged, route, { token: tokenFor(unchanged, route), query })
   }
 
   it('takes no parameter that it does not know', async () => {
@@ -376,7 +375,6 @@ describe('the path', () => {
         method: route.method,
         token: tokenFor(unchanged, route),
         project: unchanged.project,
-        bindings: { LIMIT_CREDENTIAL: NO_LIMIT }, // all of them are more than one key may ask in a minute
         ...(json && { json }),
       }
       const { query } = ROWS[nameOf(route)] ?? {}

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { insertConsumer, insertLink, insertMerged } from '../consumers/rows'
 import { insertDevice } from '../devices/rows'
 import { insertGrants } from '../entitlements/rows'
-import { addMember, invited, type Json, mint, NO_LIMIT, STORE } from '../harness'
+import { addMember, invited, type Json, mint, STORE } from '../harness'
 import { isList, nameOf, ROUTES } from '../routes/of-app'
 import { callRoute, tokenFor } from '../routes/walk'
 import { newWorld, type World } from '../routes/world'
@@ -93,7 +93,6 @@ async function rowsOf(route: (typeof ROUTES)[number], query: Record<string, unkn
   const sent = Object.entries({ limit: 100, ...query }).map(([name, value]) => [name, String(value)])
   const answer = await callRoute(world, route, {
     token: tokenFor(world, route),
-    bindings: { LIMIT_CREDENTIAL: NO_LIMIT },
     query: String(new URLSearchParams(sent)),
   })
   expect([answer.status, answer.body.has_more], answer.text).toEqual([200, false])

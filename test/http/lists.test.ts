@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, inTurn, NO_LIMIT } from '../harness'
+import { type Answer, inTurn } from '../harness'
 import { isList, nameOf, ROUTES } from '../routes/of-app'
 import type { List } from '../routes/row'
 import { ROWS } from '../routes/table'
@@ -12,7 +12,6 @@ const listOf = (route: (typeof ALL)[number]) => ROWS[nameOf(route)]?.list as Lis
 const get = (world: World, route: (typeof ALL)[number], query?: string) =>
   callRoute(world, route, {
     token: tokenFor(world, route),
-    bindings: { LIMIT_CREDENTIAL: NO_LIMIT }, // each list is asked with the cursor of each other one
     ...(query && { query }),
   })
 

@@ -15,7 +15,6 @@ import {
   lossyQueue,
   mailbox,
   mint,
-  NO_LIMIT,
   type RequestOptions,
   STORE,
   stripeConnection,
@@ -290,7 +289,6 @@ export async function placeOf({ person }: Stated): Promise<Place> {
 }
 
 /** To ask the limiter takes as long as the request. */
-const NO_LIMITS = { LIMIT_CREDENTIAL: NO_LIMIT }
 
 /** Sends a request with a key, which is null for none. */
 export function sent(
@@ -306,7 +304,7 @@ export function sent(
     ...(json !== undefined && { json }),
     ...options,
     headers: { ...headers, ...(key !== null && { 'Idempotency-Key': key }) },
-    bindings: { EVENTS: lossyQueue().EVENTS, EMAIL: mailbox().EMAIL, ...NO_LIMITS, ...bindings },
+    bindings: { EVENTS: lossyQueue().EVENTS, EMAIL: mailbox().EMAIL, ...bindings },
   })
 }
 

@@ -1,11 +1,10 @@
 import { PAGES, pageIn, visit } from '../console/visit'
-import { type Answer, call, NO_LIMIT } from '../harness'
+import { type Answer, call } from '../harness'
 import { isList, nameOf, ROUTES } from '../routes/of-app'
 import { callRoute, tokenFor } from '../routes/walk'
 import type { World } from '../routes/world'
 
 /** Lets as many reads through as are sent. */
-export const NO_LIMITS = { LIMIT_CREDENTIAL: NO_LIMIT, LIMIT_PUBLIC: NO_LIMIT }
 
 type Ask = (world: World, bindings: object) => Promise<Answer>
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { type Answer, tamperedD1 } from '../harness'
 import { newWorld, type World } from '../routes/world'
-import { CALLS, NO_LIMITS } from './calls'
+import { CALLS } from './calls'
 import { largestProject } from './largest'
 
 /*
@@ -30,8 +30,8 @@ type Ask = (bindings: object) => Promise<Answer>
 
 /** CPU of one of many such calls (ms): `whole` with the databases, which are in the same process; `own` without them. */
 async function measured(ask: Ask) {
-  const whole = await cpuOfOne(() => ask(NO_LIMITS))
-  const bindings = { ...NO_LIMITS, DB: remembering() }
+  const whole = await cpuOfOne(() => ask({}))
+  const bindings = { DB: remembering() }
   return { whole, own: await cpuOfOne(() => ask(bindings)) }
 }
 

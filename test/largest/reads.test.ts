@@ -4,7 +4,7 @@ import { MAX_PLANS, MAX_PRICES_OF_PLAN } from '../../src/catalog/limits'
 import { MAX_SUBSCRIPTION_ITEMS } from '../../src/entitlements/limits'
 import { type Answer, BESIDE, countingD1 } from '../harness'
 import type { World } from '../routes/world'
-import { CALLS, EXPLAINED, NO_LIMITS } from './calls'
+import { CALLS, EXPLAINED } from './calls'
 import { largestProject, MANY, MEMBERS } from './largest'
 
 /*
@@ -119,7 +119,7 @@ beforeAll(async () => {
 
 async function costOf(ask: (bindings: object) => Promise<Answer>) {
   const { DB, count } = countingD1()
-  const { status, text } = await ask({ DB, ...NO_LIMITS })
+  const { status, text } = await ask({ DB })
   const { trips, statements, rows_read: rows } = count
   return { status, bytes: new TextEncoder().encode(text).byteLength, trips, statements, rows, text }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addMember, call, DIRECTORY, freshKey, mint, NO_LIMIT, owning, PROJECTS, STORE, signedIn } from '../harness'
+import { addMember, call, DIRECTORY, freshKey, mint, owning, PROJECTS, STORE, signedIn } from '../harness'
 
 const create = (token: string, project?: string) =>
   call(PROJECTS, {
@@ -7,7 +7,6 @@ const create = (token: string, project?: string) =>
     token,
     ...(project && { project }),
     json: { name: 'one more' },
-    bindings: { LIMIT_CREDENTIAL: NO_LIMIT },
   })
 
 async function count(database: D1Database, sql: string, ...values: string[]): Promise<number> {

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { HOUR, SECOND } from '../../src/lib/time'
 import { mailboxOf, networkOf } from '../../src/sessions/budget'
 import { advance, stopClock } from '../clock'
-import { countingD1, DIRECTORY, freshAddress, mailbox, NO_LIMIT, storedText } from '../harness'
+import { countingD1, DIRECTORY, freshAddress, mailbox, storedText } from '../harness'
 import { ask, codeIn, freshEmail, redeem } from './signing-in'
 
 /** How many of `n` requests for codes are answered with a mail. Each one's answer is the same. */
 async function mailsFor(email: string, address: () => string, n = 1): Promise<number> {
   const { EMAIL, mails } = mailbox()
-  const bindings = { EMAIL, LIMIT_SIGN_IN: NO_LIMIT }
+  const bindings = { EMAIL }
   for (let i = 0; i < n; i++) {
     const answer = await ask(email, { bindings, headers: { 'CF-Connecting-IP': address() } })
     expect([answer.status, Object.keys(answer.body)]).toEqual([202, ['challenge', 'expires_at']])

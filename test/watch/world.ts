@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { ChangeSchema } from '../../src/feed/fields'
 import { clocked } from '../entitlements/world'
-import { call, NO_LIMIT, STORE, stripeEvent, tampered } from '../harness'
+import { call, STORE, stripeEvent, tampered } from '../harness'
 import { everyD1 } from '../harness/stores'
 import { cron, memoryQueue, newWorld, rows, WATCH_QUEUE } from '../inbox/pipeline'
 
@@ -30,7 +30,7 @@ export async function watchWorld() {
   const inbox = await newWorld()
   const { project, token, queue } = inbox
   const watchers = memoryQueue(WATCH_QUEUE, 10)
-  const bindings = { DB: watchedD1(), LIMIT_CREDENTIAL: NO_LIMIT, EVENTS: queue.EVENTS, WATCHERS: watchers.EVENTS }
+  const bindings = { DB: watchedD1(), EVENTS: queue.EVENTS, WATCHERS: watchers.EVENTS }
   const ask = (method: string, path: string, json?: unknown) =>
     call(`/platform/v1/${path}`, { method, project, token, bindings, ...(json !== undefined && { json }) })
   /** @throws if the answer is an error */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RouteEntry } from '../../../src/http/openapi'
 import { PAGES, pageIn, visit } from '../../console/visit'
-import { addMember, call, DIRECTORY, freshProject, inTurn, lossyQueue, NO_LIMIT } from '../../harness'
+import { addMember, call, DIRECTORY, freshProject, inTurn, lossyQueue } from '../../harness'
 import { nameOf, ROUTES } from '../../routes/of-app'
 import { newWorld, type World } from '../../routes/world'
 import { ssoMember, team } from './team'
@@ -94,7 +94,7 @@ const enforce = (state: (typeof STATES)[number]) =>
   DIRECTORY.prepare('UPDATE projects SET sso_enforced_by = ? WHERE id = ?')
     .bind(state === 'enforced' ? connection : null, world.project)
     .run()
-const bindings = { EVENTS: lossyQueue().EVENTS, LIMIT_CREDENTIAL: NO_LIMIT }
+const bindings = { EVENTS: lossyQueue().EVENTS }
 type Expected = (route: RouteEntry) => string
 
 /** The routes that a kind of session asks: each is asked by three kinds, in turn, or by all in a complete run. */
