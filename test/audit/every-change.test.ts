@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RouteEntry } from '../../src/http/openapi'
 import { SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { PAGES, pageIn, submit } from '../console/visit'
-import { call, drain, lossyQueue, storedTables } from '../harness'
+import { call, drain, emptyTables, lossyQueue, storedTables } from '../harness'
 import { rows, rowsOfAll } from '../inbox/pipeline'
 import { nameOf, ROUTES } from '../routes/of-app'
 import { type Audit, fieldsIn } from '../routes/row'
@@ -29,6 +29,12 @@ const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(
 
 /** The id that callers give their requests. */
 const CLIENT_ID = { 'X-Request-Id': 'their-own-id' }
+
+let seeded: Record<string, string>
+beforeAll(async () => {
+  seeded = await storedTables()
+})
+afterEach(() => emptyTables(seeded))
 
 /** What a call changes when it is repeated a second later: the tables. The others are refused, or find all as they want it. */
 const CHANGES_AGAIN: Record<string, string[]> = {

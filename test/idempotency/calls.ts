@@ -288,8 +288,6 @@ export async function placeOf({ person }: Stated): Promise<Place> {
   return { project, owner, token: secret }
 }
 
-/** To ask the limiter takes as long as the request. */
-
 /** Sends a request with a key, which is null for none. */
 export function sent(
   place: Place,
