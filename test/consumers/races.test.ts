@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { insertFeatures } from '../catalog/rows'
 import { insertGrants } from '../entitlements/rows'
-import { call, freshKey, STORE } from '../harness'
+import { call, cases, freshKey, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -9,7 +9,7 @@ import { insertLink } from './rows'
 
 /* Calls that are made at once, on a real D1, in many rounds. */
 
-const ROUNDS = 20
+const ROUNDS = cases(20)
 
 async function newApi() {
   const { project, secret } = await freshKey()

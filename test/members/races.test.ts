@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addMember, DIRECTORY, freshEmail, freshProject, invite, invited, signedIn } from '../harness'
+import { addMember, cases, DIRECTORY, freshEmail, freshProject, invite, invited, signedIn } from '../harness'
 import { accept, as, logged, ownersIn, rolesIn, told } from './members'
 
 /*
@@ -7,7 +7,7 @@ import { accept, as, logged, ownersIn, rolesIn, told } from './members'
  * that one world serves them all.
  */
 
-const ROUNDS = 50
+const ROUNDS = cases(50)
 const sorted = (answers: Awaited<ReturnType<typeof accept>>[]) => answers.map(told).map(String).sort()
 
 async function rounds(race: (round: number) => Promise<void>) {
