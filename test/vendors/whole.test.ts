@@ -8,7 +8,7 @@ import { BODIES } from '../../src/vendors/objects'
 import { Undecodable, type Vendor } from '../../src/vendors/vendor'
 import { chargebeeCustomer, chargebeeEvent, chargebeeSubscription } from '../billing/payloads-more'
 import { TABLES } from '../billing/vendor-tables'
-import { cases } from '../harness'
+import { cases, inTurn } from '../harness'
 import { appleBody, form, HEADERS } from './samples'
 
 /* Events whose fields are missing or of other types: what is read of them has its form, and nothing else is thrown. */
@@ -90,8 +90,8 @@ describe.each(TABLES)('%s', (name, lines) => {
 
   it.skipIf(name === 'braintree')('reads each field with an odd value', () => {
     for (const { payload, headers } of events)
-      for (const path of paths(payload))
-        for (const odd of ODD) readAll(vendor, textOf(replaced(payload, path, odd)), headers)
+      for (const [nth, path] of paths(payload).entries())
+        for (const odd of inTurn(ODD, nth)) readAll(vendor, textOf(replaced(payload, path, odd)), headers)
   })
 
   it('throws nothing but Undecodable, for any change (fast-check)', () => {
