@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import alerts from '../../docs/alerts.yml?raw'
 import operations from '../../docs/operations.md?raw'
 import { METRICS } from '../../src/http/measure'
 import { MINUTE, SECOND } from '../../src/lib/time'
@@ -96,6 +97,9 @@ describe('/metrics', () => {
     const names = [...answer.text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name)
     expect(names.length).toBeGreaterThan(5)
     expect(names.filter((name) => !operations.includes(`\`${name}\``))).toEqual([])
+    const asked = new Set([...alerts.matchAll(/\bplatform_\w+/g)].map(([name]) => name))
+    expect(asked.size).toBeGreaterThan(5)
+    expect([...asked].filter((name) => !names.includes(name))).toEqual([])
   })
 
   it('leaves out what nothing tells', async () => {

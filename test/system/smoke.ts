@@ -39,6 +39,7 @@ const { awaitFinal, deliver, isReceipt } = await import('../../scripts/lib/deliv
 const { GENERATED_VENDORS, writeEvents } = await import('../../scripts/lib/generated.ts')
 const { localInboxes } = await import('../../scripts/lib/inbox.ts')
 const { lintOpenApi } = await import('./lint-openapi.ts')
+const { execute } = await import('../../scripts/lib/d1.ts')
 const { ensureDevVars } = await import('../../scripts/lib/dev-vars.ts')
 const { isAlive } = await import('../../scripts/lib/running.ts')
 const { freePort, killServer, portFree, startServer } = await import('./server.ts')
@@ -136,19 +137,7 @@ async function tryCommands(): Promise<void> {
       mustFail(await npm([...run, '--', '--nonsense']), 'Usage: npm ')
     }
   })
-  await test('npm run bootstrap creates a user once', async () => {
-    const owner = ['run', 'bootstrap', '--', '--owner', "O'Neil@Example.com"]
-    if (!mustPass(await npm(owner)).includes("o'neil@example.com is now a user")) throw new Error('no new user')
-    if (!mustPass(await npm(owner)).includes('already')) throw new Error('a second user')
-  })
-  await test('npm run bootstrap waits while the database is locked', async () => {
-    const locked = lockDatabases()
-    const waiting = npm(['run', 'bootstrap', '--', '--owner', 'waiting@example.com'])
-    const first = await Promise.race([waiting, sleep(5 * SECOND)])
-    for (const database of locked) database.close()
-    if (first) throw new Error(`it did not wait: ${first.said}`)
-    mustPass(await waiting)
-  })
+  await tryBootstrap()
   for (const vendor of GENERATED_VENDORS) {
     await test(`npm run send: ${vendor}`, async () => {
       writeEvents(join(folder, vendor), vendor, 4)
@@ -164,6 +153,38 @@ async function tryCommands(): Promise<void> {
   })
   await test('npm run backup beside the server, restore into another database, export of a project', async () => {
     console.log(`  ${await backUpAndRestore(npm, folder, project)}`)
+  })
+}
+
+async function tryBootstrap(): Promise<void> {
+  await test('npm run bootstrap creates a user once', async () => {
+    const owner = ['run', 'bootstrap', '--', '--owner', "O'Neil@Example.com"]
+    if (!mustPass(await npm(owner)).includes("o'neil@example.com is now a user")) throw new Error('no new user')
+    if (!mustPass(await npm(owner)).includes('already')) throw new Error('a second user')
+  })
+  await test('npm run bootstrap makes a project and a key that works, once, and leaves no session', async () => {
+    const first = ['run', 'bootstrap', '--', '--owner', 'first@example.com', '--project', 'First', '--key', 'CI']
+    mustFail(await npm([...first, '--preset', 'everything']), '"everything" is not a preset')
+    const said = mustPass(await npm([...first, '--preset', 'billing']))
+    const [secret, id] = [/svc_v1_[0-9a-f]{96}/.exec(said)?.[0] ?? '', /prj_\w+/.exec(said)?.[0] ?? '']
+    const headers = { Authorization: `Bearer ${secret}`, 'X-Project-Id': id }
+    const self = await fetch(`${url}/platform/v1/api-keys/self`, { headers })
+    const key = (await self.json()) as { name: string; scopes: string[] }
+    if (key.name !== 'CI' || String(key.scopes) !== 'billing:read')
+      throw new Error(`not that key: ${JSON.stringify(key)}`)
+    const again = mustPass(await npm([...first, '--preset', 'billing']))
+    if (!again.includes(`First is already a project: ${id}`) || /svc_v1_/.test(again)) throw new Error(again)
+    const sql = "SELECT count(*) AS n FROM sessions JOIN users ON users.id = user_id WHERE email = 'first@example.com'"
+    const [[counted] = []] = await execute('local', sql)
+    if (counted?.n !== 0) throw new Error(`${counted?.n} sessions are left`)
+  })
+  await test('npm run bootstrap waits while the database is locked', async () => {
+    const locked = lockDatabases()
+    const waiting = npm(['run', 'bootstrap', '--', '--owner', 'waiting@example.com'])
+    const first = await Promise.race([waiting, sleep(5 * SECOND)])
+    for (const database of locked) database.close()
+    if (first) throw new Error(`it did not wait: ${first.said}`)
+    mustPass(await waiting)
   })
 }
 

@@ -1,0 +1,71 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { newId } from '../../src/lib/ids.ts'
+import { JOBS } from '../../src/lib/key-jobs.ts'
+import { must } from './api.ts'
+import { execute, literal, type Target } from './d1.ts'
+
+/** How long the session of this script lives (ms), should the script be killed before it deletes it. */
+const SESSION_MS = 5 * 60 * 1000
+
+/** The presets by name: those of the console that do not depend on who looks, and every scope. */
+export const KEY_PRESETS = [...JOBS.map(({ name }) => name), 'all']
+
+/** @property secret null if the project had a key with this name, which stays as it is */
+export type FirstKey = { project: string; isNew: boolean; key?: { id: string; secret: string | null } }
+
+type Page<T> = { data: T[]; next_cursor: string | null }
+type Wanted = { project: string; key?: string; preset: string }
+
+/**
+ * Makes a user's project, and a key of it, unless they are there by their names. The API makes both, in a session that whoever holds the
+ * database may write to it, and that is deleted at the end.
+ *
+ * @param url the server of this database
+ * @throws if the server refuses
+ */
+export async function makeFirstKey(target: Target, url: string, user: string, wanted: Wanted): Promise<FirstKey> {
+  const now = Date.now()
+  const [session, token] = [newId('ses', now), `svc_cs_${randomBytes(32).toString('hex')}`]
+  const hash = createHash('sha256').update(token).digest('hex')
+  const row = [session, user, hash, now, now + SESSION_MS, now, now].map(literal).join(', ')
+  await execute(
+    target,
+    `INSERT INTO sessions (id, user_id, hash, created_at, expires_at, last_used_at, confirmed_at) VALUES (${row})`,
+  )
+  try {
+    return await make(`${url}/platform/v1`, token, wanted)
+  } finally {
+    await execute(target, `DELETE FROM sessions WHERE id = ${literal(session)}`)
+  }
+}
+
+async function make(api: string, token: string, { project: name, key, preset }: Wanted): Promise<FirstKey> {
+  const there = await found<{ id: string; name: string }>(`${api}/projects`, { token }, name)
+  const { id: project } = there ?? (await must<{ id: string }>(`${api}/projects`, { token, json: { name } }))
+  const made = { project, isNew: !there }
+  if (key === undefined) return made
+  const kept = await found<{ id: string; name: string }>(`${api}/api-keys`, { token, project }, key)
+  if (kept) return { ...made, key: { id: kept.id, secret: null } }
+  const scopes = JOBS.find((job) => job.name === preset)?.scopes
+  const minted = await must<{ key: { id: string }; secret: string }>(`${api}/api-keys`, {
+    token,
+    project,
+    json: { name: key, ...(scopes && { scopes }) },
+  })
+  return { ...made, key: { id: minted.key.id, secret: minted.secret } }
+}
+
+/** The first object of a list with this name. */
+async function found<T extends { name: string }>(
+  list: string,
+  caller: { token: string; project?: string },
+  name: string,
+): Promise<T | undefined> {
+  let cursor = ''
+  for (;;) {
+    const page = await must<Page<T>>(`${list}?limit=100${cursor}`, caller)
+    const one = page.data.find((object) => object.name === name)
+    if (one || page.next_cursor === null) return one
+    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
+  }
+}
