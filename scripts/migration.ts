@@ -1,7 +1,8 @@
-// Generates a migration with drizzle-kit, which gets the arguments, and does what drizzle-kit cannot: it adds WITHOUT ROWID
-// to the CREATE TABLE statements (a table without a primary key keeps its rowid,
-// and so does one whose key is an integer, which is the rowid), and keeps the newest snapshot alone, because
-// drizzle-kit compares the schema with no other.
+/*
+ * npm run db:generate: generates a migration with drizzle-kit, which gets the arguments, and does what drizzle-kit cannot: it adds
+ * WITHOUT ROWID to the CREATE TABLE statements (a table without a primary key keeps its rowid, and so does one whose key is an
+ * integer, which is the rowid), and keeps the newest snapshot alone, because drizzle-kit compares the schema with no other.
+ */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 

@@ -3,6 +3,7 @@
  * what to do. npm scripts come here with the project's own Node.js, unless its install script was not run. This file is
  * JavaScript so that an older Node.js can read it.
  */
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -21,5 +22,15 @@ Or use Node.js 24 yourself.
 `)
   process.exit(1)
 }
+if (process.argv.includes('--help')) printHead()
 process.argv.splice(1, 2, file)
 await import(pathToFileURL(file).href)
+
+/** Prints the comment at the head of a script that has no help of its own, and exits. It begins with how to run the script. */
+function printHead() {
+  const text = readFileSync(file, 'utf8')
+  const [, head] = /^\/\*\n( \* npm run .*?) \*\//s.exec(text) ?? []
+  if (!head || text.includes("lib/flags.ts'")) return
+  console.log(`Usage: ${head.replaceAll(/^ \* ?/gm, '')}`)
+  process.exit(0)
+}

@@ -4,7 +4,7 @@
  * output is a test.
  */
 import { spawn } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
@@ -117,7 +117,18 @@ async function tryCommands(): Promise<void> {
     project = /\/console\/p\/(prj_\w+)/.exec(said)?.[1] ?? ''
     for (const [line, otherwise] of TOLD_BY_DEMO) if (!line.test(said)) throw new Error(`${otherwise}:\n${said}`)
   })
-  await test('--help lists the options, and an unknown option is refused', async () => {
+  await test('--help of every script says how to run it, and nothing else is done', async () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>
+    }
+    const ours = Object.keys(scripts).filter((name) => scripts[name]?.includes('scripts/run.js'))
+    if (ours.length < 30) throw new Error(`only ${ours.length} scripts`)
+    for (const script of ours) {
+      const said = mustPass(await npm(['run', script, '--', '--help']))
+      if (!/^Usage: npm /m.test(said)) throw new Error(`no usage from ${script}:\n${said}`)
+    }
+  })
+  await test('an unknown option is refused', async () => {
     for (const script of [
       'start',
       'demo',
@@ -132,8 +143,6 @@ async function tryCommands(): Promise<void> {
       'export',
     ]) {
       const run = script === 'start' ? ['start'] : ['run', script]
-      if (!mustPass(await npm([...run, '--', '--help'])).includes('Usage: npm '))
-        throw new Error(`no usage from ${script}`)
       mustFail(await npm([...run, '--', '--nonsense']), 'Usage: npm ')
     }
   })
