@@ -11,7 +11,7 @@ export type Sent = {
 }
 
 const PROBLEMS = ['refused', 'not recorded', 'stuck', 'failed', 'not identical'] as const
-type Row = { cells: string[]; problem: (typeof PROBLEMS)[number] | null }
+type Row = { cells: string[]; problem: (typeof PROBLEMS)[number] | null; isIgnored?: boolean }
 
 /** Prints a row for each file: whether it was accepted. @returns whether all were */
 export function reportReceipts(sent: readonly Sent[]): boolean {
@@ -39,6 +39,8 @@ export function reportSent(sent: readonly Sent[], events: ReadonlyMap<string, Ev
   const count = (problem: Row['problem']) => rows.filter((row) => row.problem === problem).length
   const duplicates = sent.filter((one) => one.duplicate).length
   const parts = [`${count(null)} of ${rows.length} events succeeded with identical bytes`]
+  const ignored = rows.filter(({ isIgnored }) => isIgnored).length
+  if (ignored > 0) parts.push(`${ignored} of them ignored: they change no billing state`)
   for (const problem of PROBLEMS) if (count(problem) > 0) parts.push(`${count(problem)} ${problem}`)
   if (duplicates > 0) parts.push(`${duplicates} were duplicates`)
   console.log(`\n${parts.join(', ')}; ${(ms / 1000).toFixed(1)} s.`)
@@ -62,6 +64,7 @@ function describe({ file, body, ids, duplicate, error }: Sent, events: ReadonlyM
       event.last_error ?? (!identical && duplicate ? 'this event id was sent before with different bytes' : '')
     return {
       cells: [file, event.event_type, id, status, String(event.processing_attempts), identical ? 'yes' : 'NO', note],
+      isIgnored: event.status === 'ignored',
       problem: !isFinal(event) ? 'stuck' : event.status === 'failed' ? 'failed' : identical ? null : 'not identical',
     }
   })
