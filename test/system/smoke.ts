@@ -178,7 +178,7 @@ async function tryBootstrap(): Promise<void> {
     const [secret, id] = [/svc_v1_[0-9a-f]{96}/.exec(said)?.[0] ?? '', /prj_\w+/.exec(said)?.[0] ?? '']
     const headers = { Authorization: `Bearer ${secret}`, 'X-Project-Id': id }
     const self = await fetch(`${url}/platform/v1/api-keys/self`, { headers })
-    const key = (await self.json()) as { name: string; scopes: string[] }
+    const { key } = (await self.json()) as { key: { name: string; scopes: string[] } }
     if (key.name !== 'CI' || String(key.scopes) !== 'billing:read')
       throw new Error(`not that key: ${JSON.stringify(key)}`)
     const again = mustPass(await npm([...first, '--preset', 'billing']))
