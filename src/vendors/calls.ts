@@ -105,6 +105,14 @@ export type VendorCalls = {
   ofObject: (kind: StateKind, id: string, customer: string | null) => ObjectsCall | null
   /** The object that an event only names; null if the event contains its object, or the object becomes no state. */
   ofEvent: (content: Json) => ThinObject | null
+  /**
+   * The call that says whose an object is, and the customer in its answer. The object then gets that as `customer`. Null if the object says it itself, or
+   * nothing does. Absent where objects always say it.
+   */
+  owner?: (object: Json) => {
+    call: Omit<ObjectsCall, 'kind' | 'objects'>
+    customerIn: (body: Json) => string | null
+  } | null
   /** The customer that an object belongs to, or is. */
   customerIn: (object: Json) => string | null
   /** The calls that complete the lists inside an object. `add` puts an answer into the object. */

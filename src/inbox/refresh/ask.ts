@@ -54,7 +54,32 @@ export async function ask(
   }
   const first = answers[0] ?? null
   const whole = await completed(key, objects, { until, most: MAX_COMPLETED })
-  return { objects: whole, answered: calls.length - missing, missing, first }
+  return withOwners(key, { objects: whole, answered: calls.length - missing, missing, first }, { until, most })
+}
+
+/**
+ * The objects with the customers whose they are, where it takes a call to know that. If nobody says it now, the object is left out as if it had not been
+ * answered, and the answer is that of the call that failed: without its customer, the object would be taken from the customer.
+ */
+async function withOwners(key: SourceKey, asked: Asked, { until, most }: { until: number; most: number }): Promise<Asked> {
+  const { owner } = key.api.calls
+  if (!owner) return asked
+  const objects: Fetched[] = []
+  let { answered, missing, first } = asked
+  for (const fetched of asked.objects) {
+    const needed = owner(fetched.object)
+    const answer = needed && (await answerOf(key, needed.call, until, most))
+    const customer = answer?.outcome === 'ok' && answer.body ? needed?.customerIn(answer.body) : null
+    if (!needed) objects.push(fetched)
+    else if (customer) objects.push({ ...fetched, object: { ...fetched.object, customer } })
+    else {
+      answered = 0
+      missing += 1
+      // What is gone is not the object that was asked for.
+      first = answer?.outcome === 'gone' ? { ...answer, outcome: 'other' } : answer
+    }
+  }
+  return { objects, answered, missing, first }
 }
 
 /** Makes one call. @returns null if there is no answer in time */
@@ -142,7 +167,7 @@ async function saysTheSame(
   const { snapshots } = contentsOf(
     { id, vendor, ...connection },
     { text: JSON.stringify(object), headers },
-    settingsOf(null),
+    settingsOf(connection.settings),
   )
   const snapshot = snapshots.find(({ kind, id }) => kind === winner.kind && id === winner.id)
   if (!snapshot) return false
