@@ -84,7 +84,10 @@ export const gocardlessApi: VendorApi = {
   checkKey: (key) =>
     KEY.test(key)
       ? null
-      : { problem: 'malformed', why: 'Enter an access token of GoCardless with read-only access: live_… or sandbox_….' },
+      : {
+          problem: 'malformed',
+          why: 'Enter an access token of GoCardless with read-only access: live_… or sandbox_….',
+        },
   livemodeOf: isLive,
 
   calls: {

@@ -56,7 +56,7 @@ const SUBSCRIPTION = {
 
 /**
  * It has no price, which the project's server writes into its metadata, and no periods: only the dates of payments to come.
- * https://developer.gocardless.com/api-reference/#subscriptions-create-a-subscription
+ * https://developer.gocardless.com/api-reference/#core-endpoints-subscriptions
  */
 function subscription({ object, common }: From, itemKeys: readonly string[]): Made<'subscription'> {
   const end = common.vendor_status === 'finished' ? endOf(object) : null

@@ -1,4 +1,4 @@
-import { at, type Fields } from './payloads-more'
+import { at, day, type Fields } from './payloads-more'
 
 /*
  * Objects as the APIs of vendors answer them whose events only name them, and those events: in the shapes of their documentation, with
@@ -54,4 +54,78 @@ export function revenuecatEvent({ customer_id }: Held, type: string, day: number
     currency: 'EUR',
   }
   return { api_version: '1.0', event }
+}
+
+export const GOCARDLESS_MANDATE: Held = {
+  id: 'MD000AMA19XGEC',
+  created_at: at(0, 3),
+  status: 'active',
+  scheme: 'bacs',
+  metadata: {},
+  links: { customer: 'CU0001', customer_bank_account: 'BA0001', creditor: 'CR0001' },
+}
+
+export const GOCARDLESS_CUSTOMER: Held = {
+  id: 'CU0001',
+  created_at: at(0, 3),
+  email: 'ada@acme.dev',
+  given_name: 'Ada',
+  family_name: 'Lovelace',
+  company_name: null,
+  address_line1: '1 Main Street',
+  city: 'London',
+  postal_code: 'E1 1AA',
+  country_code: 'GB',
+  language: 'en',
+  metadata: {},
+}
+
+export function gocardlessSubscription(_day: number, fields: Fields = {}): Held {
+  return {
+    id: 'SB0003JJQ2MR06',
+    created_at: at(0, 3),
+    amount: 1900,
+    currency: 'GBP',
+    status: 'active',
+    name: 'Pro',
+    start_date: day(0),
+    end_date: null,
+    interval: 1,
+    interval_unit: 'monthly',
+    day_of_month: null,
+    month: null,
+    count: null,
+    metadata: { price_id: 'price_gc', quantity: '3', consumer_external_id: 'user_gocardless' },
+    payment_reference: null,
+    upcoming_payments: [{ charge_date: day(31), amount: 1900 }],
+    app_fee: null,
+    earliest_charge_date_after_resume: null,
+    links: { mandate: GOCARDLESS_MANDATE.id },
+    retry_if_possible: true,
+    ...fields,
+  }
+}
+
+export function gocardlessPayment(fields: Fields = {}): Held {
+  return {
+    id: 'PM0001',
+    created_at: at(0, 3),
+    charge_date: day(3),
+    amount: 1900,
+    amount_refunded: 0,
+    currency: 'GBP',
+    status: 'pending_submission',
+    description: 'Pro',
+    reference: 'ACME-1',
+    metadata: {},
+    links: { mandate: GOCARDLESS_MANDATE.id, creditor: 'CR0001', subscription: 'SB0003JJQ2MR06' },
+    ...fields,
+  }
+}
+
+/** An event of a delivery, about a subscription or a payment. @param id of the event */
+export function gocardlessEvent({ id: object }: Held, action: string, day: number, id = `EV-${action}-${day}`): Fields {
+  const [resource_type, name] = object.startsWith('PM') ? ['payments', 'payment'] : ['subscriptions', 'subscription']
+  const details = { origin: 'gocardless', cause: 'of_the_tests', description: 'Of the tests.' }
+  return { id, created_at: at(day, 3), resource_type, action, links: { [name]: object }, details, metadata: {} }
 }

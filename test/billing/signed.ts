@@ -16,6 +16,7 @@ const SECRETS = {
   braintree: 'integration_public_key:integration_private_key',
   apple: 'com.example.app:1234567890',
   revenuecat: 'signing:a-secret-of-the-tests',
+  gocardless: 'a-secret-of-the-tests',
 } as const
 export type SignedVendor = keyof typeof SECRETS
 type Delivery = { body: string; headers: Record<string, string> }
@@ -56,6 +57,8 @@ export async function signedAs(
       const signature = createHmac('sha256', key).update(`${now}.${body}`).digest('hex')
       return { body, headers: { 'X-RevenueCat-Webhook-Signature': `t=${now},v1=${signature}` } }
     }
+    case 'gocardless':
+      return { body, headers: { 'Webhook-Signature': mac('hex', body) } }
     case 'lemonsqueezy':
       return { body, headers: { 'X-Signature': mac('hex', body) } }
     case 'chargebee':

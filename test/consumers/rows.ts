@@ -42,11 +42,15 @@ export async function insertErased(project: string): Promise<string> {
 }
 
 /** A customer of Stripe's with a pin, or with a claim that names nobody, written to the database. */
-export async function insertLink(project: string, customer: string, { pinned }: { pinned?: string } = {}) {
+export async function insertLink(
+  project: string,
+  customer: string,
+  { pinned, vendor = 'stripe' }: { pinned?: string; vendor?: string } = {},
+) {
   await STORE.prepare(
     `INSERT INTO customer_links (project_id, customer, vendor, pinned, hint, hint_rank)
-     VALUES (?, ?, 'stripe', ?, 'nobody', '2026-01-01T00:00:00.000000000 1 evt_1 evt_00000000000000000000000000')`,
+     VALUES (?, ?, ?, ?, 'nobody', '2026-01-01T00:00:00.000000000 1 evt_1 evt_00000000000000000000000000')`,
   )
-    .bind(project, customer, pinned ?? null)
+    .bind(project, customer, vendor, pinned ?? null)
     .run()
 }

@@ -1,6 +1,7 @@
 import type { Account, Item } from '../outside/account'
 import {
   newChargebeeKey,
+  newGocardlessKey,
   newLemonKey,
   newPaddleKey,
   newPolarKey,
@@ -16,6 +17,7 @@ import { setHost } from './outside'
 
 export {
   newChargebeeKey,
+  newGocardlessKey,
   newLemonKey,
   newPaddleKey,
   newPolarKey,
@@ -55,6 +57,11 @@ export async function newChargebeeAccount(settings: AccountSettings = {}, key = 
 
 /** Opens a project at RevenueCat. @returns its key */
 export async function newRevenuecatAccount(settings: AccountSettings = {}, key = newRevenuecatKey()): Promise<string> {
+  return newAccount(key, settings)
+}
+
+/** Opens an account at GoCardless. @returns its key */
+export async function newGocardlessAccount(settings: AccountSettings = {}, key = newGocardlessKey()): Promise<string> {
   return newAccount(key, settings)
 }
 

@@ -22,6 +22,9 @@ export const newChargebeeKey = (mode: 'live' | 'test' = 'live') => `${mode}_${le
 /** A key of RevenueCat's that no account has, as it is entered: with the project's id. */
 export const newRevenuecatKey = () => `proj${letters(8)}:sk_${letters(32)}`
 
+/** An access token of GoCardless that no account has. */
+export const newGocardlessKey = (mode: 'live' | 'sandbox' = 'live') => `${mode}_${letters(40)}`
+
 /** Ids that grow with the number, as those of Paddle do. */
 const padded = (n: number) => String(n).padStart(6, '0')
 

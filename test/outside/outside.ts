@@ -1,6 +1,7 @@
 import { chargebee } from './chargebee.ts'
 import { dns } from './dns.ts'
 import { faulty } from './faulty.ts'
+import { gocardless } from './gocardless.ts'
 import { type Handler, hostOf } from './hosts.ts'
 import { lemonsqueezy } from './lemonsqueezy.ts'
 import { paddle } from './paddle.ts'
@@ -30,6 +31,7 @@ const HANDLERS: Record<string, Handler> = {
   'revenuecat.com': revenuecat,
   'lemonsqueezy.com': lemonsqueezy,
   'chargebee.com': chargebee,
+  'gocardless.com': gocardless,
 }
 
 /** The internet: what the Worker's fetches lead to in tests. */

@@ -61,7 +61,11 @@ export async function ask(
  * The objects with the customers whose they are, where it takes a call to know that. If nobody says it now, the object is left out as if it had not been
  * answered, and the answer is that of the call that failed: without its customer, the object would be taken from the customer.
  */
-async function withOwners(key: SourceKey, asked: Asked, { until, most }: { until: number; most: number }): Promise<Asked> {
+async function withOwners(
+  key: SourceKey,
+  asked: Asked,
+  { until, most }: { until: number; most: number },
+): Promise<Asked> {
   const { owner } = key.api.calls
   if (!owner) return asked
   const objects: Fetched[] = []

@@ -35,7 +35,7 @@ describe.each(BY_FETCH)('an event of $vendor', (of) => {
     for (const id of ids) expect(await world.event(id)).toMatchObject({ status: 'processed' })
     expect(new Set(ids).size).toBe(3)
     const project = world.apiKey.split(':')[0] ?? ''
-    expect(await world.asked()).toEqual([of.path.replace('{project}', project)])
+    expect(await world.asked()).toEqual(of.paths.map((path) => path.replace('{project}', project)))
     expect(await world.fetched()).toHaveLength(1)
     await expectSound(world)
   })
@@ -140,13 +140,13 @@ describe.each(BY_FETCH)('an event of $vendor', (of) => {
   it('is not waited for by a refresh of the customer', async () => {
     const object = subscription(1)
     const world = await byFetchWorld(of, [object])
-    const refreshed = await world.api(`/customers/${vendor}/${of.consumer}/refresh`, { method: 'POST' })
+    const refreshed = await world.api(`/customers/${vendor}/${of.customer}/refresh`, { method: 'POST' })
     expect(refreshed).toMatchObject({ status: 200, body: { state: 'fresh', changed: true } })
     expect(await world.shown('subscriptions', object.id)).toMatchObject({ status: 'active', ambiguous: false })
     // The event that comes later has nothing new.
     const [id = ''] = await world.deliver(event(object, 'updated', 1))
     expect(await world.event(id)).toMatchObject({ status: 'processed' })
-    expect(await world.fetched()).toHaveLength(1)
+    expect(await world.fetched()).toHaveLength(of.refreshed)
     await expectSound(world)
   })
 

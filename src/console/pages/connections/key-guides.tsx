@@ -3,6 +3,13 @@ import type { VendorName } from '../../../vendors'
 
 /** Where to create an API key at each vendor whose keys the service takes. From the vendors' documentation. */
 export const KEY_GUIDES: Partial<Record<VendorName, Child>> = {
+  gocardless: (
+    <>
+      In the GoCardless dashboard, open <strong>Developers</strong>, click <strong>Create</strong>, choose{' '}
+      <strong>Access token</strong>, and select <strong>Read-only access</strong>. GoCardless does not tell this service
+      whether a token can also write: never enter one with read-write access.
+    </>
+  ),
   paddle: (
     <>
       In Paddle, open <strong>Developer tools → Authentication</strong>, and create an API key with the permissions
