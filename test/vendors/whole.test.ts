@@ -6,6 +6,12 @@ import { VENDORS } from '../../src/vendors'
 import { MAX_OBJECT_BYTES, MAX_OBJECTS_OF_EVENT } from '../../src/vendors/limits'
 import { BODIES } from '../../src/vendors/objects'
 import { Undecodable, type Vendor } from '../../src/vendors/vendor'
+import {
+  GOCARDLESS_CUSTOMER,
+  gocardlessPayment,
+  gocardlessSubscription,
+  revenuecatSubscription,
+} from '../billing/payloads-fetched'
 import { chargebeeCustomer, chargebeeEvent, chargebeeSubscription } from '../billing/payloads-more'
 import { TABLES } from '../billing/vendor-tables'
 import { cases, inTurn } from '../harness'
@@ -67,9 +73,22 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
   return copy
 }
 
+const customer = 'CU0001'
+/** What is read of an object that was fetched, where events only name it. */
+const FETCHED = [
+  ['revenuecat', 'subscription', revenuecatSubscription(0, { app_user_id: 'user_1' })],
+  ['gocardless', 'subscription', gocardlessSubscription(0, { customer, status: 'finished', count: 12 })],
+  ['gocardless', 'invoice', gocardlessPayment({ customer })],
+  ['gocardless', 'customer', GOCARDLESS_CUSTOMER],
+] as const
+const READ = FETCHED.map(([name, kind, object]) => {
+  const payload = (VENDORS[name] as Vendor).asEvent?.('ftc_1', { kind, object, at: '2026-01-01T00:00:00Z' })
+  return [name, [[`a fetched ${kind}`, payload]]] as const
+})
+
 const ODD = [null, '', 'x', '__proto__', -1, 1.5, 1e300, true, [], [null], {}, { id: 1 }, 'x'.repeat(5000)]
 
-describe.each(TABLES)('%s', (name, lines) => {
+describe.each([...TABLES, ...READ])('%s', (name, lines) => {
   const vendor: Vendor = VENDORS[name]
   // What Shopify's events are about is in a header.
   const events = lines.map(([, payload]) => {
