@@ -24,8 +24,8 @@ export type Work = {
   resentFrom: number
   /** Whether it waits: too much is to be sent again, and nothing of it now. */
   waits: boolean
-  /** Changes that are due again, and that the feed no longer has. */
-  expired: number[]
+  /** Changes that are due again, and that the feed no longer has, or the endpoint no longer gets. */
+  dropped: number[]
 }
 
 /**
@@ -38,15 +38,16 @@ export function workOf(endpoint: Endpoint, found: Found, now: number, relayed: R
   const gets = relayed?.gets ?? getsOf(endpoint)
   const most = include_object ? PAGE_WITH_OBJECTS : PAGE
   const resentFrom = found.resend[0]?.position ?? 0
-  const nothing = { end: position, resentTo: resentFrom, resentFrom, waits: false, expired: [] }
+  const nothing = { end: position, resentTo: resentFrom, resentFrom, waits: false, dropped: [] }
   if (isLost(endpoint, found)) return { ...nothing, items: [gapOf(endpoint, found, now)] }
   const isFull = found.full.length > 0
   const next = chosen(isFull ? [] : found.page, { position, gets, most })
   const again = isFull ? { changes: [], end: resentFrom } : resentOf(found, { position: resentFrom, gets, most })
+  // Its types may have changed since the attempts before, with its address, by somebody who may not read those that it had.
   const due = found.due.flatMap(({ seq, tries, change }): Item[] =>
-    change ? [{ kind: 'due', tries, change: { ...change.item, number: seq, at: change.at } }] : [],
+    change && gets(change.item) ? [{ kind: 'due', tries, change: { ...change.item, number: seq, at: change.at } }] : [],
   )
-  const expired = found.due.filter(({ change }) => !change).map(({ seq }) => seq)
+  const dropped = found.due.filter(({ change }) => !change || !gets(change.item)).map(({ seq }) => seq)
   const nexts = next.changes.map((change): Item => ({ kind: 'next', change, tries: 0 }))
   const agains = again.changes.map((change): Item => ({ kind: 'again', change, tries: 0 }))
   // A probe takes the next change first: one that cannot be taken, sent again and again, would say nothing of the endpoint.
@@ -59,7 +60,7 @@ export function workOf(endpoint: Endpoint, found: Found, now: number, relayed: R
     resentTo: left('again', agains) ? lastOf(items, 'again', resentFrom) : again.end,
     resentFrom,
     waits: isFull && items.length === 0,
-    expired,
+    dropped,
   }
 }
 

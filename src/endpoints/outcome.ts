@@ -37,7 +37,7 @@ export type Progress = Pick<
 export type Outcome = {
   progress: Progress
   parked: Parked[]
-  /** The numbers of the changes that were due again and are not any more: it has them, or the feed no longer has them. */
+  /** The numbers of the changes that were due again and are not any more: it has them or no longer gets them, or the feed no longer has them. */
   done: number[]
   resentTo: number
   log: KeptAttempt[]
@@ -62,7 +62,7 @@ export function outcomeOf(endpoint: Endpoint, work: Work, sent: readonly Sent[],
     },
     parked: passed.flatMap((one) => parkedOf(one, endpoint, now) ?? []),
     done: [
-      ...work.expired,
+      ...work.dropped,
       ...passed.flatMap(({ item, made }) => {
         const mayWait = item.kind === 'due' || item.kind === 'again'
         return mayWait && isTaken(made.status) ? [item.change.number] : []

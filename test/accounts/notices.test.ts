@@ -106,10 +106,10 @@ describe('a sign-in from a browser that is not known', () => {
     expect((await signIn(email, 'curl/8.15.0')).mails).toHaveLength(1)
   })
 
-  it('is one again after signing out everywhere', async () => {
+  it.each(['', '?keep_current=true'])('is one again after signing out everywhere%s', async (query) => {
     const email = freshEmail()
     const { token } = await signIn(email, 'curl/8.15.0')
-    expect((await call('/auth/sessions', { method: 'DELETE', token })).status).toBe(204)
+    expect((await call(`/auth/sessions${query}`, { method: 'DELETE', token })).status).toBe(204)
     expect((await signIn(email, 'curl/8.15.0')).mails).toHaveLength(1)
   })
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_GRANTS_WALKED } from '../../src/catalog/limits'
 import { insertConsumer } from '../consumers/rows'
 import { insertGrants } from '../entitlements/rows'
 import { type Answer, call, countingD1, freshKey, type RequestOptions } from '../harness'
@@ -119,6 +120,23 @@ it('a feature whose grants have ended is deleted', async () => {
   expect(codeOf(await api.dropFeature('sso'))).toEqual([409, 'feature_in_use'])
   await set('expires_at', expiring)
   expect((await api.dropFeature('sso')).status).toBe(204)
+})
+
+it('a feature is deleted however many grants of another one there are, and stays for a single one behind them', async () => {
+  await api.feature('sso')
+  await api.feature('seats', SEATS)
+  const consumer = await insertConsumer(project, 'ada')
+  await rows(
+    `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
+      WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ?)
+      SELECT ?, ?, printf('grt_00%05d', v), 'seats', 'allow', '1', 'usr_none' FROM n`,
+    ...[MAX_GRANTS_WALKED, project, consumer],
+  )
+  const last = await insertGrants(project, consumer)
+  expect(codeOf(await api.dropFeature('sso'))).toEqual([409, 'feature_in_use'])
+  await rows('UPDATE grants SET revoked_at = 1 WHERE id = ?', last)
+  expect((await api.dropFeature('sso')).status).toBe(204)
+  expect(codeOf(await api.dropFeature('seats'))).toEqual([409, 'feature_in_use'])
 })
 
 describe('a plan', () => {
@@ -243,6 +261,7 @@ describe('a plan', () => {
     expect(await revisions()).toEqual([])
     // The same id at another vendor is another price.
     expect((await api.change(free.body.id, { prices: [price('price_a', 'paddle')] })).status).toBe(200)
+    expect((await api.get(pro.body.id)).body).toEqual(pro.body)
     // What one plan gives up, another can take.
     await api.change(pro.body.id, { prices: [] })
     expect((await api.change(free.body.id, { prices: [price('price_a')] })).status).toBe(200)

@@ -38,6 +38,24 @@ async function subscribed(items: number) {
   return { status, prices, rows: count.rows_read }
 }
 
+const ITEM = { price: 'price_1', variant: 'variant_1', product: 'product_1', quantity: 1 }
+
+it.each(['price', 'variant', 'product'] as const)('an item whose %s a plan has is not among them', async (name) => {
+  const { project, owner } = await newWorld()
+  await insertObjects(project, 'subscription', ['sub_1'])
+  await STORE.prepare(
+    "UPDATE billing_objects SET candidates = json_set(candidates, '$[0].body.items', json(?)) WHERE project_id = ?",
+  )
+    .bind(JSON.stringify([ITEM]), project)
+    .run()
+  const by = { project, token: owner.token }
+  const listed = async () => (await call(PATH, by)).body.prices.map(({ price }: { price: string }) => price)
+  expect(await listed()).toEqual(['price_1'])
+  const json = { key: 'plan', name: 'Plan', prices: [{ vendor: 'stripe', ref: ITEM[name] }] }
+  expect((await call('/platform/v1/billing/plans', { ...by, method: 'POST', json })).status).toBe(201)
+  expect(await listed()).toEqual([])
+})
+
 it('of ordinary subscriptions, all of the newest thousand are looked at', async () => {
   const { status, prices, rows } = await subscribed(1)
   expect(status).toBe(200)

@@ -86,6 +86,12 @@ describe('the customers without a consumer', () => {
     expect((await linkOf('cus_link')).slice(1)).toEqual(['user_7', 'manual'])
   })
 
+  it('are linked to a new consumer although an event has linked them to another one', async () => {
+    const created = await send(of('cus_1', '/consumer/new'), { external_id: 'user_6' })
+    expect(created).toMatchObject({ status: 303, location: expect.stringContaining('customer_linked') })
+    expect((await linkOf('cus_1')).slice(1)).toEqual(['user_6', 'manual'])
+  })
+
   it('are set to no consumer, and unpinned, from where the user came', async () => {
     expect(await send(of('cus_1', '/nobody'))).toMatchObject({
       location: `${of('cus_1')}?done=customer_without_consumer`,

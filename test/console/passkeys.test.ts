@@ -135,7 +135,10 @@ describe('the page of passkeys', () => {
     expect([asked.status, asked.headers.get('HX-Redirect')]).toEqual([401, led(FACTOR, PASSKEYS)])
     await unconfirm(person.user)
     expect(location(await visit(`${PASSKEYS}/new`, person.token))).toBe(led('/console/confirm', `${PASSKEYS}/new`))
-    expect(location(await submit(`${PASSKEYS}/codes`, person.token))).toMatch(/^\/console\/confirm/)
+    // A form that was opened before the confirmation ended changes nothing.
+    for (const form of ['codes', `${person.passkey.id}/delete`])
+      expect(location(await submit(`${PASSKEYS}/${form}`, person.token))).toMatch(/^\/console\/confirm/)
+    expect((await visit(PASSKEYS, person.token)).text).toContain(`${PASSKEYS}/${person.passkey.id}/delete`)
     // A passkey confirms, too.
     expect((await visit('/console/confirm?next=/console', person.token)).text).toContain('Use your passkey instead')
     const confirmed = await send(FACTOR, person.token, person.authenticator, { next: `${PASSKEYS}/new` })

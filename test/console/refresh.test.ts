@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { stripeSubscription } from '../billing/payloads'
-import { addMember, changeAccount } from '../harness'
+import { addMember, changeAccount, LIMIT_REACHED } from '../harness'
 import { CUSTOMER, refreshWorld } from '../inbox/refresh/world'
 import { told } from './member-pages'
 import { submit, visit } from './visit'
@@ -28,4 +28,15 @@ it('a customer can be refreshed from its page, which says what came of it', asyn
   const remove = { method: 'DELETE' }
   expect((await world.api(`/connections/${world.connection.id}/api-key`, remove)).status).toBe(204)
   expect((await visit(path, token)).text).not.toContain('/refresh"')
+})
+
+it('over the limit of refreshes, the button is refused, and the vendor is not asked', async () => {
+  const world = await refreshWorld([CUSTOMER, stripeSubscription()])
+  await world.refresh()
+  await world.letTimePass()
+  const before = (await world.asked()).length
+  const path = `/console/p/${world.project}/platform/billing/customers/stripe/${CUSTOMER.id}`
+  const bindings = { LIMIT_REFRESH: LIMIT_REACHED }
+  expect((await submit(`${path}/refresh`, world.owner.token, {}, { bindings })).status).toBe(429)
+  expect(await world.asked()).toHaveLength(before)
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { call, captureConsole, freshKey } from '../harness'
+import { call, captureConsole, freshKey, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
 import { as } from './consumers'
@@ -80,6 +80,7 @@ describe('a consumer', () => {
     expect(told(await patch('two', tag))).toEqual([412, 'precondition_failed'])
     expect(told(await patch('two', `W/${tag}`))).toEqual([412, 'precondition_failed'])
     expect(told(await patch('two', 'nonsense'))).toEqual([412, 'precondition_failed'])
+    expect(told(await patch('one', tag))).toEqual([412, 'precondition_failed']) // though nothing would change
     expect((await patch('two', '*')).body.name).toBe('two')
     const now = (await api.get(body.id)).headers.get('ETag') ?? ''
     expect((await patch('three', `"0", ${now}`)).body.name).toBe('three')
@@ -99,6 +100,24 @@ describe('a consumer', () => {
     const other = await api.create({ external_id: 'x' })
     expect(told(await api.patch(other.body.id, { external_id: 'y', name: 'New' }))).toEqual([409, 'external_id_taken'])
     expect((await api.get(other.body.id)).body).toMatchObject(other.body)
+  })
+
+  it('gets no more external ids than the limit, and keeps its own', async () => {
+    const { project, api } = await newApi()
+    const { id } = (await api.put('a')).body
+    const add = (n: number) =>
+      STORE.prepare(
+        `INSERT INTO consumer_ids (project_id, external_id, consumer_id, position, created_at)
+          WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ?3)
+          SELECT ?1, 'id' || v, ?2, v, 0 FROM n`,
+      )
+        .bind(project, id, n)
+        .run()
+    await add(98)
+    expect((await api.patch(id, { external_id: 'last' })).body.external_ids).toHaveLength(100)
+    expect(told(await api.patch(id, { external_id: 'more', name: 'New' }))).toEqual([409, 'external_id_limit_reached'])
+    expect((await api.patch(id, { external_id: 'last' })).body).toMatchObject({ name: null, external_id: 'a' })
+    expect((await api.get(id)).body.external_ids).toHaveLength(100)
   })
 
   it.each([

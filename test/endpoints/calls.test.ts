@@ -43,6 +43,21 @@ describe('an endpoint', () => {
     expect((await world.ask('PATCH', endpoint.path, { state: 'active' }, by)).status).toBe(403)
   })
 
+  it('is changed by who may read the types that it then gets, whichever it had', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({}, { types: ['consumer.*'] })
+    const given = async (scope: string, types: string[]) => {
+      const key = await mint(world.owner.token, world.project, { scopes: ['webhooks:write', scope] })
+      const { status, body } = await world.ask('PATCH', endpoint.path, { types }, { token: key.secret })
+      return [status, body.code ?? body.types]
+    }
+    expect(await given('consumers:read', ['plan.*'])).toEqual([403, 'insufficient_scope'])
+    expect(await given('consumers:read', ['consumer.*', 'plan.*'])).toEqual([403, 'insufficient_scope'])
+    expect((await endpoint.get()).types).toEqual(['consumer.*'])
+    expect(await given('catalog:read', ['plan.*'])).toEqual([200, ['plan.*']])
+    expect(await given('catalog:read', ['consumer.*'])).toEqual([403, 'insufficient_scope'])
+  })
+
   it('has one to three secrets, each of which signs', async () => {
     const world = await hooksWorld()
     const endpoint = await world.endpoint()

@@ -171,6 +171,32 @@ describe('a receiver', () => {
     expect(await endpoint.got()).toHaveLength(4)
   })
 
+  it('that is enabled again is tried at once, however long it had asked to be left alone', async () => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({ status: 429, headers: { 'Retry-After': '36000' } })
+    await world.change()
+    await world.pump()
+    await endpoint.answers({})
+    await world.must('PATCH', endpoint.path, { state: 'disabled' })
+    expect(await world.must('PATCH', endpoint.path, { state: 'active' })).toMatchObject({ next_attempt_at: null })
+    const next = await world.change() // the one before waits for its own next try
+    await world.pump()
+    expect((await endpoint.got()).map(({ data }) => data.object.id)).toEqual(next)
+  })
+
+  it.each(['failing', 'active'])('that is %s gets no retry of a type that it gets no more', async (state) => {
+    const world = await hooksWorld()
+    const endpoint = await world.endpoint({ status: 500 })
+    await world.change(state === 'failing' ? 6 : 1)
+    await world.pump()
+    expect(await endpoint.get()).toMatchObject({ state })
+    await world.must('PATCH', endpoint.path, { types: ['plan.*'] })
+    await endpoint.answers({})
+    await pass(world, HOUR, 10 * MINUTE)
+    expect([await endpoint.seen(), await endpoint.deliveries()]).toEqual([[], []])
+    expect(await endpoint.get()).toMatchObject({ behind: 0 })
+  })
+
   it('that is ordered waits at a change through its retries, and gets the next ones after it', async () => {
     const world = await hooksWorld()
     const endpoint = await world.endpoint({ status: 500 }, { ordered: true })

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_PREVIEWED } from '../../src/entitlements/limits'
 import { DAY } from '../../src/lib/time'
 import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { stopClock } from '../clock'
@@ -207,7 +208,7 @@ describe('a preview', () => {
         `INSERT INTO customer_links (project_id, customer, vendor, hint, hint_rank)
           SELECT ?1, 'cus_' || v, 'stripe', 'u' || (v % 1500 + 1), '2026 evt' FROM n WHERE v <= 1600`,
         `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
-          SELECT ?1, 'subscription', 'sub_' || v, 'stripe', 'cus_' || v, 'active', 1, (SELECT candidates FROM billing_objects
+          SELECT ?1, 'subscription', printf('sub_%04d', v), 'stripe', 'cus_' || v, 'active', 1, (SELECT candidates FROM billing_objects
             WHERE project_id = ?1 AND customer = 'cus_model') FROM n`,
         `INSERT INTO grants (project_id, consumer_id, id, plan_id, effect, actor)
           SELECT ?1, printf('csm_0000000000%016d', v + 1000), 'grt_' || (9999 - v), ?2, 'allow', 'usr' FROM n WHERE v <= 1200`,
@@ -219,6 +220,11 @@ describe('a preview', () => {
           ),
         ).bind(...(sql.includes('?2') ? [world.project, plans.pro] : [world.project])),
       ),
+    )
+    // One consumer, who has a grant too, has the last subscription of the first call and one of the second.
+    await rows(
+      "UPDATE customer_links SET pinned = 'csm_00000000000000000000002000' WHERE project_id = ? AND customer IN (?, ?)",
+      ...[world.project, `cus_${MAX_PREVIEWED}`, `cus_${MAX_PREVIEWED + 100}`],
     )
     const change = { features: { seats: { value: 9 } } }
     const found: { examined: number; affected: number; gained: number }[] = []
@@ -238,7 +244,7 @@ describe('a preview', () => {
       expect(body.has_more).toBe(cursor !== null)
     }
     const sum = (name: keyof (typeof found)[number]) => found.reduce((total, one) => total + one[name], 0)
-    // Of the consumers with a grant, 500 have a subscription too. The ids of grants run against those of consumers.
+    // Of the consumers with a grant, 499 have a subscription too. The ids of grants run against those of consumers.
     expect([sum('examined'), sum('affected'), sum('gained')]).toEqual([5501 + 1200, 2200, 2200])
     expect(found.length).toBeLessThan(10)
     expect([count.rows_written, count.trips]).toEqual([0, 2 * found.length])

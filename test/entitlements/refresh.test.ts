@@ -77,12 +77,18 @@ it('the answer to what cannot be asked', async () => {
   await changeAccount(world.apiKey, { fail: { status: 500 } })
   expect(await world.refresh(FROM_CHECKOUT)).toMatchObject({ status: 200, body: { state: 'stale', customers: [] } })
   // A key that may not read entitlements is told so, unless it does not ask for them.
-  const { secret } = await mint(world.owner.token, world.project, { scopes: ['billing:write'] })
-  expect(await world.ask('POST', '/consumers/ext:u1/refresh', { json: FROM_CHECKOUT, token: secret })).toMatchObject({
-    status: 403,
-    body: { code: 'insufficient_scope' },
-  })
-  expect((await world.ask('POST', '/consumers/ext:u1/refresh', { json: {}, token: secret })).status).toBe(200)
+  for (const [more, expected] of [
+    [[], [403, 'insufficient_scope']],
+    [['billing:read'], [403, 'insufficient_scope']],
+    [['entitlements:read'], [200, undefined]],
+  ] as const) {
+    const { secret } = await mint(world.owner.token, world.project, { scopes: ['billing:write', ...more] })
+    const by = (json: object) =>
+      world.ask<{ code?: string }>('POST', '/consumers/ext:u1/refresh', { json, token: secret })
+    const { status, body } = await by(FROM_CHECKOUT)
+    expect([more, status, body.code]).toEqual([more, ...expected])
+    expect((await by({})).status).toBe(200)
+  }
 })
 
 it("a transaction of Paddle's is a checkout", async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY, iso, MINUTE, SECOND } from '../../src/lib/time'
+import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { advance, stopClock } from '../clock'
 import { insertMerged } from '../consumers/rows'
 import { type Answer, countingD1, ORIGIN, STORE } from '../harness'
@@ -49,6 +50,27 @@ describe('a token', () => {
     // A denial that begins later takes away what is allowed now.
     await world.grant({ consumer: 'ext:ada', feature: 'seats', effect: 'deny', starts_at: iso(now + 30 * SECOND) })
     expect((await world.issue({ features: ['seats'] })).body.expires_at).toBe(iso(now + 30 * SECOND))
+  })
+
+  it.each([
+    ['first', [100, 200]],
+    ['second', [200, 100]],
+  ])('ends with whichever of two subscriptions of one plan ends first: the %s', async (_, ends) => {
+    const start = now / SECOND
+    const period = { current_period_start: start, current_period_end: start + 30 * 86_400 }
+    const events = ends.map((end, n) => {
+      const item = stripeItem({ price: { id: 'price_pro', product: 'prod_x' }, quantity: 1, ...period })
+      const made = stripeSubscription({
+        ...{ id: `sub_${n}`, customer: 'cus_ada', metadata: { consumer_external_id: 'ada' }, cancel_at: start + end },
+        items: { object: 'list', data: [item], has_more: false },
+      })
+      return { ...stripeEventOf('customer.subscription.updated', made, { at: start }), livemode: true }
+    })
+    await world.deliver(...events)
+    const { body } = await world.check(['ext:ada'], ['sso'])
+    const valid_until = iso(now + 100 * SECOND)
+    expect(body.data[0]?.features.sso).toMatchObject({ allowed: true, valid_until })
+    expect((await world.issue({ features: ['sso'] })).body.expires_at).toBe(valid_until)
   })
 
   it('is valid until it ends, whatever happens meanwhile, and not longer', async () => {
