@@ -1,6 +1,6 @@
 /*
  * npm run bootstrap -- --owner EMAIL [--project NAME [--key NAME --preset PRESET]] [--remote]: creates the first user of a deployment, who can
- * then sign in even if SIGN_UP is "invited", and a first project and key without a browser. Running it again changes nothing.
+ * then sign in even if SIGN_UP is "invited". It can also create a first project and API key. With the same names, it can be run again.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,8 +17,9 @@ import { fail, run } from './lib/terminal.ts'
 
 const COMMAND = {
   usage: 'npm run bootstrap -- --owner EMAIL [--project NAME [--key NAME]] [options]',
-  about: `Creates the first user of a deployment, who can then sign in even if SIGN_UP is "invited". With --project, also a project that the
-user owns; with --key, also an API key, whose secret is printed once. What is there by its name stays as it is.`,
+  about: `Creates the first user of a deployment, who can then sign in even if SIGN_UP is "invited". With --project, it also
+creates a project that the user owns. With --key, it also creates an API key, and prints its secret once. A project or key that
+already has the name is kept.`,
   flags: {
     owner: { type: 'string', takes: 'EMAIL', help: 'the email address of the user' },
     project: { type: 'string', takes: 'NAME', help: 'the name of a project' },
@@ -36,8 +37,7 @@ user owns; with --key, also an API key, whose secret is printed once. What is th
     },
     remote: { type: 'boolean', help: 'use the deployed database instead of the local one' },
   },
-  notes:
-    '--project and --key need the server to run: it makes them by its own rules, and its audit log names the user.',
+  notes: '--project and --key need a running server. Its API creates both, and the audit log names the user.',
 } as const
 
 await run(async () => {
@@ -78,10 +78,10 @@ Next: sign in with this address (POST /auth/codes, then POST /auth/sessions) and
   console.log(`${values.project} is ${isNew ? 'now' : 'already'} a project: ${project}`)
   if (!key) return
   if (key.secret === null) {
-    console.log(`${values.key} is already a key of it: ${key.id}. Its secret cannot be shown again.`)
+    console.log(`${values.key} is already an API key of this project: ${key.id}. Its secret cannot be shown again.`)
     return
   }
-  console.log(`${values.key} is now a key of it: ${key.id}
+  console.log(`${values.key} is now an API key of this project: ${key.id}
 
 Store its secret now, because it is not shown again:
 

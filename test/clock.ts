@@ -41,8 +41,8 @@ export function stopTimers(): void {
 }
 
 /**
- * Makes time limits of a second and more twenty times as long, up to the end of the test: so long no machine is too busy. For tests of many
- * requests to servers that all answer.
+ * Makes timeouts of a second or more twenty times as long until the test ends, so that a busy machine does not run into them. For tests of
+ * many requests to servers that all answer.
  */
 export function bePatient(): void {
   if (vi.isMockFunction(globalThis.setTimeout)) return

@@ -17,8 +17,8 @@ type Page<T> = { data: T[]; next_cursor: string | null }
 type Wanted = { project: string; key?: string; preset: string }
 
 /**
- * Makes a user's project, and a key of it, unless they are there by their names. The API makes both, in a session that whoever holds the
- * database may write to it, and that is deleted at the end.
+ * Makes a user's project, and a key of it, unless the names exist. It writes a session into the database, has the API create both, and
+ * deletes the session.
  *
  * @param url the server of this database
  * @throws if the server refuses
@@ -40,7 +40,9 @@ export async function makeFirstKey(target: Target, url: string, user: string, wa
 }
 
 async function make(api: string, token: string, { project: name, key, preset }: Wanted): Promise<FirstKey> {
-  const there = await found<{ id: string; name: string }>(`${api}/projects`, { token }, name)
+  type Listed = { id: string; name: string; role: string | null; deleted_at: string | null }
+  const isOwn = ({ role, deleted_at }: Listed) => role === 'owner' && deleted_at === null
+  const there = await found<Listed>(`${api}/projects`, { token }, name, isOwn)
   const { id: project } = there ?? (await must<{ id: string }>(`${api}/projects`, { token, json: { name } }))
   const made = { project, isNew: !there }
   if (key === undefined) return made
@@ -55,16 +57,17 @@ async function make(api: string, token: string, { project: name, key, preset }: 
   return { ...made, key: { id: minted.key.id, secret: minted.secret } }
 }
 
-/** The first object of a list with this name. */
+/** The first object of a list with this name that counts. */
 async function found<T extends { name: string }>(
   list: string,
   caller: { token: string; project?: string },
   name: string,
+  counts: (object: T) => boolean = () => true,
 ): Promise<T | undefined> {
   let cursor = ''
   for (;;) {
     const page = await must<Page<T>>(`${list}?limit=100${cursor}`, caller)
-    const one = page.data.find((object) => object.name === name)
+    const one = page.data.find((object) => object.name === name && counts(object))
     if (one || page.next_cursor === null) return one
     cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
   }

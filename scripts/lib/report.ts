@@ -39,8 +39,8 @@ export function reportSent(sent: readonly Sent[], events: ReadonlyMap<string, Ev
   const count = (problem: Row['problem']) => rows.filter((row) => row.problem === problem).length
   const duplicates = sent.filter((one) => one.duplicate).length
   const parts = [`${count(null)} of ${rows.length} events succeeded with identical bytes`]
-  const ignored = rows.filter(({ isIgnored }) => isIgnored).length
-  if (ignored > 0) parts.push(`${ignored} of them ignored: they change no billing state`)
+  const ignored = rows.filter(({ isIgnored, problem }) => isIgnored && problem === null).length
+  if (ignored > 0) parts.push(`${ignored} of these were ignored and change no billing state`)
   for (const problem of PROBLEMS) if (count(problem) > 0) parts.push(`${count(problem)} ${problem}`)
   if (duplicates > 0) parts.push(`${duplicates} were duplicates`)
   console.log(`\n${parts.join(', ')}; ${(ms / 1000).toFixed(1)} s.`)

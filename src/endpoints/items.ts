@@ -43,7 +43,7 @@ export function workOf(endpoint: Endpoint, found: Found, now: number, relayed: R
   const isFull = found.full.length > 0
   const next = chosen(isFull ? [] : found.page, { position, gets, most })
   const again = isFull ? { changes: [], end: resentFrom } : resentOf(found, { position: resentFrom, gets, most })
-  // Its types may have changed since the attempts before, with its address, by somebody who may not read those that it had.
+  // Since the last attempt, somebody who cannot read the old types may have changed the endpoint's types and address.
   const due = found.due.flatMap(({ seq, tries, change }): Item[] =>
     change && gets(change.item) ? [{ kind: 'due', tries, change: { ...change.item, number: seq, at: change.at } }] : [],
   )

@@ -26,8 +26,8 @@ export function kindOfType(type: string): StateKind | null {
 }
 
 /**
- * What happens to payments that makes another invoice of them. The rest, which is about submissions, payouts and fees, does not, and is most of it: GoCardless
- * lets an account make only so many requests.
+ * The actions that change the invoice of a payment. Most events are about submissions, payouts and fees. They do not, and GoCardless limits the requests
+ * of an account.
  */
 const OF_PAYMENTS = [
   'created',
@@ -71,7 +71,7 @@ function namedByGocardless(event: Json): ThinObject | null {
 }
 
 /**
- * GoCardless's API. A token reads only, if that was chosen when it was made, and then reads everything. It cannot be asked which of the two it is.
+ * GoCardless's API. A read-only token can read everything. The API does not tell whether a token is read-only.
  *
  * - https://developer.gocardless.com/api-reference/#making-requests
  * - https://developer.gocardless.com/api-reference/#core-endpoints-subscriptions

@@ -117,8 +117,7 @@ const INVOICE = {
   paid_out: 'paid',
   cancelled: 'void',
   customer_approval_denied: 'void',
-  // It can be tried again.
-  failed: 'uncollectible',
+  failed: 'uncollectible', // until it is retried
   charged_back: 'uncollectible',
 } as const
 

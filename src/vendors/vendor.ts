@@ -126,8 +126,8 @@ export type Vendor = {
    */
   decode: (text: string, headers: Readonly<Record<string, string>>) => DecodedEvent[]
   /**
-   * The billing objects that an event describes. Only for vendors whose events become billing state, and that send one event a delivery, or none that
-   * contains its object: their `content` is never null.
+   * The billing objects that an event describes. Only for vendors whose events become billing state. A delivery has one event, or several that do not contain
+   * their objects: the `content` is never null.
    *
    * @param event the `content` of the decoded event
    * @param decoded what the headers may have said too

@@ -65,8 +65,8 @@ export function hookedD1(tamper: Parameters<typeof tampered>[1] = (trip) => trip
 }
 
 /**
- * A project whose calls, events, cron and endpoints have the clock of the test, which must be stopped. Whoever is `impatient` does not wait
- * longer for a server than the Worker does elsewhere.
+ * A project whose calls, events, cron and endpoints have the clock of the test, which must be stopped. With `impatient`, the Worker's normal
+ * timeouts apply.
  */
 export async function hooksWorld(impatient?: 'impatient') {
   if (!impatient) bePatient()

@@ -93,8 +93,8 @@ const UNLIMITED = Object.fromEntries(
 let limiters = UNLIMITED
 
 /**
- * Has the rest of a test ask the real limiters. Without it they let everything through: each request asks one or two, each of which takes as
- * long as a trip to the database, and a test that makes many requests must not be refused on a fast machine only.
+ * Uses the real rate limiters for the rest of the test. By default, stand-ins allow every request: a real limiter takes as long as a trip to
+ * the database, and a test with many requests could be refused on a fast machine.
  */
 export function withLimits(): void {
   limiters = {}

@@ -58,8 +58,8 @@ export async function ask(
 }
 
 /**
- * The objects with the customers whose they are, where it takes a call to know that. If nobody says it now, the object is left out as if it had not been
- * answered, and the answer is that of the call that failed: without its customer, the object would be taken from the customer.
+ * Adds the customer to each object that does not name it, with one more call. If that call fails, the object is left out and the failed answer is
+ * returned: without its customer, the object would be unlinked from its consumer.
  */
 async function withOwners(
   key: SourceKey,
