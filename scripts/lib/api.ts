@@ -56,6 +56,26 @@ export async function must<T>(url: string, call: Call = {}): Promise<T> {
   )
 }
 
+/**
+ * The first object of a list with this name, if it counts.
+ *
+ * @param list the address of the list
+ */
+export async function findByName<T extends { name: string }>(
+  list: string,
+  caller: Pick<Call, 'token' | 'project'>,
+  name: string,
+  counts: (object: T) => boolean = () => true,
+): Promise<T | undefined> {
+  let cursor = ''
+  for (;;) {
+    const page = await must<{ data: T[]; next_cursor: string | null }>(`${list}?limit=100${cursor}`, caller)
+    const one = page.data.find((object) => object.name === name && counts(object))
+    if (one || page.next_cursor === null) return one
+    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
+  }
+}
+
 /** A problem as one line of text. */
 export function explain(problem: Problem): string {
   return [problem.code, problem.detail ?? problem.title].filter(Boolean).join(': ') || 'no reason given'

@@ -1,19 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '../../src/lib/ids.ts'
 import { JOBS } from '../../src/lib/key-jobs.ts'
-import { must } from './api.ts'
+import { findByName, must } from './api.ts'
 import { execute, literal, type Target } from './d1.ts'
 
 /** How long the session of this script lives (ms), should the script be killed before it deletes it. */
 const SESSION_MS = 5 * 60 * 1000
 
-/** The presets by name: those of the console that do not depend on who looks, and every scope. */
+/** The names of the presets: the console's jobs, and `all` for every scope. */
 export const KEY_PRESETS = [...JOBS.map(({ name }) => name), 'all']
 
 /** @property secret null if the project had a key with this name, which stays as it is */
 export type FirstKey = { project: string; isNew: boolean; key?: { id: string; secret: string | null } }
 
-type Page<T> = { data: T[]; next_cursor: string | null }
 type Wanted = { project: string; key?: string; preset: string }
 
 /**
@@ -42,11 +41,11 @@ export async function makeFirstKey(target: Target, url: string, user: string, wa
 async function make(api: string, token: string, { project: name, key, preset }: Wanted): Promise<FirstKey> {
   type Listed = { id: string; name: string; role: string | null; deleted_at: string | null }
   const isOwn = ({ role, deleted_at }: Listed) => role === 'owner' && deleted_at === null
-  const there = await found<Listed>(`${api}/projects`, { token }, name, isOwn)
+  const there = await findByName<Listed>(`${api}/projects`, { token }, name, isOwn)
   const { id: project } = there ?? (await must<{ id: string }>(`${api}/projects`, { token, json: { name } }))
   const made = { project, isNew: !there }
   if (key === undefined) return made
-  const kept = await found<{ id: string; name: string }>(`${api}/api-keys`, { token, project }, key)
+  const kept = await findByName<{ id: string; name: string }>(`${api}/api-keys`, { token, project }, key)
   if (kept) return { ...made, key: { id: kept.id, secret: null } }
   const scopes = JOBS.find((job) => job.name === preset)?.scopes
   const minted = await must<{ key: { id: string }; secret: string }>(`${api}/api-keys`, {
@@ -55,20 +54,4 @@ async function make(api: string, token: string, { project: name, key, preset }: 
     json: { name: key, ...(scopes && { scopes }) },
   })
   return { ...made, key: { id: minted.key.id, secret: minted.secret } }
-}
-
-/** The first object of a list with this name that counts. */
-async function found<T extends { name: string }>(
-  list: string,
-  caller: { token: string; project?: string },
-  name: string,
-  counts: (object: T) => boolean = () => true,
-): Promise<T | undefined> {
-  let cursor = ''
-  for (;;) {
-    const page = await must<Page<T>>(`${list}?limit=100${cursor}`, caller)
-    const one = page.data.find((object) => object.name === name && counts(object))
-    if (one || page.next_cursor === null) return one
-    cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
-  }
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { PresetName } from '../../src/vendors/verification.ts'
-import { ask, must } from './api.ts'
+import { ask, findByName, must } from './api.ts'
 import type { Inbox } from './deliver.ts'
 import { readLocal, writeLocal } from './paths.ts'
 import { newSigningSecret, type SignedVendor, USUAL_PRESET } from './sign.ts'
 import { localSession } from './sign-in.ts'
 
 type Named = { id: string; name: string }
-type Page<T> = { data: T[]; next_cursor: string | null }
 /** Connections that the scripts created. Their signing secrets are random and used nowhere else. */
 type Kept = Record<string, { connection: string; secret: string }>
 
@@ -73,15 +72,8 @@ async function exists({ url, token, project }: Base, connection: string): Promis
 /** The project "Local" of the scripts' own user. It is created if it is missing. */
 export async function localProject(url: string, token: string): Promise<string> {
   const projects = `${url}/platform/v1/projects`
-  let cursor: string | null = null
-  do {
-    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const page: Page<Named> = await must(`${projects}?limit=100${query}`, { token })
-    const found = page.data.find(({ name }) => name === PROJECT)
-    if (found) return found.id
-    cursor = page.next_cursor
-  } while (cursor !== null)
-  return (await must<Named>(projects, { token, json: { name: PROJECT } })).id
+  const found = await findByName<Named>(projects, { token }, PROJECT)
+  return (found ?? (await must<Named>(projects, { token, json: { name: PROJECT } }))).id
 }
 
 function digest(secret: string): string {

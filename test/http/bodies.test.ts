@@ -264,9 +264,7 @@ describe.each(BODIES.map((route, nth) => [nameOf(route), route, nth] as const))(
 })
 
 describe.each(ROUTES.map((route, nth) => [nameOf(route), route, nth] as const))('the query of %s', (_, route, nth) => {
-  const ask = (query: string) => {
-    return callRoute(unchanged, route, { token: tokenFor(unchanged, route), query })
-  }
+  const ask = (query: string) => callRoute(unchanged, route, { token: tokenFor(unchanged, route), query })
 
   it('takes no parameter that it does not know', async () => {
     for (const query of inTurn(UNKNOWN_PARAMETERS, nth)) {

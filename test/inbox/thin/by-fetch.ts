@@ -126,7 +126,7 @@ const revenuecat: ByFetch = {
       'one that has expired',
       ...rc({ status: 'expired' }, { status: 'canceled', ended_at: '2026-01-31T00:00:00.000Z' }),
     ],
-    ['one in a state that nobody knows', ...rc({ status: 'unknown' }, { status: 'unknown' })],
+    ['one in an unknown state', ...rc({ status: 'unknown' }, { status: 'unknown' })],
     [
       'one that was granted, and has no product',
       ...rc(
@@ -234,8 +234,8 @@ const gocardless: ByFetch = {
     ['one with all its payments', ...gc(year, { status: 'active', cancel_at: '2027-01-01T00:00:00.000Z' })],
     ['a weekly one', ...gc({ ...year, interval_unit: 'weekly' }, { cancel_at: '2026-03-26T00:00:00.000Z' })],
     ['one with an end', ...gc({ ...year, end_date: day(60) }, { status: 'active', cancel_at: '2026-03-02T00:00:00Z' })],
-    ['one that is over, nobody knows when', ...gc({ ...year, count: null }, { status: 'canceled', cancel_at: null })],
-    ['one in a state that nobody knows', ...gc({ status: 'other' }, { status: 'unknown' })],
+    ['a finished one without an end', ...gc({ ...year, count: null }, { status: 'canceled', cancel_at: null })],
+    ['one in an unknown state', ...gc({ status: 'other' }, { status: 'unknown' })],
     payment('pending_customer_approval', { status: 'open' }),
     payment('pending_submission', {
       status: 'open',
