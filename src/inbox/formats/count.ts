@@ -18,7 +18,7 @@ import { oldestWeek, weekOf } from './weeks'
  * last (ms).
  */
 type Pending = { counts: Map<string, FormatRow>; unseen: Map<string, ConnectionPlace>; written_at: number }
-const byStore = new Map<number, Pending>()
+export const unwrittenCounts = new Map<number, Pending>()
 
 /**
  * Counts the fields of the states that an event describes. Each event counts when it is first processed. Replays do not count, and nor do
@@ -28,8 +28,8 @@ export function countFormat(store: number, { event, status, summary, snapshots }
   if (status !== 'processed' || event.replay_id !== null || sourceOfId(event.id) !== 'delivery') return
   const week = weekOf(idTime(event.id))
   if (week < oldestWeek(Date.now())) return // it was on hold for long
-  const pending = byStore.get(store) ?? { counts: new Map(), unseen: new Map(), written_at: 0 }
-  byStore.set(store, pending)
+  const pending = unwrittenCounts.get(store) ?? { counts: new Map(), unseen: new Map(), written_at: 0 }
+  unwrittenCounts.set(store, pending)
   const { project_id, connection_id } = event
   const api_version = cut(summary?.api_version ?? '')
   for (const snapshot of snapshots.filter(isShown)) {
@@ -72,7 +72,7 @@ function add(row: FormatRow, snapshot: ShownSnapshot, id: string): void {
  * @param most connections that are looked at. The others stay for the next time.
  */
 export function takeFormats(store: number, most: number): { counts: FormatRow[]; looked: ConnectionPlace[] } | null {
-  const pending = byStore.get(store)
+  const pending = unwrittenCounts.get(store)
   const now = Date.now()
   if (!pending || pending.counts.size + pending.unseen.size === 0) return null
   const since = now - pending.written_at
