@@ -4,7 +4,7 @@ import { unwrittenCounts } from '../src/inbox/formats/count'
 import { isClockStopped, startClock } from './clock'
 import { bound, DIRECTORY, databaseOf, STORE_NUMBER, STORES, withoutLimits } from './harness'
 import { makeTables } from './tables'
-import { fileBegins, fileEnds } from './worker'
+import { fileBegins, fileEnds, keepLog, printLog } from './worker'
 
 fileBegins()
 
@@ -28,11 +28,13 @@ if (STORES.length > 1) {
 
 let stoppedForAll = false
 beforeEach(() => {
+  keepLog()
   stoppedForAll = isClockStopped()
   // As in an isolate that is new: when it writes its counts, which is a trip, would depend on what earlier tests have left.
   unwrittenCounts.clear()
 })
-afterEach(() => {
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail') printLog()
   withoutLimits()
   if (!stoppedForAll) startClock()
 })

@@ -40,6 +40,37 @@ const MAX_PAUSE = 5
 const { wait } = scheduler
 scheduler.wait = (ms, options) => wait.call(scheduler, Math.min(ms, MAX_PAUSE), options)
 
+/** A line that the Worker logs: src/http/log.ts. */
+const isLogLine = (line: unknown): line is string => typeof line === 'string' && line.startsWith('{"time":')
+
+/** How many lines of a test are kept. */
+const MAX_LINES = 100
+/** The last lines that the Worker logged in this test. */
+const lines: string[] = []
+/** The console whose lines are kept, and how it prints. */
+let kept: { console: Console; print: Console['log'] } | undefined
+
+/**
+ * Keeps what the Worker logs, for a test that fails. Each line that is printed is a message to the test runner, which was a fifth of the
+ * CPU time of a run. Other lines are printed at once.
+ */
+export function keepLog(): void {
+  lines.length = 0
+  if (kept?.console === console) return
+  const { log: print } = console
+  kept = { console, print }
+  console.log = console.error = (...parts: unknown[]) => {
+    const [line] = parts
+    if (!isLogLine(line)) print(...parts)
+    else if (lines.push(line) > MAX_LINES) lines.shift()
+  }
+}
+
+/** Prints what the Worker logged in this test. */
+export function printLog(): void {
+  for (const line of lines.splice(0)) kept?.print(line)
+}
+
 let reminder: ReturnType<typeof setInterval> | undefined
 
 /**
