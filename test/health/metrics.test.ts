@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import alerts from '../../docs/alerts.yml?raw'
+import dashboard from '../../docs/grafana.json'
 import operations from '../../docs/operations.md?raw'
 import { METRICS } from '../../src/http/measure'
 import { MINUTE, SECOND } from '../../src/lib/time'
@@ -97,9 +98,12 @@ describe('/metrics', () => {
     const names = [...answer.text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name)
     expect(names.length).toBeGreaterThan(5)
     expect(names.filter((name) => !operations.includes(`\`${name}\``))).toEqual([])
-    const asked = new Set([...alerts.matchAll(/\bplatform_\w+/g)].map(([name]) => name))
-    expect(asked.size).toBeGreaterThan(5)
-    expect([...asked].filter((name) => !names.includes(name))).toEqual([])
+    const shown = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join('\n')
+    for (const queries of [alerts, shown]) {
+      const asked = new Set([...queries.matchAll(/\bplatform_\w+/g)].map(([name]) => name))
+      expect(asked.size).toBeGreaterThan(5)
+      expect([...asked].filter((name) => !names.includes(name))).toEqual([])
+    }
   })
 
   it('leaves out what nothing tells', async () => {

@@ -244,6 +244,8 @@ async function tryCopies(): Promise<void> {
     })
     const table = mustPass(await copy.run('npm', ['run', 'stores']))
     if (!/^1 +open .* 1 +none /m.test(table)) throw new Error(`store 1 is not open with one project:\n${table}`)
+    const projects = mustPass(await copy.run('npm', ['run', 'stores', '--', '--projects']))
+    if (!/^1 +prj_\w{26}1 .* [\d.]+ MB +[1-9]/m.test(projects)) throw new Error(`it lists no events:\n${projects}`)
   })
   await test('npx vitest run in a fresh copy', async () => {
     mustPass(await copy.run('npx', ['vitest', 'run', 'test/client.test.ts']))
