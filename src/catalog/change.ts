@@ -17,6 +17,7 @@ import { featuresAmong, featuresFit } from './features'
 import { MAX_CATALOG_BYTES, MAX_PLANS, MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
 import {
   bytesOfOthers,
+  defaultingTo,
   findPlan,
   isMine,
   isPlan,
@@ -95,7 +96,8 @@ export async function createPlan(rt: Runtime, projectId: string, fields: PlanFie
  * same values again write nothing. The plan as it was is kept as a revision.
  *
  * @param wanted.ifMatch the header; undefined if the caller sent none
- * @throws {Fault} `not_found`, `precondition_failed`, `validation_failed`, `plan_key_taken`, `price_mapped`, `catalog_limit_reached`
+ * @throws {Fault} `not_found`, `precondition_failed`, `validation_failed`, `plan_key_taken`, `price_mapped`, `plan_is_default`,
+ *   `catalog_limit_reached`
  */
 export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Change): Promise<Plan> {
   const { fields, ifMatch } = wanted
@@ -106,7 +108,11 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
     allowed === null ? sql`1` : sql`${plans.revision} IN (SELECT value FROM json_each(${JSON.stringify(allowed)}))`
   // NULL, which the column refuses, fails the batch. A later `revision = …` would be no fence: the loser of two changes would
   // see the winner's revision.
-  const fits = and(featuresFit(of.project_id, own.features ?? {}), own.features && catalogFits(of, own.features))
+  const fits = and(
+    featuresFit(of.project_id, own.features ?? {}),
+    own.features && catalogFits(of, own.features),
+    own.state === 'archived' ? sql`NOT EXISTS ${defaultingTo(of)}` : undefined,
+  )
   const next = sql`CASE WHEN ${current} AND ${fits} THEN ${plans.revision} + 1 END`
   const write = async () => {
     const { before, rows, refs } = await batch(db, {
@@ -155,11 +161,18 @@ async function untilDecided(write: () => Promise<Plan>, explain: () => Promise<v
   }
 }
 
+const DEFAULTING = 'The plan is the default plan of the project. Change the setting default_plan first.'
+
 /** @throws {Fault} what refuses a write of these fields */
 async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMatch }: Wanted): Promise<void> {
-  const { features = {}, prices = [] } = fields
-  const { rows, known, mapped, size } = await batch(db, {
+  const { features = {}, prices = [], state } = fields
+  const { rows, known, mapped, size, defaulting } = await batch(db, {
     rows: findPlan(db, project_id, id),
+    defaulting: raw(
+      db,
+      { n: sql<number>`1` },
+      (fields) => sql`SELECT ${fields} WHERE EXISTS ${defaultingTo({ project_id, id })}`,
+    ),
     size: raw(db, { others: sql<number>`${bytesOfOthers({ project_id, id })}` }, (fields) => sql`SELECT ${fields}`),
     known: featuresAmong(db, project_id, Object.keys(features)),
     mapped: plansOfPrices(db, project_id, prices),
@@ -168,6 +181,7 @@ async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMa
   const wrong = misfits(features, known)
   if (wrong.length > 0) throw invalidFields(wrong)
   requireFree(mapped, id)
+  if (state === 'archived' && defaulting.length > 0) throw new Fault('plan_is_default', DEFAULTING)
   requireRoom(features, rows[0]?.features, size[0]?.others ?? 0)
 }
 

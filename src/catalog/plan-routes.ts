@@ -117,7 +117,14 @@ export const planRoutes = new Hono<HttpEnv>()
       policy: mayWrite,
       headers: { 'If-Match': 'An `ETag` of the plan. If the plan has changed since, nothing is written: 412.' },
       responses: { 200: taggedWith(PlanShown, 'The plan.') },
-      faults: ['not_found', 'plan_key_taken', 'price_mapped', 'catalog_limit_reached', 'precondition_failed'],
+      faults: [
+        'not_found',
+        'plan_key_taken',
+        'price_mapped',
+        'plan_is_default',
+        'catalog_limit_reached',
+        'precondition_failed',
+      ],
     }),
     body(UpdatePlanBody),
     async (c) => {

@@ -6,6 +6,7 @@ import { insertFrom } from '../db/insert-from'
 import { fitsPage, json } from '../db/sql'
 import { vendorPrices } from '../inbox/imports/schema'
 import { Fault } from '../lib/fault'
+import { projects } from '../tenancy/schema'
 import type { Again } from './lasting'
 import { MAX_PLAN_PAGE_BYTES, MAX_SUBSCRIPTION_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
 import { planRefs, plans } from './schema'
@@ -194,6 +195,16 @@ export function refsAdded(db: Db, of: PlanOf, prices: readonly MappedPrice[]) {
 
 export function isPlan({ project_id, id }: PlanOf): SQL | undefined {
   return and(eq(plans.project_id, project_id), eq(plans.id, id))
+}
+
+/** The project, if the plan is its default plan, as a subquery. */
+export function defaultingTo({ project_id, id }: PlanOf): SQL {
+  return sql`(SELECT 1 FROM ${projects} WHERE ${projects.id} = ${project_id} AND ${projects.settings} ->> 'default_plan' = ${id})`
+}
+
+/** Whether a plan can be the default plan of its project. */
+export function isActivePlan(of: PlanOf): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${plans} WHERE ${and(isPlan(of), eq(plans.state, 'active'))})`
 }
 
 export function isMine({ project_id, id }: PlanOf): SQL | undefined {

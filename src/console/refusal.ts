@@ -70,6 +70,7 @@ export const EXPLAINED = {
 const FIELDS: Partial<Record<FaultName, string>> = {
   domain_exists: 'hostname',
   external_id_taken: 'external_id',
+  plan_is_default: 'state',
   plan_key_taken: 'key',
   price_mapped: 'prices',
 }

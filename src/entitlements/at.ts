@@ -198,7 +198,14 @@ function missingOfPins(
     .map(({ object_id }) => `The customer ${object_id} was pinned or unpinned since.`)
 }
 
-const RULE_NAMES = ['grace_days', 'renewal_slack_hours', 'test_mode_counts', 'purchase_rules', 'subscription_reversed']
+const RULE_NAMES = [
+  'grace_days',
+  'renewal_slack_hours',
+  'test_mode_counts',
+  'purchase_rules',
+  'subscription_reversed',
+  'default_plan',
+]
 
 /** What changes since make unknown, in words. */
 function missingOfChanges(changes: Found['changes'], consumerId: string): string[] {

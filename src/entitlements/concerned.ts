@@ -3,12 +3,12 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import type { PlanFields } from '../catalog/change'
 import { featuresAmong } from '../catalog/features'
-import { findPlan, mappedPrices, type PlanOf, type Price, pairsIn } from '../catalog/plans'
+import { defaultingTo, findPlan, mappedPrices, type PlanOf, type Price, pairsIn } from '../catalog/plans'
 import { planRefs } from '../catalog/schema'
 import { misfits } from '../catalog/values'
 import { isLive } from '../consumers/grants'
 import { consumerId, linksOf } from '../consumers/links'
-import { grants } from '../consumers/schema'
+import { consumers, grants } from '../consumers/schema'
 import { batch, type Db, type Results, raw, type Send } from '../db/client'
 import { invalidFields } from '../http/validate'
 import { requireFound } from '../lib/fault'
@@ -20,12 +20,19 @@ import { CLOCK, type Extent, factsOf, numbered } from './read'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
+const k = alias(consumers, 'k')
 const mine = alias(planRefs, 'mine')
 
-/** How far a preview has got: the last subscription that was walked, after all of them the last purchase, and then the last grant. */
-export type Place = { of: HeldKind; id: string; vendor: string } | { of: 'grant'; consumer: string; id: string }
+/**
+ * How far a preview has got: the last subscription that was walked, after all of them the last purchase, then the last grant, and of the
+ * default plan then the last consumer.
+ */
+export type Place =
+  | { of: HeldKind; id: string; vendor: string }
+  | { of: 'grant'; consumer: string; id: string }
+  | { of: 'consumer'; id: string }
 
-/** A subscription, a purchase or a grant that the change concerns, or the last one of a walk. */
+/** A subscription, a purchase, a grant or a consumer that the change concerns, or the last one of a walk. */
 export type PreviewStep = {
   place: Place
   /** How many were walked up to this one. */
@@ -36,7 +43,7 @@ export type PreviewStep = {
 
 /**
  * Reads the next part of what a change of a plan concerns: subscriptions with prices that the plan has or would have, then grants of
- * the plan, with all facts about their consumers.
+ * the plan, and if it is the default plan, everybody; with all facts about these consumers.
  *
  * @param by.ask sends the first statements
  * @returns `altered`: features that the change makes the plan give in another way; `more`: whether there is something after the last
@@ -56,6 +63,7 @@ export async function readConcerned(
     subscriptions: walkHoldings(db, of, 'subscription', { prices: prices ?? [], start }),
     purchases: walkHoldings(db, of, 'purchase', { prices: prices ?? [], start }),
     granted: walkGrants(db, of, start),
+    everybody: walkConsumers(db, of, start),
   })
 
   const plan = requireFound(found.plans, 'Plan')
@@ -147,9 +155,10 @@ function walkHoldings(
   )
 }
 
-/** Whether a call starts after all objects of a kind. */
-function isPast(start: Place | null, kind: HeldKind): boolean {
-  return start?.of === 'grant' || (start?.of === 'purchase' && kind === 'subscription')
+/** Whether a call starts after everything of a kind. */
+function isPast(start: Place | null, kind: Place['of']): boolean {
+  const order: Place['of'][] = ['subscription', 'purchase', 'grant', 'consumer']
+  return start !== null && order.indexOf(start.of) > order.indexOf(kind)
 }
 
 /** Walks grants in the order of their keys. */
@@ -157,7 +166,7 @@ function walkGrants(db: Db, { project_id, id }: PlanOf, start: Place | null) {
   const after = start?.of === 'grant' ? sql`(${g.consumer_id}, ${g.id}) > (${start.consumer}, ${start.id})` : sql`1`
   const counts = and(eq(g.plan_id, id), isLive(g, CLOCK))
   const walk = sql`SELECT ${g.consumer_id} AS consumer, ${g.id} AS id, coalesce(${counts}, 0) AS counts FROM ${grants} ${g} NOT INDEXED
-    WHERE ${g.project_id} = ${project_id} AND ${after} ORDER BY ${g.consumer_id}, ${g.id} LIMIT ${MAX_WALKED}`
+    WHERE ${g.project_id} = ${project_id} AND ${after} ORDER BY ${g.consumer_id}, ${g.id} LIMIT ${isPast(start, 'grant') ? 0 : MAX_WALKED}`
   const shown = {
     consumer: sql<string>`w.consumer`,
     id: sql<string>`w.id`,
@@ -172,11 +181,30 @@ function walkGrants(db: Db, { project_id, id }: PlanOf, start: Place | null) {
   )
 }
 
-type Holdings = ReturnType<typeof walkHoldings>
-type Walked = Results<{ subscriptions: Holdings; purchases: Holdings; granted: ReturnType<typeof walkGrants> }>
+/** Walks the consumers of a project whose default plan it is, in the order of their ids: any of them may have it. */
+function walkConsumers(db: Db, of: PlanOf, start: Place | null) {
+  const after = start?.of === 'consumer' ? sql`${k.id} > ${start.id}` : sql`1`
+  const walk = sql`SELECT ${k.id} AS id, ${k.state} = 'active' AS counts FROM ${consumers} ${k} NOT INDEXED
+    WHERE ${k.project_id} = ${of.project_id} AND ${after} ORDER BY ${k.id} LIMIT iif(EXISTS ${defaultingTo(of)}, ${MAX_WALKED}, 0)`
+  const shown = { id: sql<string>`w.id`, nth: sql<number>`w.nth`, counts: sql<boolean>`w.counts`.mapWith(Boolean) }
+  return raw(
+    db,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM (${numbered(walk, sql`id`)}) w
+      WHERE w.counts OR w.is_last ORDER BY w.nth LIMIT ${MAX_PREVIEWED + 1}`,
+  )
+}
 
-/** What was walked, in order: purchases only when all subscriptions have been, and grants only after those. */
-function stepsIn({ subscriptions, purchases, granted }: Walked): { steps: PreviewStep[]; more: boolean } {
+type Holdings = ReturnType<typeof walkHoldings>
+type Walked = Results<{
+  subscriptions: Holdings
+  purchases: Holdings
+  granted: ReturnType<typeof walkGrants>
+  everybody: ReturnType<typeof walkConsumers>
+}>
+
+/** What was walked, in order: purchases only when all subscriptions have been, grants only after those, and consumers at last. */
+function stepsIn({ subscriptions, purchases, granted, everybody }: Walked): { steps: PreviewStep[]; more: boolean } {
   const steps: PreviewStep[] = []
   for (const [of, walked] of [
     ['subscription', subscriptions],
@@ -192,7 +220,12 @@ function stepsIn({ subscriptions, purchases, granted }: Walked): { steps: Previe
       consumer: counts ? consumer : null,
     }),
   )
-  return { steps: [...steps, ...byGrant], more: isCut(granted) }
+  steps.push(...byGrant)
+  if (isCut(granted)) return { steps, more: true }
+  const byDefault = everybody.map(
+    ({ id, counts, nth }): PreviewStep => ({ place: { of: 'consumer', id }, nth, consumer: counts ? id : null }),
+  )
+  return { steps: [...steps, ...byDefault], more: isCut(everybody) }
 }
 
 /** Whether a walk ended at its limit. */

@@ -34,8 +34,12 @@ const ExplainedEntitlement = named(
     sources: z
       .array(
         z.object({
-          type: named('EntitlementSource', z.enum(['subscription', 'purchase', 'grant'])),
-          id: z.string().describe("The vendor's id of the subscription or the purchase, or the id of the grant."),
+          type: named('EntitlementSource', z.enum(['subscription', 'purchase', 'grant', 'default'])),
+          id: z
+            .string()
+            .describe(
+              "The vendor's id of the subscription or the purchase, or the id of the grant, or of the project's default plan.",
+            ),
           vendor: z.string().nullable(),
           plan: z.string().nullable().describe('The key of the plan.'),
           price: z.string().nullable().describe("The vendor's id of the price."),

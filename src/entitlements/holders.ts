@@ -68,9 +68,11 @@ export function countSources({ subscriptions, purchases, grants }: ConsumerFacts
  * What {@link factsOf} has not read and the answer depends on, because it is large: the plans that the consumers have, and the bytes
  * of it all; null if nothing is lacking, and if it is too much for an answer in any case.
  */
-export function lacking({ plans, holdings, grants }: Found): { plans: string[]; bytes: number } | null {
+export function lacking({ project, plans, holdings, grants }: Found): { plans: string[]; bytes: number } | null {
   if (grants.length > MAX_SOURCES || holdings.length > MAX_SUBSCRIPTION_ITEMS) return null
-  const had = new Set([...holdings.map(({ item }) => item?.mapped?.[0]), ...grants.map(({ plan_id }) => plan_id)])
+  const { default_plan } = settingsOf(project[0]?.settings ?? null)
+  const own = [...holdings.map(({ item }) => item?.mapped?.[0]), ...grants.map(({ plan_id }) => plan_id)]
+  const had = new Set([...own, default_plan])
   const needed = plans.filter(({ id }) => had.has(id))
   const values = grants.reduce((sum, grant) => sum + grant.bytes, 0)
   if (values === 0 && needed.every(({ features }) => features !== null)) return null

@@ -18,7 +18,9 @@ const byFeature = z.record(z.string(), count)
 export const PlanPreview = named(
   'PlanPreview',
   z.object({
-    examined: count.describe('Subscriptions and purchases that this call looked at, and live grants of the plan.'),
+    examined: count.describe(
+      'Subscriptions and purchases that this call looked at, and live grants of the plan. Of the default plan, also consumers.',
+    ),
     affected: count.describe('Consumers for whom something changes.'),
     gains: byFeature.describe('How many consumers get a feature, or more of it, by the key of the feature.'),
     losses: byFeature.describe('How many consumers lose a feature, or get less of it, by the key of the feature.'),
@@ -27,12 +29,12 @@ export const PlanPreview = named(
       .array(
         z.object({
           consumer: z.string().describe('The id of the consumer.'),
-          vendor: z.string().nullable().describe('Null if the consumer has the plan by a grant alone.'),
+          vendor: z.string().nullable().describe('Null if the consumer has the plan by a grant alone, or by default.'),
           customer: z
             .string()
             .nullable()
             .describe(
-              "The vendor's id of the customer with the subscription or the purchase; null if the consumer has the plan by a grant alone.",
+              "The vendor's id of the customer with the subscription or the purchase; null if the consumer has the plan by a grant alone, or by default.",
             ),
           feature: z.string().describe('The key of the feature.'),
           from: z.unknown().describe('The value now.'),
@@ -40,7 +42,7 @@ export const PlanPreview = named(
         }),
       )
       .describe(`Up to ${MAX_CHANGES} of the changes.`),
-    has_more: z.boolean().describe('Whether there are more subscriptions, purchases or grants to look at.'),
+    has_more: z.boolean().describe('Whether there are more subscriptions, purchases, grants or consumers to look at.'),
     next_cursor: z
       .string()
       .nullable()
@@ -74,7 +76,7 @@ export const previewRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'previewPlan',
     summary: 'Preview a change of a plan',
-    description: `Who would gain and who would lose by a change of a plan. It takes the fields of the change, and writes nothing. One call looks at up to ${MAX_WALKED} subscriptions, and as many purchases. A price that another plan has is previewed as if it moved to this plan; the change itself is refused until the other plan gives it up.`,
+    description: `Who would gain and who would lose by a change of a plan. It takes the fields of the change, and writes nothing. One call looks at up to ${MAX_WALKED} subscriptions, and as many purchases, grants and, if it is the default plan, consumers. A price that another plan has is previewed as if it moved to this plan; the change itself is refused until the other plan gives it up.`,
     tag: 'Catalog',
     policy: { actors: ['session', 'api_key'], scope: 'catalog:read', project: true, reads: true, costly: true },
     responses: { 200: { description: 'What would change.', schema: PlanPreview } },

@@ -9,6 +9,7 @@ import { type Place, type PlanChange, type PreviewStep, readConcerned, stepsUnti
 import {
   type Catalog,
   type ConsumerFacts,
+  type GrantFact,
   type IndexedCatalog,
   type Item,
   indexed,
@@ -19,6 +20,7 @@ import { type AskedConsumer, countSources } from './holders'
 import type { HeldKind } from './holdings'
 import { MAX_CHANGES, MAX_PREVIEW_WORK, MAX_WALKED, PREVIEW_SLICE } from './limits'
 import { amountOf, resolver } from './resolve'
+import { whyOf } from './sources'
 import { accessOf } from './window'
 
 type Mapped = MappedPrice & { plan_id: string }
@@ -113,7 +115,8 @@ function alterable(altered: readonly string[], before: State, after: State): Set
       const to = item?.plan_id ?? null
       if (from === to && lasts === (item?.lasts ?? null) && again === (item?.again ?? null)) continue
       const given = [before, after].flatMap(({ catalog }) =>
-        [from, to].map((id) => catalog.byId.get(id ?? '')?.features),
+        // Who gains or loses a plan loses or gains the default plan.
+        [from, to, catalog.rules.default_plan].map((id) => catalog.byId.get(id ?? '')?.features),
       )
       for (const key of given.flatMap((features) => Object.keys(features ?? {}))) keys.add(key)
     }
@@ -122,8 +125,9 @@ function alterable(altered: readonly string[], before: State, after: State): Set
 }
 
 /**
- * What a change of a plan would make of the consumers who have it, by a subscription, a purchase or a grant. It writes nothing. One call
- * walks a part of the project's subscriptions, after them of its purchases, and then of its grants. Each consumer counts in one call.
+ * What a change of a plan would make of the consumers who have it, by a subscription, a purchase or a grant, or by default. It writes
+ * nothing. One call walks a part of the project's subscriptions, after them of its purchases, then of its grants, and of the default plan
+ * then of all consumers. Each consumer counts in one call.
  *
  * @param by.ask sends the first statements: `batch`, or a route's `read`
  * @throws {Fault} `not_found`, `validation_failed`, `invalid_cursor`, `overloaded`
@@ -180,7 +184,7 @@ async function differingAmong(
   let [work, slice] = [0, 0]
   for (const [n, holder] of holders.entries()) {
     const step = stepOf.get(holder.id)
-    if (!step || isOfEarlierCall({ at: step.place, start }, holder, of.id, after.concerns)) continue
+    if (!step || isOfEarlierCall({ at: step.place, start, now }, holder, of.id, after.concerns)) continue
     const before = { holder, catalog }
     const next = { holder: after.holder(holder), catalog: nextCatalog }
     const keys = alterable(altered, before, next)
@@ -200,7 +204,7 @@ async function differingAmong(
   return { differing, steps }
 }
 
-/** The consumer, with the customer by whose subscription or purchase it has the plan or would have it; null if by a grant alone. */
+/** The consumer, with the customer by whose subscription or purchase it has the plan or would have it; null if by a grant or by default. */
 function whose(before: State & { holder: AskedConsumer }, after: State, planId: string, now: number) {
   const has = ({ items }: SubscriptionFact) => items.some(({ plan_id }) => plan_id === planId)
   const giver = before.holder.subscriptions.find((one, n) => {
@@ -231,38 +235,43 @@ function countOf(differences: readonly EntitlementDifference[], direction: 'gain
   return Object.fromEntries([...those].map(([feature, list]) => [feature, list.length]))
 }
 
-/** How many subscriptions and purchases were walked, and grants of the plan found. */
+/** How many subscriptions, purchases and consumers were walked, and grants of the plan found. */
 function examinedIn(steps: readonly PreviewStep[]): number {
-  const walked = (kind: HeldKind) => steps.findLast(({ place }) => place.of === kind)?.nth ?? 0
+  const walked = (kind: HeldKind | 'consumer') => steps.findLast(({ place }) => place.of === kind)?.nth ?? 0
   return (
     walked('subscription') +
     walked('purchase') +
+    walked('consumer') +
     steps.filter(({ place, consumer }) => place.of === 'grant' && consumer !== null).length
   )
 }
 
 /** Whether an earlier call counted the consumer: by a subscription, a purchase or a grant that stands before where this call starts. */
 function isOfEarlierCall(
-  { at, start }: { at: Place; start: Place | null },
+  { at, start, now }: { at: Place; start: Place | null; now: number },
   { id: consumer, subscriptions, purchases, grants }: ConsumerFacts & { id: string | null },
   planId: string,
   concerns: (one: { vendor: string; items: readonly Item[] }) => boolean,
 ): boolean {
   const [subscribed, bought] = [subscriptions.filter(concerns), purchases.filter(concerns)]
   if (at.of !== 'subscription' && subscribed.length > 0) return true
-  if (at.of === 'grant' && bought.length > 0) return true
+  if (at.of !== 'subscription' && at.of !== 'purchase' && bought.length > 0) return true
+  const isGranted = (one: GrantFact) => one.plan_id === planId && whyOf(one, now) !== 'expired'
+  // Each consumer is walked once.
+  if (at.of === 'consumer') return grants.some(isGranted)
   if (start?.of !== at.of) return false
   // Grants are walked consumer by consumer: only the one with whom the last call ended can have been counted.
   if (start.of === 'grant') {
     return consumer === start.consumer && grants.some(({ plan_id, id }) => plan_id === planId && id <= start.id)
   }
-  return (start.of === 'purchase' ? bought : subscribed).some(
+  return (at.of === 'purchase' ? bought : subscribed).some(
     ({ id, vendor }) => id < start.id || (id === start.id && vendor <= start.vendor),
   )
 }
 
-/** A place as a text. Neither part has a space. */
+/** A place as a text. No part has a space. */
 function textOf(place: Place): string {
+  if (place.of === 'consumer') return `c ${place.id}`
   if (place.of === 'grant') return `g ${place.consumer} ${place.id}`
   return `${place.of === 'purchase' ? 'p' : 's'} ${place.vendor} ${place.id}`
 }
@@ -270,6 +279,7 @@ function textOf(place: Place): string {
 function placeIn(text: string | null): Place | null {
   if (text === null) return null
   const [of, first = '', id = ''] = text.split(' ')
+  if (of === 'c') return { of: 'consumer', id: first }
   if (of === 'g') return { of: 'grant', consumer: first, id }
   return { of: of === 'p' ? 'purchase' : 'subscription', vendor: first, id }
 }

@@ -7,6 +7,7 @@ import { earliest, WHY_NOT } from './window'
 /** Why a feature is allowed, or why it is not. */
 export const REASONS = [
   'plan',
+  'default',
   'grant',
   'not_included',
   'no_subscription',
@@ -66,7 +67,7 @@ export function resolve(key: string, holder: ConsumerFacts, catalog: IndexedCata
     return {
       allowed: true,
       value,
-      reason: counted.some(({ type }) => type !== 'grant') ? 'plan' : 'grant',
+      reason: reasonOf(counted),
       valid_until: earliest(counted.map(({ until }) => until)),
       sources: sources.map((source) => ({ ...source, counted: counting.has(source) })),
     }
@@ -88,6 +89,13 @@ export function resolver(holder: ConsumerFacts, catalog: IndexedCatalog, now: nu
     const { allowed, value, reason, valid_until } = resolve(key, few, catalog, now)
     return { allowed, value, reason, valid_until }
   }
+}
+
+/** Whoever has the default plan has no other one, so only grants of features can count beside it. */
+function reasonOf(counted: readonly EntitlementSource[]): Reason {
+  const paid = counted.find(({ type }) => type !== 'grant')
+  if (!paid) return 'grant'
+  return paid.type === 'default' ? 'default' : 'plan'
 }
 
 function refused(

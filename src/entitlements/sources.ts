@@ -11,12 +11,12 @@ import type {
   PlanFact,
   SubscriptionFact,
 } from './facts'
-import { type Access, accessOf } from './window'
+import { type Access, accessOf, earliest, type Rules } from './window'
 
-/** What could give a consumer a feature: an item of a subscription or of a purchase, or a grant. Times in ms. */
+/** What could give a consumer a feature: an item of a subscription or of a purchase, a grant, or the project's default plan. Times in ms. */
 export type EntitlementSource = {
-  type: 'subscription' | 'purchase' | 'grant'
-  /** The vendor's id of the subscription or the purchase, or the id of the grant. */
+  type: 'subscription' | 'purchase' | 'grant' | 'default'
+  /** The vendor's id of the subscription or the purchase, or the id of the grant or the default plan. */
   id: string
   vendor: string | null
   plan: PlanFact | null
@@ -27,19 +27,20 @@ export type EntitlementSource = {
   until: number | null
   event_id: string | null
   ambiguous: boolean
-  /** Why it gives nothing; null if it gives the value. */
-  why: Access['why']
+  /** Why it gives nothing; null if it gives the value. `replaced`: of the default plan, if the consumer has a plan. */
+  why: Access['why'] | 'replaced'
   /** What took it back, in words. */
   cause: string | null
 }
 
-/** The sources that would give a feature, by the consumer's subscriptions, purchases and allowing grants. */
+/** The sources that would give a feature, by the consumer's subscriptions, purchases and allowing grants, and the default plan. */
 export function sourcesOf(
   feature: FeatureFact,
-  { subscriptions, purchases, grants }: ConsumerFacts,
+  holder: ConsumerFacts,
   { byId, rules }: IndexedCatalog,
   now: number,
 ): EntitlementSource[] {
+  const { subscriptions, purchases, grants } = holder
   const planOf = (id: string | null) => (id === null ? null : (byId.get(id) ?? null))
   const bySubscription = subscriptions.flatMap((one) => {
     const giving = one.items.filter(({ plan_id }) => givenBy(planOf(plan_id), feature.key))
@@ -59,7 +60,11 @@ export function sourcesOf(
   const byGrant = grants
     .filter(({ effect }) => effect === 'allow')
     .flatMap((grant) => grantSource(feature, grant, planOf(grant.plan_id), now))
-  return [...bySubscription, ...byPurchase, ...byGrant]
+  const defaultPlan = planOf(rules.default_plan)
+  const byDefault = givenBy(defaultPlan, feature.key)
+    ? defaultSource(feature, defaultPlan, withoutPlan(holder, rules, now))
+    : []
+  return [...bySubscription, ...byPurchase, ...byGrant, ...byDefault]
 }
 
 function itemSource(
@@ -141,6 +146,44 @@ function grantSource({ key }: FeatureFact, grant: GrantFact, plan: PlanFact | nu
       cause: null,
     },
   ]
+}
+
+function defaultSource({ key }: FeatureFact, plan: PlanFact | null, when: Pick<EntitlementSource, 'until' | 'why'>) {
+  const given = givenBy(plan, key)
+  if (!plan || !given) return []
+  const source: EntitlementSource = {
+    type: 'default',
+    id: plan.id,
+    vendor: null,
+    plan,
+    price: null,
+    seats: null,
+    value: given.value,
+    from: null,
+    event_id: null,
+    ambiguous: false,
+    cause: null,
+    ...when,
+  }
+  return [source]
+}
+
+/** Whether a consumer has no plan of its own at a time, and so has the default plan, and until when. What gives a plan may give no feature. */
+function withoutPlan(
+  { subscriptions, purchases, grants }: ConsumerFacts,
+  rules: Rules,
+  now: number,
+): Pick<EntitlementSource, 'until' | 'why'> {
+  const granted = grants
+    .filter(({ plan_id }) => plan_id !== null)
+    .map((grant) => ({ from: grant.starts_at, why: whyOf(grant, now) }))
+  const given = [...granted, ...boughtBy(purchases, rules, now)]
+  const isSubscribed = subscriptions.some(
+    (one) => one.items.some(({ plan_id }) => plan_id !== null) && accessOf(one, rules, now).why === null,
+  )
+  if (isSubscribed || given.some(({ why }) => why === null)) return { until: null, why: 'replaced' }
+  const next = given.filter(({ from, why }) => why === 'not_started' && from !== null && from > now)
+  return { until: earliest(next.map(({ from }) => from)), why: null }
 }
 
 /** Why a grant does not count at a time; null if it does: from its start on, and no longer at its end. */

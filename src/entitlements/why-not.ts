@@ -7,17 +7,15 @@ import type { EntitlementSource } from './sources'
  */
 
 /** Why a source gives nothing. */
-const SAID: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementSource['type'], string>> = {
-  past_due: { subscription: 'The subscription is not paid, and no grace period is left.', purchase: '', grant: '' },
+const SAID: Record<NonNullable<EntitlementSource['why']>, Partial<Record<EntitlementSource['type'], string>>> = {
+  past_due: { subscription: 'The subscription is not paid, and no grace period is left.' },
   refunded: {
     subscription: 'The last payment was refunded in full.',
     purchase: 'The purchase was returned.',
-    grant: '',
   },
   disputed: {
     subscription: 'The dispute over the last payment was lost.',
     purchase: 'The payment is disputed.',
-    grant: '',
   },
   expired: {
     subscription: 'The subscription has ended or is paused.',
@@ -27,18 +25,17 @@ const SAID: Record<NonNullable<EntitlementSource['why']>, Record<EntitlementSour
   test_mode: {
     subscription: 'The subscription is in test mode, which does not count in this project.',
     purchase: 'The purchase is in test mode, which does not count in this project.',
-    grant: '',
   },
   unknown_status: {
     subscription: 'The vendor reports a status that we do not know.',
     purchase: 'The vendor reports a status that we do not know.',
-    grant: '',
   },
   not_started: {
     subscription: 'The subscription has not started.',
     purchase: 'The time that was bought has not started: it follows that of an earlier purchase.',
     grant: 'The grant has not started.',
   },
+  replaced: { default: 'A subscription, a purchase or a grant gives the consumer a plan.' },
 }
 
 /** Why a source that gives something does not count, by the reason of the answer. */
@@ -55,7 +52,7 @@ export const NOTHING_NAMED = 'No event says what was bought.'
 
 /** Why a source gives nothing. */
 export function whyInWords(why: NonNullable<EntitlementSource['why']>, type: EntitlementSource['type']): string {
-  return SAID[why][type]
+  return SAID[why][type] ?? ''
 }
 
 /** Why what gives something does not count. @param reason of the answer */

@@ -20,6 +20,8 @@ export type Rules = {
   purchase_rules: PurchaseRules
   /** Whether a subscription ends when its last payment was refunded in full or charged back. */
   subscription_reversed: 'keep' | 'end'
+  /** The id of the plan of consumers whom nothing else gives one; null: none. */
+  default_plan: string | null
 }
 
 /** What of a subscription decides whether it gives access. Times in ms. */

@@ -100,6 +100,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   plan_limit_reached: 'Change a plan that is no longer used.',
   catalog_limit_reached:
     'Make the configs of the plans shorter, or take features out of plans that are no longer used.',
+  plan_is_default: 'Set another `default_plan`, or null, and try again.',
   price_mapped: 'Take the price out of the plan that the response names, and try again.',
   grant_limit_reached: 'Revoke grants that the consumer no longer needs, or grant a plan.',
   domain_exists: 'Use the domain that the response names. If it has failed, check it again.',

@@ -83,6 +83,7 @@ const TABLE = {
   plan_key_taken: { status: 409, title: 'Another plan has this key' },
   plan_limit_reached: { status: 409, title: 'The project has reached its limit of plans' },
   catalog_limit_reached: { status: 409, title: 'The features of all plans of the project would be too long' },
+  plan_is_default: { status: 409, title: 'The plan is the default plan of the project' },
   price_mapped: { status: 409, title: 'The price or product is mapped to another plan' },
   grant_limit_reached: { status: 409, title: 'The consumer has reached its limit of live grants' },
   domain_exists: { status: 409, title: 'The project has this domain already' },

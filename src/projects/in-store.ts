@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { featuresAmong, isQuantity } from '../catalog/features'
+import { findPlan, isActivePlan } from '../catalog/plans'
 import { batch, type Database, type Db, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField } from '../http/validate'
@@ -19,7 +20,8 @@ export function projectCreated(db: Db, project: Project, change: Change, conditi
  * Changes the settings of a project that its store decides. The same settings again change nothing.
  *
  * @returns null if there is no such project
- * @throws {Fault} `validation_failed` if `devices_feature` is not a quantity feature of the project
+ * @throws {Fault} `validation_failed` if `devices_feature` is not a quantity feature of the project, or `default_plan` no active plan
+ *   of it
  */
 export async function changeInStore(
   db: Db,
@@ -28,20 +30,25 @@ export async function changeInStore(
   change: Change,
 ): Promise<Project | null> {
   const after = patched(settings)
-  const { devices_feature } = settings
+  const { devices_feature, default_plan } = settings
   const counting = devices_feature ? isQuantity(id, devices_feature) : undefined
+  const sold = default_plan ? isActivePlan({ project_id: id, id: default_plan }) : undefined
   const changed = db
     .update(projects)
     .set({ settings: after })
-    .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting))
-  const { project, features } = await batch(db, {
+    .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting, sold))
+  const { project, features, plans } = await batch(db, {
     ...audited(db, change, settingsEntry(id, settings), changed),
     ...watcherSwitched(db, id, settings.watch_entitlements),
     project: findProject(db, { id }),
     features: featuresAmong(db, id, devices_feature ? [devices_feature] : []),
+    plans: findPlan(db, id, default_plan ?? ''),
   })
   if (devices_feature && features[0]?.type !== 'quantity') {
     throw invalidField('/settings/devices_feature', 'not_one_of', 'must be a quantity feature of the project')
+  }
+  if (default_plan && plans[0]?.state !== 'active') {
+    throw invalidField('/settings/default_plan', 'not_one_of', 'must be an active plan of the project')
   }
   return project[0] ?? null
 }

@@ -203,6 +203,17 @@ export const SETTINGS = {
     said: (what) =>
       `subscriptions whose last payment was refunded or charged back ${what === 'end' ? 'end' : 'go by their status'}`,
   }),
+  default_plan: inStore({
+    schema: z
+      .string()
+      .regex(idPattern('pln'), 'must be the id of a plan')
+      .nullable()
+      .describe(
+        'The id of the active plan that consumers have while no subscription, purchase or grant gives them a plan. Null: none.',
+      ),
+    default: null,
+    said: (id) => `consumers without a plan have ${id === null ? 'none' : `the default plan ${id}`}`,
+  }),
   watch_entitlements: inStore({
     schema: z
       .boolean()

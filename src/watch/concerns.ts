@@ -32,6 +32,7 @@ const OF_ALL: Readonly<Record<string, readonly string[] | null>> = {
     'test_mode_counts',
     'purchase_rules',
     'subscription_reversed',
+    'default_plan',
   ],
 }
 
@@ -44,6 +45,11 @@ export function concerned({ type, fields, consumer_id, former }: StoredChange): 
   if (!OF_CONSUMERS.has(type) && !isOfInvoice) return []
   const ids = [former?.consumer_id, consumer_id].filter((id) => id !== undefined)
   return [...new Set(ids)]
+}
+
+/** Whether a change may give something to consumers who have nothing, and so no state. */
+export function concernsStateless({ fields }: StoredChange): boolean {
+  return fields?.includes('default_plan') ?? false
 }
 
 /** Whether a change may concern every consumer. */

@@ -1,6 +1,6 @@
 import type { StoredCause, StoredChange } from '../changes/schema'
 import type { Walk, WalkCause } from '../followers/schema'
-import { concerned, concernsAll } from './concerns'
+import { concerned, concernsAll, concernsStateless } from './concerns'
 import { joined, moved } from './walk'
 
 /** A change that was read, with its number in the project and its time (ms). */
@@ -57,7 +57,10 @@ export function planOf({ position, walk, page, last, due, met, isEnd }: ToDo, mo
       break
     }
     for (const id of own) consumers.set(id, [...(consumers.get(id) ?? []), change])
-    if (concernsAll(change)) forAll.push({ ...causeOf(change), number: change.number, at: change.at, all: false })
+    if (concernsAll(change)) {
+      const { number, at } = change
+      forAll.push({ ...causeOf(change), number, at, all: concernsStateless(change) })
+    }
     end = change.number
   }
   const take = (ids: readonly string[]) => {

@@ -35,7 +35,10 @@ export function allowedTo(holder: ConsumerFacts, catalog: IndexedCatalog, now: n
     turns: isActive ? turns : [],
     mayGain:
       isActive &&
-      (holder.subscriptions.some(canGiveAgain) || holder.purchases.length > 0 || holder.grants.some(isLeft)),
+      (catalog.rules.default_plan !== null ||
+        holder.subscriptions.some(canGiveAgain) ||
+        holder.purchases.length > 0 ||
+        holder.grants.some(isLeft)),
   }
 }
 

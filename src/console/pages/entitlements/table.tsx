@@ -12,6 +12,7 @@ import type { Entitled, Entitlements, Source } from './read'
 /** Why a feature is allowed, or why it is not, in words. */
 const WHY: Record<Reason, string> = {
   plan: 'Included in a subscription or a purchase',
+  default: 'Included in the default plan',
   grant: 'Included in a grant',
   not_included: 'No plan of the consumer includes it',
   no_subscription: 'No subscription and no purchase gives access',
@@ -91,9 +92,10 @@ function Sources({ c, consumer, of: { plans }, from }: SourcesProps) {
   )
 }
 
-/** A subscription, a purchase or a grant, with a link to it. */
+/** A subscription, a purchase or a grant, with a link to it; or the default plan. */
 function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: string; of: Source }) {
   const { billing, consumers } = pathsOf(c)
+  if (type === 'default') return <>Default plan</>
   if (type === 'grant') {
     return (
       <>

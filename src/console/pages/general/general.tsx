@@ -1,4 +1,5 @@
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
+import type { NamedPlan } from '../../../catalog/plans'
 import { RATE_LIMITS } from '../../../http/limits'
 import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
 import { roleWords } from '../../../lib/access-words'
@@ -20,8 +21,14 @@ import { ConsumerSettings, EntitlementSettings, ExposureSettings, type FORMS, Se
 /** How long a deleted project can be restored, in words. */
 export const RESTORABLE = plural(RESTORABLE_FOR / DAY, 'day')
 
+type Read = { project: Project; plans: readonly NamedPlan[] }
+
 /** The project's name, and what is set for it. @param sent the form of the page that was refused, if one was */
-export function generalPage(c: Visit, project: Project, sent: { [form in 'name' | keyof typeof FORMS]?: Sent } = {}) {
+export function generalPage(
+  c: Visit,
+  { project, plans }: Read,
+  sent: { [form in 'name' | keyof typeof FORMS]?: Sent } = {},
+) {
   const { status } = Object.values(sent)[0] ?? UNSENT
   const name = sent.name ?? { ...UNSENT, entered: PROJECT.opened(project) }
   const set = settingsOf(project.settings)
@@ -47,7 +54,7 @@ export function generalPage(c: Visit, project: Project, sent: { [form in 'name' 
       )}
       <Security c={c} settings={set} sent={sent.settings} />
       <ConsumerSettings c={c} settings={set} sent={sent.consumers} />
-      <EntitlementSettings c={c} settings={set} sent={sent.entitlements} />
+      <EntitlementSettings c={c} settings={set} plans={plans} sent={sent.entitlements} />
       <PurchaseSettings c={c} settings={set} sent={sent.purchases} />
       <ExposureSettings c={c} settings={set} sent={sent.exposure} />
       <h2>Project ID</h2>

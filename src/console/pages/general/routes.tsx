@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
-import { run } from '../../../db/client'
+import { namePlans } from '../../../catalog/plans'
+import { batch } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { noProject, requireConfirmed } from '../../../http/policy'
@@ -7,7 +8,7 @@ import { Fault } from '../../../lib/fault'
 import { changeSettingsEverywhere } from '../../../projects/change-settings'
 import { deleteProject } from '../../../projects/end'
 import { renameEverywhere } from '../../../projects/rename'
-import { findProject, type Project } from '../../../tenancy/project'
+import { findProject } from '../../../tenancy/project'
 import { action } from '../../action'
 import { backTo } from '../../from'
 import { page, pathsOf, type Visit } from '../../page'
@@ -21,7 +22,7 @@ const rename = action({
   posts: '/',
   needs: 'projects:write',
   read,
-  ask: (c, project, sent) => generalPage(c, project, { name: sent }),
+  ask: (c, found, sent) => generalPage(c, found, { name: sent }),
   run: async (c) => {
     const { name } = PROJECT.body(c.get('form'))
     if (!(await renameEverywhere(c.get('rt'), projectOf(c.get('actor')), name, changeOf(c)))) throw noProject()
@@ -35,7 +36,7 @@ function change(which: keyof typeof FORMS) {
     posts: `/${which}`,
     needs: 'projects:write',
     read,
-    ask: (c, project, sent) => generalPage(c, project, { [which]: sent }),
+    ask: (c, found, sent) => generalPage(c, found, { [which]: sent }),
     run: async (c) => {
       const user = userOf(c)
       const settings = FORMS[which].body(c.get('form'))
@@ -57,7 +58,7 @@ const remove = action({
     requireConfirmed(user)
   },
   read,
-  ask: (c, { name }, { mistakes }) => ({
+  ask: (c, { project: { name } }, { mistakes }) => ({
     title: 'Delete this project',
     section: 'general',
     above: ['General', pathsOf(c).general],
@@ -105,10 +106,12 @@ export const generalPages = new Hono<HttpEnv>()
   .route('/', change('exposure'))
   .route('/', remove)
 
-/** The project of the page. */
-async function read(c: Visit): Promise<Project> {
+/** The project of the page, and the plans that it can name. */
+async function read(c: Visit) {
   const { db } = c.get('rt')
-  const [project] = await run(db, findProject(db, { id: projectOf(c.get('actor')) }))
+  const id = projectOf(c.get('actor'))
+  const { rows, plans } = await batch(db, { rows: findProject(db, { id }), plans: namePlans(db, id) })
+  const [project] = rows
   if (!project) throw noProject()
-  return project
+  return { project, plans }
 }

@@ -1,3 +1,4 @@
+import type { NamedPlan } from '../../../catalog/plans'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { MAX_CONSUMER_KEYS, MAX_DEVICES, MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../tenancy/limits'
 import { ProjectSettings, type Settings } from '../../../tenancy/settings'
@@ -46,6 +47,7 @@ const ENTITLEMENTS = form(
     renewal_slack_hours: true,
     test_mode_counts: true,
     subscription_reversed: true,
+    default_plan: true,
     watch_entitlements: true,
   }).partial(),
   {
@@ -67,6 +69,10 @@ const ENTITLEMENTS = form(
         hint: 'If the refund fails or you win the dispute, the subscription gives its plan again.',
       },
     ),
+    default_plan: choice('Default plan', [], {
+      empty: null,
+      hint: 'Every consumer has it while no subscription, purchase or grant gives the consumer a plan: for example, a free plan.',
+    }),
     watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
       hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',
     }),
@@ -97,6 +103,7 @@ export const FORMS = {
 }
 
 type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }
+type PlansProps = Props & { plans: readonly NamedPlan[] }
 
 /** The setting that requires a passkey. Only owners change it. */
 export function Security({ c, settings, sent = UNSENT }: Props) {
@@ -155,9 +162,14 @@ export function ConsumerSettings({ c, settings, sent = UNSENT }: Props) {
   )
 }
 
-export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
+export function EntitlementSettings({ c, settings, plans, sent = UNSENT }: PlansProps) {
   const { grace_days, renewal_slack_hours, test_mode_counts, subscription_reversed, watch_entitlements } = settings
-  const of = { ...sent, entered: sent.entered ?? ENTITLEMENTS.opened(settings) }
+  const { settings: wrong, ...mistakes } = sent.mistakes
+  const of = {
+    entered: sent.entered ?? ENTITLEMENTS.opened(settings),
+    mistakes: wrong === undefined ? mistakes : { default_plan: wrong, ...mistakes },
+  }
+  const options = plans.filter(({ state }) => state === 'active').map(({ id, name }) => [id, name] as const)
   return (
     <section id="rules" aria-labelledby="rules-title">
       <h2 id="rules-title">Entitlements</h2>
@@ -168,6 +180,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
           {ENTITLEMENTS.field('renewal_slack_hours', of)}
           {ENTITLEMENTS.field('test_mode_counts', of)}
           {ENTITLEMENTS.field('subscription_reversed', of)}
+          {ENTITLEMENTS.field('default_plan', of, { options: [['', 'None'], ...options] })}
           {ENTITLEMENTS.field('watch_entitlements', of)}
         </SettingsForm>
       ) : (
@@ -180,6 +193,7 @@ export function EntitlementSettings({ c, settings, sent = UNSENT }: Props) {
             {test_mode_counts ? 'give access' : 'give no access'}
           </Fact>
           <Fact name="When the last payment was refunded or charged back">{REVERSED[subscription_reversed]}</Fact>
+          <Fact name="Default plan">{plans.find(({ id }) => id === settings.default_plan)?.name ?? 'none'}</Fact>
           <Fact name="Changes of entitlements">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
         </dl>
       )}

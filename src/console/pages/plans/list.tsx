@@ -9,7 +9,11 @@ import { type Column, Table } from '../../ui/table'
 import { UnmappedPrices } from './unmapped'
 
 /** The plans of the catalog, and the prices that belong to none of them. */
-export function listPage(c: Visit, page: Page<Plan>, unmapped: readonly Unmapped[] | null) {
+export function listPage(
+  c: Visit,
+  page: Page<Plan>,
+  { unmapped, defaultPlan }: { unmapped: readonly Unmapped[] | null; defaultPlan: string | null },
+) {
   const { plans } = pathsOf(c)
   const empty = page.data.length === 0 && c.req.query('cursor') === undefined
   return show(
@@ -23,14 +27,18 @@ export function listPage(c: Visit, page: Page<Plan>, unmapped: readonly Unmapped
           </a>
         )}
       </Head>
-      {empty ? <NoPlans c={c} /> : <Table label="Plans" rows={page.data} columns={columnsOf(c)} class="consumers" />}
+      {empty ? (
+        <NoPlans c={c} />
+      ) : (
+        <Table label="Plans" rows={page.data} columns={columnsOf(c, defaultPlan)} class="consumers" />
+      )}
       <Pager c={c} cursor={page.next_cursor} />
       {unmapped && <UnmappedPrices c={c} rows={unmapped} />}
     </>,
   )
 }
 
-function columnsOf(c: Visit): Column<Plan>[] {
+function columnsOf(c: Visit, defaultPlan: string | null): Column<Plan>[] {
   return [
     [
       'Plan',
@@ -43,7 +51,15 @@ function columnsOf(c: Visit): Column<Plan>[] {
         </>
       ),
     ],
-    ['State', ({ state }) => <Badge of={state} />],
+    [
+      'State',
+      ({ id, state }) => (
+        <>
+          <Badge of={state} />
+          {id === defaultPlan && <span class="line quiet">default plan</span>}
+        </>
+      ),
+    ],
     ['Features', ({ features }) => Object.keys(features).length, 'number'],
     ['Sold as', ({ prices }) => prices.length > 0 && <Prices of={prices} />],
     ['Rank', ({ rank }) => rank, 'number spare'],

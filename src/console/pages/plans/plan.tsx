@@ -11,10 +11,10 @@ import { History } from '../audit-log/history'
 import { lastingOf } from './differences'
 import { shownValue } from './values'
 
-type Shown = { plan: Plan; catalog: readonly Feature[]; history: AuditRow[] | null }
+type Shown = { plan: Plan; catalog: readonly Feature[]; history: AuditRow[] | null; isDefault: boolean }
 
 /** The page of one plan. */
-export function planPage(c: Visit, { plan, catalog, history }: Shown) {
+export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown) {
   const { plans } = pathsOf(c)
   const { id, key, name, rank, state, updated_at, revision, prices } = plan
   const features = catalog.filter((one) => Object.hasOwn(plan.features, one.key))
@@ -41,6 +41,11 @@ export function planPage(c: Visit, { plan, catalog, history }: Shown) {
         <Fact name="ID">
           <code>{id}</code>
         </Fact>
+        {isDefault && (
+          <Fact name="Default plan">
+            Consumers have it while nothing else gives them a plan. <a href={`${pathsOf(c).general}#rules`}>Settings</a>
+          </Fact>
+        )}
         <Fact name="Rank">{rank}</Fact>
         <Fact name="Revision">{revision}</Fact>
         <Fact name="Changed">

@@ -14,6 +14,7 @@ import { batch, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
 import { requireFound } from '../../../lib/fault'
+import { findSettings } from '../../../tenancy/project'
 import { can, type Visit } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
@@ -34,17 +35,18 @@ export function readCatalog(c: Visit): Promise<Feature[]> {
 }
 
 /** Reads the plan in the path, and the catalog. @throws {Fault} `not_found` */
-export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature[] }> {
+export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature[]; isDefault: boolean }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('plan') ?? ''
-  const { rows, refs, catalog } = await batch(db, {
+  const { rows, refs, catalog, settings } = await batch(db, {
     rows: findPlan(db, project, id),
     refs: mappedPrices(db, project, id),
     catalog: listFeatures(db, project),
+    settings: findSettings(db, project),
   })
   const plan = requireFound(withPrices(rows, refs), 'Plan')
-  return { plan, catalog }
+  return { plan, catalog, isDefault: settings[0]?.settings?.default_plan === plan.id }
 }
 
 /** Reads the latest changes of a plan; null if the user may not see them. */

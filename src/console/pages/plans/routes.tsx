@@ -8,6 +8,7 @@ import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { etagOf, requireMatch } from '../../../http/etag'
 import { paging } from '../../../http/page'
+import { findSettings } from '../../../tenancy/project'
 import { VendorField } from '../../../vendors/field'
 import { isId } from '../../../vendors/lib/read'
 import { action, leadTo } from '../../action'
@@ -86,14 +87,16 @@ export const planPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const project = projectOf(c.get('actor'))
     const list = paging('console/plans', pageAsked(c))
-    const { rows, refs, unmapped } = await batch(db, {
+    const { rows, refs, unmapped, settings } = await batch(db, {
       rows: listPlans(db, project, list),
       refs: mappedPrices(db, project),
       unmapped: unmappedPrices(db, project),
+      settings: findSettings(db, project),
     })
     const [plans, fitting] = plansOnPage(rows, refs)
     const shown = list.page(plans, (row) => row, fitting)
-    return listPage(c, shown, can(c, 'billing:read') ? unmapped : null)
+    const defaultPlan = settings[0]?.settings?.default_plan ?? null
+    return listPage(c, shown, { unmapped: can(c, 'billing:read') ? unmapped : null, defaultPlan })
   })
   .route('/', create)
   .get('/add', page('catalog:write'), async (c) => {
