@@ -145,6 +145,7 @@ export function catalogBy({ plans }: BoughtWorld, purchase_rules: PurchaseRules)
       test_mode_counts: false,
       purchase_rules,
       subscription_reversed: 'keep',
+      default_plan: null,
     },
   })
 }

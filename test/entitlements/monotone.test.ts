@@ -5,6 +5,7 @@ import {
   type Catalog,
   type ConsumerFacts,
   type GrantFact,
+  type IndexedCatalog,
   indexed,
   type PurchaseFact,
   type SubscriptionFact,
@@ -52,9 +53,12 @@ const read: fc.Arbitrary<Catalog> = fc.record({
       dispute_lost: fc.constantFrom('keep', 'end'),
     }),
     subscription_reversed: fc.constantFrom('keep', 'end'),
+    default_plan: fc.constantFrom(null, 'a'),
   }),
 })
 const catalog = read.map(indexed)
+/** Of a project without a default plan: whoever gets a plan loses that. */
+const plain = read.map((one) => indexed({ ...one, rules: { ...one.rules, default_plan: null } }))
 const subscription: fc.Arbitrary<SubscriptionFact> = fc.record({
   vendor: fc.constantFrom('stripe', 'paddle'),
   id: fc.constantFrom('sub_1', 'sub_2'),
@@ -116,8 +120,11 @@ const own = (grant: Partial<GrantFact>): GrantFact => {
   const id = `grt_${String(made).padStart(9, '0')}`
   return { id, feature: null, plan_id: null, effect: 'allow', value: null, starts_at: null, expires_at: null, ...grant }
 }
+const allowFeature: fc.Arbitrary<GrantFact> = key.chain((feature) =>
+  fc.record({ feature: fc.constant(feature), value: VALUES[feature], ...when }).map(own),
+)
 const allow: fc.Arbitrary<GrantFact> = fc.oneof(
-  key.chain((feature) => fc.record({ feature: fc.constant(feature), value: VALUES[feature], ...when }).map(own)),
+  allowFeature,
   fc.record({ plan_id: fc.constantFrom('a', 'b'), ...when }).map(own),
 )
 const deny: fc.Arbitrary<GrantFact> = fc
@@ -152,7 +159,7 @@ describe('purchases', () => {
 
   it('do not depend on the order in which they are read, and one more takes nothing away', () => {
     fc.assert(
-      fc.property(catalog, holder, purchase, (sold, one, more) => {
+      fc.property(plain, holder, purchase, (sold, one, more) => {
         const was = resolver(one, sold, NOW)
         const turned = resolver({ ...one, purchases: one.purchases.toReversed() }, sold, NOW)
         // One that is paid later than all others moves none of them.
@@ -167,6 +174,27 @@ describe('purchases', () => {
           if (new Set(one.purchases.map(({ id }) => id)).size === one.purchases.length)
             expect(turned(key)).toEqual(was(key))
           if (key !== 'conf') expect(given(is(key))).toBeGreaterThanOrEqual(given(was(key)))
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('a default plan', () => {
+  it('takes nothing away, and gives nothing to whoever has a plan', () => {
+    fc.assert(
+      fc.property(plain, holder, (sold, one) => {
+        const defaulting = { ...sold, rules: { ...sold.rules, default_plan: 'a' } }
+        for (const key of KEYS) {
+          const { sources: _, ...was } = resolve(key, one, sold, NOW)
+          const { sources, ...is } = resolve(key, one, defaulting, NOW)
+          const counts = sources.some(({ type, counted }) => type === 'default' && counted)
+          expect(is.reason === 'default').toBe(counts)
+          if (counts) expect(given(is)).toBeGreaterThanOrEqual(given(was))
+          else expect({ ...is, reason: null }).toEqual({ ...was, reason: null })
+          const hasPlan = sources.some(({ type, plan, counted }) => type !== 'default' && plan !== null && counted)
+          expect(counts && hasPlan).toBe(false)
         }
       }),
       { numRuns: 2000 },
@@ -195,22 +223,25 @@ describe('items that are alike', () => {
 describe('one more grant', () => {
   const after = (has: ConsumerFacts, grant: GrantFact) => ({ ...has, grants: [...has.grants, grant] })
   const compare = (
+    from: fc.Arbitrary<IndexedCatalog>,
     added: fc.Arbitrary<GrantFact>,
     rule: (before: Entitlement, now: Entitlement, key: string) => void,
   ) =>
     fc.assert(
-      fc.property(catalog, holder, added, (sold, has, grant) => {
+      fc.property(from, holder, added, (sold, has, grant) => {
         for (const one of KEYS) rule(resolve(one, has, sold, NOW), resolve(one, after(has, grant), sold, NOW), one)
       }),
       { numRuns: 2000 },
     )
 
   it('that allows takes nothing away', () => {
-    compare(allow, (before, now) => expect(given(now)).toBeGreaterThanOrEqual(given(before)))
+    const more = (before: Entitlement, now: Entitlement) => expect(given(now)).toBeGreaterThanOrEqual(given(before))
+    compare(plain, allow, more)
+    compare(catalog, allowFeature, more)
   })
 
   it('that denies gives nothing', () => {
-    compare(deny, (before, now) => expect(given(now)).toBeLessThanOrEqual(given(before)))
+    compare(catalog, deny, (before, now) => expect(given(now)).toBeLessThanOrEqual(given(before)))
   })
 
   it('does not depend on the order in which things are read', () => {

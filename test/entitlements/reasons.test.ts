@@ -30,6 +30,7 @@ const CATALOG = indexed({
     ...{ grace_days: 7, renewal_slack_hours: 0, test_mode_counts: false },
     purchase_rules: DEFAULTS.purchase_rules,
     subscription_reversed: DEFAULTS.subscription_reversed,
+    default_plan: null,
   },
 })
 

@@ -8,6 +8,7 @@ const RULES: Rules = {
   ...{ grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false },
   purchase_rules: DEFAULTS.purchase_rules,
   subscription_reversed: DEFAULTS.subscription_reversed,
+  default_plan: null,
 }
 const [START, END] = [100 * DAY, 130 * DAY]
 const TIMING: Timing = {

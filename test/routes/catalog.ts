@@ -122,6 +122,16 @@ export const CATALOG: Rows = {
     who: WRITE,
     json: { key: 'sample', name: 'sample', rank: 1, state: 'archived', features: {}, prices: [] },
     audit: { action: 'plan.updated', object: ({ plan }) => plan },
+    faults: {
+      plan_is_default: async () => {
+        const { project, send } = await byKey()
+        const default_plan = await insertPlan(project, 'free')
+        await STORE.prepare('UPDATE projects SET settings = ? WHERE id = ?')
+          .bind(JSON.stringify({ default_plan }), project)
+          .run()
+        return send('PATCH', `${PLANS}/${default_plan}`, { state: 'archived' })
+      },
+    },
     console: asks(`${PAGES}/plans/:plan/edit`, { fields: { ...PLAN_FIELDS, step: 'save', etag: '"1"' } }),
   },
   'POST /platform/v1/billing/plans/:id/preview': {

@@ -46,6 +46,35 @@ describe('the feed tells what a consumer may do', () => {
     expect(await told()).toEqual(['seats null → 3, sso null → true by invoice.changed'])
   })
 
+  it('when the default plan comes to everybody, changes, and goes, also to consumers who had nothing', async () => {
+    const { told, pays, must, set, plans, states, end } = await watched()
+    const default_plan = plans[1]
+    const twice = (text: string) => [text, text]
+    await pays()
+    await told()
+    await must('PUT', 'consumers/ext:eve', {})
+    expect(await told()).toEqual([])
+    await set({ default_plan })
+    expect(await told()).toEqual(twice('limits null → {"rows":1} by project.settings_changed'))
+    expect(await states()).toHaveLength(3)
+    await must('PUT', 'consumers/ext:new', {})
+    expect(await told()).toEqual(['limits null → {"rows":1} by consumer.created'])
+    await must('PATCH', `billing/plans/${default_plan}`, { features: {} })
+    expect(await told()).toHaveLength(3)
+    await must('PATCH', `billing/plans/${default_plan}`, { features: { sso: { value: true } } })
+    expect(await told()).toHaveLength(3)
+    await pays({ cancel_at: Date.now() / 1000 + 3600 })
+    expect(await told()).toEqual([])
+    advance(DAY)
+    // The plan that is over gave more.
+    expect(await told()).toEqual(['seats 3 → null by time'])
+    await pays({ cancel_at: end / 1000 })
+    expect(await told()).toEqual(['seats null → 3 by subscription.changed'])
+    await set({ default_plan: null })
+    expect(await told()).toEqual(Array(3).fill('sso true → null by project.settings_changed'))
+    expect(await states()).toHaveLength(1)
+  })
+
   it('when an event, a call, a plan, a setting or time has changed it, and nothing when nothing has', async () => {
     const { told, pays, must, set, plans, states } = await watched()
     await pays()
