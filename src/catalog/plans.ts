@@ -86,6 +86,18 @@ export function namePlans(db: Db, projectId: string) {
 /** A plan as {@link namePlans} reads it. */
 export type NamedPlan = ReturnType<typeof namePlans>['_']['result'][number]
 
+/** Reads the plans of a project that can be its default plan, newest first. */
+export function activePlans(db: Db, projectId: string) {
+  return db
+    .select({ id: plans.id, name: plans.name })
+    .from(plans)
+    .where(and(eq(plans.project_id, projectId), eq(plans.state, 'active')))
+    .orderBy(desc(plans.id))
+}
+
+/** A plan as {@link activePlans} reads it. */
+export type ActivePlan = ReturnType<typeof activePlans>['_']['result'][number]
+
 /** Bytes of what the plans of a project give, but for one of them, as an expression. */
 export function bytesOfOthers({ project_id, id }: PlanOf): SQL {
   return sql`(SELECT coalesce(sum(octet_length(${other.features})), 0) FROM ${plans} ${other}

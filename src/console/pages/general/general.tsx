@@ -1,5 +1,5 @@
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
-import type { NamedPlan } from '../../../catalog/plans'
+import type { ActivePlan } from '../../../catalog/plans'
 import { RATE_LIMITS } from '../../../http/limits'
 import { MAX_CONNECTIONS } from '../../../inbox/connections/limits'
 import { roleWords } from '../../../lib/access-words'
@@ -21,7 +21,7 @@ import { ConsumerSettings, EntitlementSettings, ExposureSettings, type FORMS, Se
 /** How long a deleted project can be restored, in words. */
 export const RESTORABLE = plural(RESTORABLE_FOR / DAY, 'day')
 
-type Read = { project: Project; plans: readonly NamedPlan[] }
+type Read = { project: Project; plans: readonly ActivePlan[] }
 
 /** The project's name, and what is set for it. @param sent the form of the page that was refused, if one was */
 export function generalPage(

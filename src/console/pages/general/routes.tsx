@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { namePlans } from '../../../catalog/plans'
+import { activePlans } from '../../../catalog/plans'
 import { batch } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -106,11 +106,11 @@ export const generalPages = new Hono<HttpEnv>()
   .route('/', change('exposure'))
   .route('/', remove)
 
-/** The project of the page, and the plans that it can name. */
+/** The project of the page, and the plans that can be its default plan. */
 async function read(c: Visit) {
   const { db } = c.get('rt')
   const id = projectOf(c.get('actor'))
-  const { rows, plans } = await batch(db, { rows: findProject(db, { id }), plans: namePlans(db, id) })
+  const { rows, plans } = await batch(db, { rows: findProject(db, { id }), plans: activePlans(db, id) })
   const [project] = rows
   if (!project) throw noProject()
   return { project, plans }

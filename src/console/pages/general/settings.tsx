@@ -1,4 +1,4 @@
-import type { NamedPlan } from '../../../catalog/plans'
+import type { ActivePlan } from '../../../catalog/plans'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { MAX_CONSUMER_KEYS, MAX_DEVICES, MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../tenancy/limits'
 import { ProjectSettings, type Settings } from '../../../tenancy/settings'
@@ -103,7 +103,7 @@ export const FORMS = {
 }
 
 type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }
-type PlansProps = Props & { plans: readonly NamedPlan[] }
+type PlansProps = Props & { plans: readonly ActivePlan[] }
 
 /** The setting that requires a passkey. Only owners change it. */
 export function Security({ c, settings, sent = UNSENT }: Props) {
@@ -169,7 +169,7 @@ export function EntitlementSettings({ c, settings, plans, sent = UNSENT }: Plans
     entered: sent.entered ?? ENTITLEMENTS.opened(settings),
     mistakes: wrong === undefined ? mistakes : { default_plan: wrong, ...mistakes },
   }
-  const options = plans.filter(({ state }) => state === 'active').map(({ id, name }) => [id, name] as const)
+  const options = plans.map(({ id, name }) => [id, name] as const)
   return (
     <section id="rules" aria-labelledby="rules-title">
       <h2 id="rules-title">Entitlements</h2>
