@@ -61,9 +61,9 @@ export function sourcesOf(
     .filter(({ effect }) => effect === 'allow')
     .flatMap((grant) => grantSource(feature, grant, planOf(grant.plan_id), now))
   const defaultPlan = planOf(rules.default_plan)
-  const byDefault = givenBy(defaultPlan, feature.key)
-    ? defaultSource(feature, defaultPlan, withoutPlan(holder, rules, now))
-    : []
+  const given = givenBy(defaultPlan, feature.key)
+  const byDefault =
+    defaultPlan && given ? [defaultSource(defaultPlan, given.value, withoutPlan(holder, rules, now))] : []
   return [...bySubscription, ...byPurchase, ...byGrant, ...byDefault]
 }
 
@@ -148,24 +148,25 @@ function grantSource({ key }: FeatureFact, grant: GrantFact, plan: PlanFact | nu
   ]
 }
 
-function defaultSource({ key }: FeatureFact, plan: PlanFact | null, when: Pick<EntitlementSource, 'until' | 'why'>) {
-  const given = givenBy(plan, key)
-  if (!plan || !given) return []
-  const source: EntitlementSource = {
+function defaultSource(
+  plan: PlanFact,
+  value: unknown,
+  when: Pick<EntitlementSource, 'until' | 'why'>,
+): EntitlementSource {
+  return {
     type: 'default',
     id: plan.id,
     vendor: null,
     plan,
     price: null,
     seats: null,
-    value: given.value,
+    value,
     from: null,
     event_id: null,
     ambiguous: false,
     cause: null,
     ...when,
   }
-  return [source]
 }
 
 /** Whether a consumer has no plan of its own at a time, and so has the default plan, and until when. What gives a plan may give no feature. */
