@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
-import { advance, stopClock } from '../clock'
+import { advance, bePatient, stopClock } from '../clock'
 import { cases } from '../harness'
 import { cron } from '../inbox/pipeline'
 import type { Zone } from '../outside/dns'
@@ -71,6 +71,7 @@ const timeOf = (text: string | null) => (text === null ? null : Date.parse(text)
 
 /** Takes the steps, and compares the domain with the model after each. @returns the domain in the end */
 async function walk(steps: readonly Step[]) {
+  bePatient()
   const model = new Model(stopClock())
   let { body: domain } = await api.add(newName())
   let world: World = 'absent'

@@ -239,6 +239,7 @@ describe('a page that is made as it is sent', () => {
   }
 
   it('is byte for byte as one that is made whole', async () => {
+    stopTimers()
     // Characters of one to four bytes lie across the ends of chunks.
     const { options, events } = await packedPage(
       Array.from({ length: 40 }, (_, i) => '🙂'.repeat(4_000) + 'é'.repeat(i)),
@@ -271,6 +272,7 @@ describe('a page that is made as it is sent', () => {
 
 describe('small payloads', () => {
   it('take one read, and many are answered at once', async () => {
+    stopTimers()
     let trips = 0
     const DB = tamperedD1((trip) => {
       trips += 1

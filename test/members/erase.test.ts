@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { stopClock } from '../clock'
 import { submit } from '../console/visit'
 import {
   addMember,
@@ -122,6 +123,7 @@ describe('deleting an account', () => {
   })
 
   it('takes the copies of addresses from entries of older versions, step by step', async () => {
+    stopClock() // housekeeping stops after some seconds
     await DIRECTORY.prepare("DELETE FROM state WHERE name = 'address_passes'").run()
     const world = await freshProject()
     const guest = await signedIn()
