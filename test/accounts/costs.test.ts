@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
+import { stopClock } from '../clock'
 import { call, countingD1, freshProject, type RequestOptions } from '../harness'
 import { redeem, sent, signIn } from '../sessions/signing-in'
+
+// Once a minute, a key's use is written, which would be a trip more.
+beforeAll(() => void stopClock())
 
 /** Round trips and rows written by a call, with the trip that reads the credentials. */
 async function costOf(work: (bindings: NonNullable<RequestOptions['bindings']>) => Promise<unknown>) {

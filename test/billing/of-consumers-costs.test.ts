@@ -7,11 +7,15 @@ import {
   MAX_SORTED,
 } from '../../src/billing/limits'
 import { MAX_CUSTOMERS, MAX_EXTERNAL_IDS } from '../../src/consumers/limits'
+import { stopClock } from '../clock'
 import { insertConsumer } from '../consumers/rows'
 import { countingD1, STORE } from '../harness'
 import { insertEvents, seedEvent, walk } from '../inbox/seeding'
 import { insertObjects } from './rows'
 import { type BillingWorld, billingWorld, type Shown } from './world'
+
+// Once a minute, a key's use is written, which would be a trip more.
+beforeAll(() => void stopClock())
 
 /* What the lists of one consumer's objects cost, in D1's own figures, with as many customers and objects as there may be. */
 

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { stopClock } from '../clock'
 import {
   addMember,
   BESIDE,
@@ -13,6 +14,9 @@ import {
   signedIn,
 } from '../harness'
 import { accept, as } from './members'
+
+// Once a minute, a key's use is written, which would be a trip more.
+beforeAll(() => void stopClock())
 
 /*
  * What each call costs: round trips after that of the credentials, and rows written, the audit row among them. A call may
