@@ -212,7 +212,7 @@ export const SETTINGS = {
         'The id of the active plan that consumers have while no subscription, purchase or grant gives them a plan. Null: none.',
       ),
     default: null,
-    said: (id) => `consumers without a plan have ${id === null ? 'none' : `the default plan ${id}`}`,
+    said: (id) => (id === null ? 'there is no default plan' : `consumers without a plan have the default plan ${id}`),
   }),
   watch_entitlements: inStore({
     schema: z

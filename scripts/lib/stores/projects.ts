@@ -35,7 +35,5 @@ export async function listProjects({ target, bound }: Deployment): Promise<void>
     }
   }
   printTable(HEADINGS, lines)
-  console.log(
-    `\nThe ${MOST} projects of each store whose stored bodies are largest, as they are stored: most are deflated.`,
-  )
+  console.log(`\nUp to ${MOST} projects of each store, by the stored size of their bodies. Most bodies are compressed.`)
 }

@@ -71,7 +71,7 @@ const ENTITLEMENTS = form(
     ),
     default_plan: choice('Default plan', [], {
       empty: null,
-      hint: 'Every consumer has it while no subscription, purchase or grant gives the consumer a plan: for example, a free plan.',
+      hint: 'A plan for every consumer whom no subscription, purchase or grant gives one, such as a free plan.',
     }),
     watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
       hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',
