@@ -111,7 +111,7 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
   const fits = and(
     featuresFit(of.project_id, own.features ?? {}),
     own.features && catalogFits(of, own.features),
-    own.state === 'archived' ? sql`NOT EXISTS ${defaultingTo(of)}` : undefined,
+    own.state === 'archived' ? sql`NOT EXISTS ${defaultingTo(of.project_id, [of.id])}` : undefined,
   )
   const next = sql`CASE WHEN ${current} AND ${fits} THEN ${plans.revision} + 1 END`
   const write = async () => {
@@ -171,7 +171,7 @@ async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMa
     defaulting: raw(
       db,
       { n: sql<number>`1` },
-      (fields) => sql`SELECT ${fields} WHERE EXISTS ${defaultingTo({ project_id, id })}`,
+      (fields) => sql`SELECT ${fields} WHERE EXISTS ${defaultingTo(project_id, [id])}`,
     ),
     size: raw(db, { others: sql<number>`${bytesOfOthers({ project_id, id })}` }, (fields) => sql`SELECT ${fields}`),
     known: featuresAmong(db, project_id, Object.keys(features)),

@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
-import { fitsPage, json } from '../db/sql'
+import { fitsPage, json, valuesOf } from '../db/sql'
 import { vendorPrices } from '../inbox/imports/schema'
 import { Fault } from '../lib/fault'
 import { projects } from '../tenancy/schema'
@@ -209,9 +209,10 @@ export function isPlan({ project_id, id }: PlanOf): SQL | undefined {
   return and(eq(plans.project_id, project_id), eq(plans.id, id))
 }
 
-/** The project, if the plan is its default plan, as a subquery. */
-export function defaultingTo({ project_id, id }: PlanOf): SQL {
-  return sql`(SELECT 1 FROM ${projects} WHERE ${projects.id} = ${project_id} AND ${projects.settings} ->> 'default_plan' = ${id})`
+/** The project, if one of these plans is its default plan, as a subquery. */
+export function defaultingTo(projectId: string, ids: readonly string[]): SQL {
+  const isDefault = inArray(sql`${projects.settings} ->> 'default_plan'`, valuesOf(ids))
+  return sql`(SELECT 1 FROM ${projects} WHERE ${projects.id} = ${projectId} AND ${isDefault})`
 }
 
 /** Whether a plan can be the default plan of its project. */

@@ -1,17 +1,15 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import type { PlanFields } from '../catalog/change'
-import { featuresAmong } from '../catalog/features'
-import { defaultingTo, findPlan, mappedPrices, type PlanOf, type Price, pairsIn } from '../catalog/plans'
+import { defaultingTo, mappedPrices, type Price, pairsIn } from '../catalog/plans'
 import { planRefs } from '../catalog/schema'
-import { misfits } from '../catalog/values'
+import type { Combine } from '../catalog/values'
 import { isLive } from '../consumers/grants'
 import { consumerId, linksOf } from '../consumers/links'
 import { consumers, grants } from '../consumers/schema'
-import { batch, type Db, type Results, raw, type Send } from '../db/client'
-import { invalidFields } from '../http/validate'
-import { requireFound } from '../lib/fault'
+import { batch, type Db, type Results, raw } from '../db/client'
+import { valuesOf } from '../db/sql'
 import type { PlanFact } from './facts'
 import { factsIn, lacking, readWhole, unlessTooMuch } from './holders'
 import type { HeldKind } from './holdings'
@@ -41,46 +39,42 @@ export type PreviewStep = {
   consumer: string | null
 }
 
-/**
- * Reads the next part of what a change of a plan concerns: subscriptions with prices that the plan has or would have, then grants of
- * the plan, and if it is the default plan, everybody; with all facts about these consumers.
- *
- * @param by.ask sends the first statements
- * @returns `altered`: features that the change makes the plan give in another way; `more`: whether there is something after the last
- *   step; and what {@link factsAbout} returns
- * @throws {Fault} `not_found`, `validation_failed` for features that the project does not have or that the values do not fit
- */
-export async function readConcerned(
-  { db, ask }: { db: Db; ask: Send },
-  of: PlanOf,
-  change: PlanChange,
-  start: Place | null,
-) {
-  const { features = {}, prices } = change
-  const found = await ask({
-    plans: findPlan(db, of.project_id, of.id),
-    known: featuresAmong(db, of.project_id, Object.keys(features)),
-    subscriptions: walkHoldings(db, of, 'subscription', { prices: prices ?? [], start }),
-    purchases: walkHoldings(db, of, 'purchase', { prices: prices ?? [], start }),
-    granted: walkGrants(db, of, start),
-    everybody: walkConsumers(db, of, start),
-  })
+/** A change of plans by their ids, of which some may be new, and of how quantities are combined, by the keys of the features. */
+export type CatalogChange = { plans: ReadonlyMap<string, PlanChange>; combines: ReadonlyMap<string, Combine> }
 
-  const plan = requireFound(found.plans, 'Plan')
-  const wrong = misfits(features, found.known)
-  if (wrong.length > 0) throw invalidFields(wrong)
-  const { steps, more } = stepsIn(found)
-  const altered = alteredBy(plan, change)
-  // A price that moves brings the features of another plan.
-  const read = await factsAbout(db, of, steps, prices ? null : altered)
-  return { ...read, altered, more: more || read.steps.length < steps.length }
+/**
+ * Walks the next part of what a change concerns: subscriptions and purchases with prices that the plans have or would have, then grants
+ * of the plans, and if one of them is the default plan, everybody.
+ */
+export function walksOf(db: Db, projectId: string, change: CatalogChange, start: Place | null) {
+  const ids = [...change.plans.keys()]
+  const prices = [...change.plans.values()].flatMap((plan) => plan.prices ?? [])
+  const of = { project_id: projectId, ids }
+  return {
+    subscriptions: walkHoldings(db, of, 'subscription', { prices, start }),
+    purchases: walkHoldings(db, of, 'purchase', { prices, start }),
+    granted: walkGrants(db, of, [...change.combines.keys()], start),
+    everybody: walkConsumers(db, of, start),
+  }
+}
+
+/**
+ * Reads all facts about the consumers whom a walk found.
+ *
+ * @param keys the features that can become different; null for all, as a price that moves brings the features of another plan
+ * @returns `more`: whether there is something after the last step; and what {@link factsAbout} returns
+ */
+export async function readConcerned(db: Db, projectId: string, walked: Walked, keys: readonly string[] | null) {
+  const { steps, more } = stepsIn(walked)
+  const read = await factsAbout(db, projectId, steps, keys)
+  return { ...read, more: more || read.steps.length < steps.length }
 }
 
 /**
  * The features that a change makes the plan give in another way, or with another precedence. If no price moves, nothing else can
  * become different for anybody.
  */
-function alteredBy(
+export function alteredBy(
   plan: PlanFact,
   { key = plan.key, rank = plan.rank, features = plan.features }: PlanChange,
 ): string[] {
@@ -95,15 +89,15 @@ function alteredBy(
  *
  * @returns `facts`: reads the large ones among them; `bytes`: how many bytes these have
  */
-async function factsAbout(db: Db, { project_id }: PlanOf, all: readonly PreviewStep[], keys: readonly string[] | null) {
+async function factsAbout(db: Db, projectId: string, all: readonly PreviewStep[], keys: readonly string[] | null) {
   const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]
   for (let most = Math.min(concerned.length, MAX_PREVIEWED); ; most = Math.floor(most / 2)) {
     const consumers = concerned.slice(0, most)
     const refs = consumers.map((id) => ({ id }))
     const read = (extent: Extent) =>
       batch(db, {
-        ...factsOf(db, project_id, refs, { keys, named: true, ...extent }),
-        refs: mappedPrices(db, project_id),
+        ...factsOf(db, projectId, refs, { keys, named: true, ...extent }),
+        refs: mappedPrices(db, projectId),
       })
     const found = await read({})
     if (unlessTooMuch(() => factsIn(found, refs.length))) {
@@ -124,15 +118,18 @@ export function stepsUntil(all: readonly PreviewStep[], isLeft: (consumer: strin
   return all.slice(0, next < 0 ? all.length : next)
 }
 
-/** Walks subscriptions, or purchases, in the order of their keys. The prices of the plan concern it, and these. */
+/** Plans of a project, or to be. */
+type PlansOf = { project_id: string; ids: readonly string[] }
+
+/** Walks subscriptions, or purchases, in the order of their keys. The prices of the plans concern them, and these. */
 function walkHoldings(
   db: Db,
-  { project_id, id }: PlanOf,
+  { project_id, ids }: PlansOf,
   kind: HeldKind,
   { prices, start }: { prices: readonly Price[]; start: Place | null },
 ) {
   const touched = sql`SELECT ${mine.vendor}, ${mine.ref} FROM ${planRefs} ${mine}
-    WHERE ${and(eq(mine.project_id, project_id), eq(mine.plan_id, id))} UNION SELECT * FROM ${pairsIn(prices)}`
+    WHERE ${and(eq(mine.project_id, project_id), inArray(mine.plan_id, valuesOf(ids)))} UNION SELECT * FROM ${pairsIn(prices)}`
   const has = (part: string) => sql`(${o.vendor}, i.value->>${sql.raw(`'${part}'`)}) IN touched`
   const after = start?.of === kind ? sql`(${o.vendor_id}, ${o.vendor}) > (${start.id}, ${start.vendor})` : sql`1`
   const walk = sql`WITH touched(vendor, ref) AS MATERIALIZED (${touched})
@@ -161,10 +158,11 @@ function isPast(start: Place | null, kind: Place['of']): boolean {
   return start !== null && order.indexOf(start.of) > order.indexOf(kind)
 }
 
-/** Walks grants in the order of their keys. */
-function walkGrants(db: Db, { project_id, id }: PlanOf, start: Place | null) {
+/** Walks grants in the order of their keys: those of the plans, and of these features. */
+function walkGrants(db: Db, { project_id, ids }: PlansOf, features: readonly string[], start: Place | null) {
   const after = start?.of === 'grant' ? sql`(${g.consumer_id}, ${g.id}) > (${start.consumer}, ${start.id})` : sql`1`
-  const counts = and(eq(g.plan_id, id), isLive(g, CLOCK))
+  const isOf = or(inArray(g.plan_id, valuesOf(ids)), inArray(g.feature, valuesOf(features)))
+  const counts = and(isOf, isLive(g, CLOCK))
   const walk = sql`SELECT ${g.consumer_id} AS consumer, ${g.id} AS id, coalesce(${counts}, 0) AS counts FROM ${grants} ${g} NOT INDEXED
     WHERE ${g.project_id} = ${project_id} AND ${after} ORDER BY ${g.consumer_id}, ${g.id} LIMIT ${isPast(start, 'grant') ? 0 : MAX_WALKED}`
   const shown = {
@@ -181,11 +179,11 @@ function walkGrants(db: Db, { project_id, id }: PlanOf, start: Place | null) {
   )
 }
 
-/** Walks the consumers of a project whose default plan it is, in the order of their ids: any of them may have it. */
-function walkConsumers(db: Db, of: PlanOf, start: Place | null) {
+/** Walks the consumers of a project whose default plan is among these, in the order of their ids: any of them may have it. */
+function walkConsumers(db: Db, of: PlansOf, start: Place | null) {
   const after = start?.of === 'consumer' ? sql`${k.id} > ${start.id}` : sql`1`
   const walk = sql`SELECT ${k.id} AS id, ${k.state} = 'active' AS counts FROM ${consumers} ${k} NOT INDEXED
-    WHERE ${k.project_id} = ${of.project_id} AND ${after} ORDER BY ${k.id} LIMIT iif(EXISTS ${defaultingTo(of)}, ${MAX_WALKED}, 0)`
+    WHERE ${k.project_id} = ${of.project_id} AND ${after} ORDER BY ${k.id} LIMIT iif(EXISTS ${defaultingTo(of.project_id, of.ids)}, ${MAX_WALKED}, 0)`
   const shown = { id: sql<string>`w.id`, nth: sql<number>`w.nth`, counts: sql<boolean>`w.counts`.mapWith(Boolean) }
   return raw(
     db,

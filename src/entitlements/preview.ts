@@ -1,151 +1,80 @@
-import type { MappedPrice, PlanOf, Price } from '../catalog/plans'
+import { featuresAmong } from '../catalog/features'
+import { findPlan, type PlanOf } from '../catalog/plans'
+import { misfits } from '../catalog/values'
 import type { Send } from '../db/client'
 import type { Runtime } from '../env'
 import { inRoom } from '../http/answering'
 import { MAX_SMALL_BYTES } from '../http/limits'
 import { paging } from '../http/page'
+import { invalidFields } from '../http/validate'
+import { requireFound } from '../lib/fault'
 import { withoutGuest } from '../vendors/guest'
-import { type Place, type PlanChange, type PreviewStep, readConcerned, stepsUntil } from './concerned'
+import { alterable, changing, type EntitlementDifference, entitlementDifferences, type HolderState } from './changed'
 import {
-  type Catalog,
-  type ConsumerFacts,
-  type GrantFact,
-  type IndexedCatalog,
-  type Item,
-  indexed,
-  refsIn,
-  type SubscriptionFact,
-} from './facts'
+  alteredBy,
+  type CatalogChange,
+  type Place,
+  type PlanChange,
+  type PreviewStep,
+  readConcerned,
+  stepsUntil,
+  walksOf,
+} from './concerned'
+import { type ConsumerFacts, type GrantFact, type Item, indexed } from './facts'
 import { type AskedConsumer, countSources } from './holders'
 import type { HeldKind } from './holdings'
 import { MAX_CHANGES, MAX_PREVIEW_WORK, MAX_WALKED, PREVIEW_SLICE } from './limits'
-import { amountOf, resolver } from './resolve'
+import { amountOf } from './resolve'
 import { whyOf } from './sources'
 import { accessOf } from './window'
 
-type Mapped = MappedPrice & { plan_id: string }
-
-/** A feature of a consumer before and after a change. */
-export type EntitlementDifference = {
-  feature: string
-  from: unknown
-  to: unknown
-  direction: 'gains' | 'losses' | null
-}
-
-/**
- * The catalog and the consumers as a change of a plan would make them. Prices that another plan has are taken from it.
- *
- * @param refs all prices that are mapped to plans of the project
- */
-export function changing(planId: string, change: PlanChange, refs: readonly Mapped[]) {
-  const { key, rank, features, prices } = change
-  const nameOf = ({ vendor, ref }: Price) => `${vendor} ${ref}`
-  const own = refs.filter(({ plan_id }) => plan_id === planId)
-  const others = refs.filter(({ plan_id }) => plan_id !== planId)
-  const touched = new Set([...own, ...(prices ?? [])].map(nameOf))
-  const mappingOf = ({ lasts = null, again = null }: MappedPrice, plan_id: string) => ({ plan_id, lasts, again })
-  const mapped = new Map([
-    ...others.map((one) => [nameOf(one), mappingOf(one, one.plan_id)] as const),
-    ...(prices ?? own).map((one) => [nameOf(one), mappingOf(one, planId)] as const),
-  ])
-  const namesOf = (vendor: string, item: Item) => refsIn(item).map((ref) => nameOf({ vendor, ref }))
-  const mappedAs = <I extends Item>(vendor: string, item: I): I => ({
-    ...item,
-    ...(namesOf(vendor, item)
-      .map((name) => mapped.get(name))
-      .find((one) => one !== undefined) ?? { plan_id: null, lasts: null, again: null }),
-  })
-  return {
-    /** Whether the change concerns a subscription or a purchase. */
-    concerns: ({ vendor, items }: Pick<SubscriptionFact, 'vendor' | 'items'>): boolean =>
-      items.some((item) => namesOf(vendor, item).some((name) => touched.has(name))),
-    catalog: (before: Catalog): Catalog => ({
-      ...before,
-      plans: before.plans.map((plan) =>
-        plan.id === planId
-          ? { ...plan, key: key ?? plan.key, rank: rank ?? plan.rank, features: features ?? plan.features }
-          : plan,
-      ),
-    }),
-    holder: (before: ConsumerFacts): ConsumerFacts => ({
-      ...before,
-      subscriptions: before.subscriptions.map((one) => ({
-        ...one,
-        items: one.items.map((item) => mappedAs(one.vendor, item)),
-      })),
-      purchases: before.purchases.map((one) => ({
-        ...one,
-        items: one.items.map((item) => mappedAs(one.vendor, item)),
-      })),
-    }),
-  }
-}
-
-type State = { holder: ConsumerFacts; catalog: IndexedCatalog }
-
-/** What differs for a consumer: of these features, those whose values do, by the same facts at the same time. */
-function entitlementDifferences(
-  keys: Iterable<string>,
-  before: State,
-  after: State,
-  now: number,
-): EntitlementDifference[] {
-  const fromOf = resolver(before.holder, before.catalog, now)
-  const toOf = resolver(after.holder, after.catalog, now)
-  return [...keys].flatMap((key) => {
-    const type = before.catalog.byKey.get(key)?.type
-    if (type === undefined) return []
-    const [from, to] = [fromOf(key), toOf(key)]
-    if (from.value === to.value || JSON.stringify(from.value) === JSON.stringify(to.value)) return []
-    const given = (one: typeof from) => (type === 'quantity' ? amountOf(one.value) : Number(one.allowed))
-    const more = given(to) - given(from)
-    const direction = more === 0 ? null : more > 0 ? ('gains' as const) : ('losses' as const)
-    return [{ feature: key, from: from.value, to: to.value, direction }]
-  })
-}
-
-/** The features that can differ for a consumer: what the change alters of the plan, and what plans give that gain or lose an item. */
-function alterable(altered: readonly string[], before: State, after: State): Set<string> {
-  const keys = new Set(altered)
-  const next = [...after.holder.subscriptions, ...after.holder.purchases]
-  for (const [n, { items }] of [...before.holder.subscriptions, ...before.holder.purchases].entries()) {
-    for (const [i, { plan_id: from, lasts = null, again = null }] of items.entries()) {
-      const item = next[n]?.items[i]
-      const to = item?.plan_id ?? null
-      if (from === to && lasts === (item?.lasts ?? null) && again === (item?.again ?? null)) continue
-      const given = [before, after].flatMap(({ catalog }) =>
-        // Who gains or loses a plan loses or gains the default plan.
-        [from, to, catalog.rules.default_plan].map((id) => catalog.byId.get(id ?? '')?.features),
-      )
-      for (const key of given.flatMap((features) => Object.keys(features ?? {}))) keys.add(key)
-    }
-  }
-  return keys
-}
+/** Who asks for a preview. `ask` sends the first statements: `batch`, or a route's `read`. */
+export type Previewing = { rt: Pick<Runtime, 'db' | 'waitUntil'>; ask: Send }
 
 /**
  * What a change of a plan would make of the consumers who have it, by a subscription, a purchase or a grant, or by default. It writes
  * nothing. One call walks a part of the project's subscriptions, after them of its purchases, then of its grants, and of the default plan
  * then of all consumers. Each consumer counts in one call.
  *
- * @param by.ask sends the first statements: `batch`, or a route's `read`
- * @throws {Fault} `not_found`, `validation_failed`, `invalid_cursor`, `overloaded`
+ * @throws {Fault} `not_found`, `validation_failed` for features that the project does not have or that the values do not fit,
+ *   `invalid_cursor`, `overloaded`
  */
-export async function previewPlan(
-  by: { rt: Pick<Runtime, 'db' | 'waitUntil'>; ask: Send },
-  of: PlanOf,
-  change: PlanChange,
-  cursor: string | undefined,
+export async function previewPlan({ rt, ask }: Previewing, of: PlanOf, change: PlanChange, cursor: string | undefined) {
+  const { project_id, id } = of
+  const { features = {}, prices } = change
+  const list = previewList('plan_preview', { ...change, plan: id }, cursor)
+  const all = { plans: new Map([[id, change]]), combines: new Map() }
+  const { plans, known, ...walked } = await ask({
+    plans: findPlan(rt.db, project_id, id),
+    known: featuresAmong(rt.db, project_id, Object.keys(features)),
+    ...walksOf(rt.db, project_id, all, list.start),
+  })
+  const plan = requireFound(plans, 'Plan')
+  const wrong = misfits(features, known)
+  if (wrong.length > 0) throw invalidFields(wrong)
+  const altered = alteredBy(plan, change)
+  const concerned = await readConcerned(rt.db, project_id, walked, prices ? null : altered)
+  return previewOf(rt, project_id, { ...concerned, altered, change: all }, list)
+}
+
+/** The pages of a preview. `start`: where the last call ended. @throws {Fault} `invalid_cursor` */
+export function previewList(name: string, asked: Record<string, unknown>, cursor: string | undefined) {
+  const list = paging(name, { ...asked, limit: MAX_WALKED, cursor })
+  return { ...list, start: placeIn(list.before) }
+}
+
+/** `altered`: features that the change makes plans give in another way. */
+type Concerned = Awaited<ReturnType<typeof readConcerned>> & { altered: readonly string[]; change: CatalogChange }
+
+/** What a change would make of these consumers. */
+export async function previewOf(
+  rt: Previewing['rt'],
+  projectId: string,
+  concerned: Concerned,
+  list: ReturnType<typeof previewList>,
 ) {
-  const asked = { ...change, plan: of.id, limit: MAX_WALKED, cursor }
-  const list = paging('plan_preview', asked)
-  const start = placeIn(list.before)
-  const concerned = await readConcerned({ db: by.rt.db, ask: by.ask }, of, change, start)
   const bytes = Math.max(concerned.bytes, MAX_SMALL_BYTES)
-  const { steps, differing } = await inRoom(by.rt, of.project_id, bytes, () =>
-    differingAmong(concerned, of, change, start),
-  )
+  const { steps, differing } = await inRoom(rt, projectId, bytes, () => differingAmong(concerned, list.start))
   const changes = differing.flatMap(({ differences, ...whose }) =>
     differences.map(({ direction: _, ...one }) => ({ ...whose, ...one })),
   )
@@ -169,14 +98,9 @@ export async function previewPlan(
  * The consumers for whom something becomes different, as far as one call works it out: `steps` are those that it gets through. It
  * gives way to other requests from time to time.
  */
-async function differingAmong(
-  { altered, steps, facts }: Awaited<ReturnType<typeof readConcerned>>,
-  of: PlanOf,
-  change: PlanChange,
-  start: Place | null,
-) {
+async function differingAmong({ altered, change, steps, facts }: Concerned, start: Place | null) {
   const { refs, holders, catalog, now } = await facts()
-  const after = changing(of.id, change, refs)
+  const after = changing(change, refs)
   const nextCatalog = indexed(after.catalog(catalog))
   // The first step of each consumer.
   const stepOf = new Map(steps.toReversed().map((step) => [step.consumer, step]))
@@ -184,7 +108,7 @@ async function differingAmong(
   let [work, slice] = [0, 0]
   for (const [n, holder] of holders.entries()) {
     const step = stepOf.get(holder.id)
-    if (!step || isOfEarlierCall({ at: step.place, start, now }, holder, of.id, after.concerns)) continue
+    if (!step || isOfEarlierCall({ at: step.place, start, now }, holder, change, after.concerns)) continue
     const before = { holder, catalog }
     const next = { holder: after.holder(holder), catalog: nextCatalog }
     const keys = alterable(altered, before, next)
@@ -196,7 +120,7 @@ async function differingAmong(
     work += more
     slice += more
     const differences = entitlementDifferences(keys, before, next, now)
-    if (differences.length > 0) differing.push({ ...whose(before, next, of.id, now), differences })
+    if (differences.length > 0) differing.push({ ...whose(before, next, change, now), differences })
     if (slice < PREVIEW_SLICE) continue
     slice = 0
     await scheduler.wait(1)
@@ -204,16 +128,20 @@ async function differingAmong(
   return { differing, steps }
 }
 
-/** The consumer, with the customer by whose subscription or purchase it has the plan or would have it; null if by a grant or by default. */
-function whose(before: State & { holder: AskedConsumer }, after: State, planId: string, now: number) {
-  const has = ({ items }: SubscriptionFact) => items.some(({ plan_id }) => plan_id === planId)
+/** The consumer, with the customer by whose subscription or purchase it has a plan or would have it; null if by a grant or by default. */
+function whose(
+  before: HolderState & { holder: AskedConsumer },
+  after: HolderState,
+  { plans }: CatalogChange,
+  now: number,
+) {
+  const has = ({ items }: { items: readonly Item[] }) =>
+    items.some(({ plan_id }) => plan_id !== null && plans.has(plan_id))
   const giver = before.holder.subscriptions.find((one, n) => {
     const next = after.holder.subscriptions[n] ?? one
     return (has(one) || has(next)) && accessOf(one, before.catalog.rules, now).why === null
   })
-  const buyer = after.holder.purchases.find(({ items }, n) =>
-    [...items, ...(before.holder.purchases[n]?.items ?? [])].some(({ plan_id }) => plan_id === planId),
-  )
+  const buyer = after.holder.purchases.find((one, n) => has(one) || has(before.holder.purchases[n] ?? one))
   const by = giver ?? buyer
   return {
     consumer: before.holder.id ?? '',
@@ -250,19 +178,21 @@ function examinedIn(steps: readonly PreviewStep[]): number {
 function isOfEarlierCall(
   { at, start, now }: { at: Place; start: Place | null; now: number },
   { id: consumer, subscriptions, purchases, grants }: ConsumerFacts & { id: string | null },
-  planId: string,
+  { plans, combines }: CatalogChange,
   concerns: (one: { vendor: string; items: readonly Item[] }) => boolean,
 ): boolean {
   const [subscribed, bought] = [subscriptions.filter(concerns), purchases.filter(concerns)]
   if (at.of !== 'subscription' && subscribed.length > 0) return true
   if (at.of !== 'subscription' && at.of !== 'purchase' && bought.length > 0) return true
-  const isGranted = (one: GrantFact) => one.plan_id === planId && whyOf(one, now) !== 'expired'
+  const isOf = ({ plan_id, feature }: GrantFact) =>
+    (plan_id !== null && plans.has(plan_id)) || (feature !== null && combines.has(feature))
+  const isGranted = (one: GrantFact) => isOf(one) && whyOf(one, now) !== 'expired'
   // Each consumer is walked once.
   if (at.of === 'consumer') return grants.some(isGranted)
   if (start?.of !== at.of) return false
   // Grants are walked consumer by consumer: only the one with whom the last call ended can have been counted.
   if (start.of === 'grant') {
-    return consumer === start.consumer && grants.some(({ plan_id, id }) => plan_id === planId && id <= start.id)
+    return consumer === start.consumer && grants.some((one) => isOf(one) && one.id <= start.id)
   }
   return (at.of === 'purchase' ? bought : subscribed).some(
     ({ id, vendor }) => id < start.id || (id === start.id && vendor <= start.vendor),
