@@ -7,6 +7,7 @@ import { apiKeyRoutes } from './api-keys/routes'
 import { keySecretRoutes } from './api-keys/secret-routes'
 import { keyUsageRoutes } from './api-keys/usage-routes'
 import { auditRoutes } from './audit-log/routes'
+import { catalogRoutes } from './catalog/catalog-routes'
 import { featureRoutes } from './catalog/feature-routes'
 import { planRoutes } from './catalog/plan-routes'
 import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes, ssoStartRoutes } from './console/routes'
@@ -20,6 +21,7 @@ import { domainRoutes } from './domains/routes'
 import { hostRouting } from './domains/surface'
 import { deliveryRoutes } from './endpoints/delivery-routes'
 import { endpointRoutes } from './endpoints/routes'
+import { catalogPreviewRoutes } from './entitlements/catalog-preview-routes'
 import { grantRoutes } from './entitlements/grant-routes'
 import { previewRoutes } from './entitlements/preview-routes'
 import { consumerRefreshRoutes } from './entitlements/refresh-routes'
@@ -129,6 +131,8 @@ const app = base
   .route('/platform/v1/consumers', consumerRefreshRoutes)
   .route('/platform/v1/domains', domainRoutes)
   .route('/platform/v1/consumers', tokenRoutes)
+  .route('/platform/v1/billing/catalog', catalogRoutes)
+  .route('/platform/v1/billing/catalog', catalogPreviewRoutes)
   .route('/platform/v1/billing/features', featureRoutes)
   .route('/platform/v1/billing/plans', planRoutes)
   .route('/platform/v1/billing/plans', previewRoutes)

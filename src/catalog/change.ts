@@ -2,7 +2,6 @@ import { and, eq, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, type Change } from '../audit/store'
 import { batch, ConstraintError, type Db, raw } from '../db/client'
-import { insertFrom } from '../db/insert-from'
 import { insertWhere } from '../db/insert-where'
 import { refusedNull, refusedTwin } from '../db/refused'
 import type { Runtime } from '../env'
@@ -14,11 +13,12 @@ import { Fault, requireFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { firstKeyInserted, makeSigningKey } from '../token-keys/keys'
 import { featuresAmong, featuresFit } from './features'
-import { MAX_CATALOG_BYTES, MAX_PLANS, MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
+import { MAX_CATALOG_BYTES, MAX_PLANS } from './limits'
 import {
   bytesOfOthers,
   defaultingTo,
   findPlan,
+  isDefaultPlan,
   isMine,
   isPlan,
   type MappedPrice,
@@ -34,7 +34,8 @@ import {
   requireFree,
   withPrices,
 } from './plans'
-import { type PlanState, planRefs, planRevisions, plans } from './schema'
+import { oldRevisionDeleted, revisionKept, revisionsBeyondDeleted } from './revisions'
+import { type PlanState, planRefs, plans } from './schema'
 import { misfits, type PlanFeatures } from './values'
 
 const as = alias(plans, 'as_it_is')
@@ -118,7 +119,7 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
     const { before, rows, refs } = await batch(db, {
       before: findPlan(db, of.project_id, of.id),
       kept: revisionKept(db, of, differs, change.now),
-      spared: revisionsBeyondDeleted(db, of),
+      spared: revisionsBeyondDeleted(db, of.project_id),
       ...audited(
         db,
         change,
@@ -161,8 +162,6 @@ async function untilDecided(write: () => Promise<Plan>, explain: () => Promise<v
   }
 }
 
-const DEFAULTING = 'The plan is the default plan of the project. Change the setting default_plan first.'
-
 /** @throws {Fault} what refuses a write of these fields */
 async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMatch }: Wanted): Promise<void> {
   const { features = {}, prices = [], state } = fields
@@ -181,7 +180,7 @@ async function explainRefusal(db: Db, { project_id, id }: PlanOf, { fields, ifMa
   const wrong = misfits(features, known)
   if (wrong.length > 0) throw invalidFields(wrong)
   requireFree(mapped, id)
-  if (state === 'archived' && defaulting.length > 0) throw new Fault('plan_is_default', DEFAULTING)
+  if (state === 'archived' && defaulting.length > 0) throw isDefaultPlan()
   requireRoom(features, rows[0]?.features, size[0]?.others ?? 0)
 }
 
@@ -201,7 +200,7 @@ function requireRoom(given: PlanFeatures, before: PlanFeatures | undefined, othe
 }
 
 /** Bytes of what a plan gives, as it is stored. */
-function bytesIn(given: PlanFeatures): number {
+export function bytesIn(given: PlanFeatures): number {
   return utf8(JSON.stringify(given)).byteLength
 }
 
@@ -218,43 +217,6 @@ function differing(of: PlanOf, { key, name, rank, state, features, prices }: Par
       sql`EXISTS (SELECT * FROM ${mappingsIn(prices)} EXCEPT
       SELECT ${mappingOf(mine)} FROM ${planRefs} ${mine} WHERE ${isMine(of)})`,
   )
-}
-
-/** Keeps a plan as it is before a change. */
-function revisionKept(db: Db, of: PlanOf, differs: SQL | undefined, now: number) {
-  // A patch leaves out what is null.
-  const price = sql`json_patch(json_object('vendor', ${mine.vendor}, 'ref', ${mine.ref}), json_object('lasts', ${mine.lasts}, 'again', ${mine.again}))`
-  const prices = sql`(SELECT json_group_array(json(${price}))
-    FROM ${planRefs} ${mine} WHERE ${isMine(of)})`
-  const document = sql`json_object('key', ${plans.key}, 'name', ${plans.name}, 'rank', ${plans.rank}, 'state', ${plans.state},
-    'features', json(${plans.features}), 'prices', json(${prices}))`
-  const row = {
-    project_id: plans.project_id,
-    plan_id: plans.id,
-    revision: plans.revision,
-    document,
-    until: sql`CAST(${now} AS INTEGER)`,
-  }
-  return insertFrom(db, planRevisions, row, sql`FROM ${plans} WHERE ${differs}`)
-}
-
-/** Deletes the oldest revision of a plan that has too many. */
-function oldRevisionDeleted(db: Db, { project_id, id }: PlanOf) {
-  const oldest = sql`(SELECT ${plans.revision} - ${MAX_REVISIONS} FROM ${plans}
-    WHERE ${and(eq(plans.project_id, project_id), eq(plans.id, id))})`
-  const ofPlan = and(eq(planRevisions.project_id, project_id), eq(planRevisions.plan_id, id))
-  return db.delete(planRevisions).where(and(ofPlan, sql`${planRevisions.revision} < ${oldest}`))
-}
-
-/** Deletes the oldest revisions of a project whose revisions take more than {@link MAX_REVISION_BYTES}. */
-function revisionsBeyondDeleted(db: Db, { project_id }: PlanOf) {
-  const { plan_id, revision, until, document } = planRevisions
-  const newer = sql`sum(octet_length(${document})) OVER (ORDER BY ${until} DESC, ${plan_id}, ${revision} DESC ROWS UNBOUNDED PRECEDING)`
-  const summed = sql`SELECT ${plan_id}, ${revision}, ${newer} AS bytes FROM ${planRevisions} WHERE ${eq(planRevisions.project_id, project_id)}`
-  const beyond = sql`(SELECT plan_id, revision FROM (${summed}) WHERE bytes > ${MAX_REVISION_BYTES})`
-  return db
-    .delete(planRevisions)
-    .where(and(eq(planRevisions.project_id, project_id), sql`(${plan_id}, ${revision}) IN ${beyond}`))
 }
 
 function entry({ project_id, id }: PlanOf, action: string, details: Record<string, unknown>) {

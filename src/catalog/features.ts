@@ -3,7 +3,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { audited, auditedFrom, type Change } from '../audit/store'
 import { isLive } from '../consumers/grants'
 import { grants } from '../consumers/schema'
-import { batch, type Db, raw } from '../db/client'
+import { batch, type Db, raw, run } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { valuesOf } from '../db/sql'
 import { Fault, notFound } from '../lib/fault'
@@ -101,11 +101,14 @@ export async function putFeature(
   })
   const [feature] = rows
   if (!feature) throw new Fault('feature_limit_reached', `A project can have ${MAX_FEATURES} features.`)
-  if (feature.type !== type) {
-    const detail = `The feature is a ${feature.type}. Its type cannot change: use another key.`
-    throw new Fault('feature_type_fixed', detail)
-  }
+  requireType(feature, type)
   return { feature, created: before.length === 0 }
+}
+
+/** @throws {Fault} `feature_type_fixed` */
+export function requireType({ key, type }: Pick<Feature, 'key' | 'type'>, wanted: FeatureType): void {
+  if (type === wanted) return
+  throw new Fault('feature_type_fixed', `The feature ${key} is a ${type}. Its type cannot change: use another key.`)
 }
 
 const IN_USE =
@@ -123,9 +126,8 @@ export async function deleteFeature(
   change: Change,
 ): Promise<void> {
   for (let after: string | null = ''; after !== null; ) {
-    const walk = walkGrants(project_id, key, after, change.now)
+    const walk = walkGrants(project_id, [key], after, change.now)
     const named = sql`(EXISTS ${plansWith(project_id, key)} OR EXISTS ${inSettings(project_id, key)})`
-    const free = sql`(SELECT count(*) < ${MAX_GRANTS_WALKED} AND coalesce(max(used), 0) = 0 FROM ${walk})`
     const { before, walked, rows } = await batch(db, {
       before: findFeature(db, project_id, key),
       walked: raw(
@@ -141,7 +143,7 @@ export async function deleteFeature(
         db,
         change,
         { project_id, action: 'feature.deleted', object_type: 'feature', object_id: key },
-        db.delete(features).where(and(isFeature(project_id, key), sql`NOT ${named}`, free)),
+        db.delete(features).where(and(isFeature(project_id, key), sql`NOT ${named}`, endsUnused(walk))),
       ),
       rows: findFeature(db, project_id, key),
     })
@@ -151,6 +153,36 @@ export async function deleteFeature(
     if (!part || part.used || part.n < MAX_GRANTS_WALKED) throw new Fault('feature_in_use', IN_USE)
     after = part.last
   }
+}
+
+/**
+ * Walks the grants of a project up to the last part, for a change that deletes several features.
+ *
+ * @returns whether the last part still has no live grant of them, as an expression for the transaction that deletes
+ * @throws {Fault} `feature_in_use`
+ */
+export async function requireUngranted(db: Db, projectId: string, keys: readonly string[], now: number): Promise<SQL> {
+  for (let after = ''; ; ) {
+    const walk = walkGrants(projectId, keys, after, now)
+    const fields = { n: sql<number>`count(*)`, last: sql<string | null>`max(id)`, used: sql<number>`max(used)` }
+    const [part] = await run(
+      db,
+      raw(db, fields, (list) => sql`SELECT ${list} FROM ${walk}`),
+    )
+    if (part?.used) throw featureInUse(keys)
+    if (!part?.last || part.n < MAX_GRANTS_WALKED) return endsUnused(walk)
+    after = part.last
+  }
+}
+
+/** Whether a walk has come to its end, and found no live grant. */
+function endsUnused(walk: SQL): SQL {
+  return sql`(SELECT count(*) < ${MAX_GRANTS_WALKED} AND coalesce(max(used), 0) = 0 FROM ${walk})`
+}
+
+/** @param keys of several features, of which one is in use */
+export function featureInUse(keys: readonly string[]): Fault {
+  return new Fault('feature_in_use', `${IN_USE} It is one of: ${keys.join(', ')}.`)
 }
 
 /** Whether the project has a quantity feature with this key. */
@@ -170,11 +202,11 @@ function plansWith(projectId: string, key: string): SQL {
 }
 
 /**
- * The next grants of a project, as a subquery: whether each is a live one of a feature. No index finds these: it would cost a row
+ * The next grants of a project, as a subquery: whether each is a live one of these features. No index finds these: it would cost a row
  * for each grant, and features are seldom deleted. Ids stay when a grant gets another consumer.
  */
-function walkGrants(projectId: string, key: string, after: string, now: number): SQL {
-  return sql`(SELECT ${g.id} AS id, ${and(eq(g.feature, key), isLive(g, now))} AS used FROM ${grants} ${g} INDEXED BY grants_id
+function walkGrants(projectId: string, keys: readonly string[], after: string, now: number): SQL {
+  return sql`(SELECT ${g.id} AS id, ${and(inArray(g.feature, valuesOf(keys)), isLive(g, now))} AS used FROM ${grants} ${g} INDEXED BY grants_id
     WHERE ${g.project_id} = ${projectId} AND ${g.id} > ${after} ORDER BY ${g.id} LIMIT ${MAX_GRANTS_WALKED})`
 }
 

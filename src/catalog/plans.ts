@@ -215,6 +215,12 @@ export function defaultingTo(projectId: string, ids: readonly string[]): SQL {
   return sql`(SELECT 1 FROM ${projects} WHERE ${projects.id} = ${projectId} AND ${isDefault})`
 }
 
+/** The refusal to archive a default plan. */
+export function isDefaultPlan(): Fault {
+  const detail = 'The plan is the default plan of the project. Change the setting default_plan first.'
+  return new Fault('plan_is_default', detail)
+}
+
 /** Whether a plan can be the default plan of its project. */
 export function isActivePlan(of: PlanOf): SQL {
   return sql`EXISTS (SELECT 1 FROM ${plans} WHERE ${and(isPlan(of), eq(plans.state, 'active'))})`

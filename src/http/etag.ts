@@ -42,7 +42,18 @@ export function revisionsIn(sent: string | undefined): number[] | null {
 export function requireMatch(sent: string | undefined, revision: number, what: string): void {
   const allowed = revisionsIn(sent)
   if (allowed === null || allowed.includes(revision)) return
-  throw new Fault(
+  throw mismatch(what)
+}
+
+/** As {@link requireMatch}, of an object with an entity tag of its {@link etagOfContents}. */
+export function requireTag(sent: string | undefined, etag: string, what: string): void {
+  if (sent === undefined || sent.trim() === '*') return
+  const tags = sent.slice(0, MAX_IF_MATCH).split(',')
+  if (!tags.some((tag) => tag.trim() === etag)) throw mismatch(what)
+}
+
+function mismatch(what: string): Fault {
+  return new Fault(
     'precondition_failed',
     `The ${what} has another ETag than the one in If-Match. Read it again, and send its current ETag.`,
   )

@@ -11,6 +11,8 @@ import type { Policy } from './policy'
 export type Meta = {
   operation?: Operation
   body?: z.ZodType
+  /** The largest body (bytes). */
+  bodyBytes?: number
   /** Whether the body may be left out. */
   bodyOptional?: true
   query?: z.ZodType

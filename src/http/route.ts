@@ -5,7 +5,7 @@ import type { HttpEnv } from './context'
 import { answerRepeat, coverRequest, openClaim } from './idempotency'
 import { type Answering, type Operation, type Responses, remember } from './meta'
 import { settle } from './read'
-import { invalid, jsonBody, optionalJsonBody, requireNoBody, takes } from './validate'
+import { bodyBytes, invalid, jsonBody, optionalJsonBody, requireNoBody, takes } from './validate'
 
 /**
  * The first middleware of every route. It documents the route and enforces its policy in this order: credentials,
@@ -35,7 +35,7 @@ async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Pro
     if (keys.length > 0) throw invalid([{ code: 'unrecognized_keys', keys, path: [], message }])
   }
   if (takes('bodyOptional', handlers)) await optionalJsonBody(c, next)
-  else if (takes('body', handlers)) await jsonBody(c, next)
+  else if (takes('body', handlers)) await jsonBody(c, next, bodyBytes(handlers))
   else {
     if (!operation.rawBody) await requireNoBody(c)
     await coverRequest(c, null)

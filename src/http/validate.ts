@@ -8,14 +8,18 @@ import { coverRequest } from './idempotency'
 import { fieldFaults } from './issues'
 import { META, remember } from './meta'
 
-/** The largest JSON body, in bytes. The ingest endpoint has a larger limit of its own. */
+/** The largest JSON body, in bytes, of a call that states no other limit. */
 export const MAX_BODY_BYTES = 64 * 1024
 /** How many bytes are read to see whether a body is empty. */
 const MAX_NOTHING_BYTES = 64
 
-/** Validates the JSON body: `c.req.valid('json')`. Pass a strict object, so that a misspelled field is refused. */
-export function body<T extends z.ZodType>(schema: T) {
-  return remember(zValidator('json', schema, validated), { body: schema })
+/**
+ * Validates the JSON body: `c.req.valid('json')`. Pass a strict object, so that a misspelled field is refused.
+ *
+ * @param most the largest body, in bytes
+ */
+export function body<T extends z.ZodType>(schema: T, most = MAX_BODY_BYTES) {
+  return remember(zValidator('json', schema, validated), { body: schema, bodyBytes: most })
 }
 
 /** As {@link body}, for a body that may be left out: `schema.prefault({})`. */
@@ -74,12 +78,12 @@ function refuse(result: { success: boolean; error?: { issues: readonly z.core.$Z
 /**
  * Runs before {@link body}. Checks the media type, then the size (reading stops at the limit), then that it is UTF-8.
  */
-export const jsonBody: MiddlewareHandler = async (c, next) => {
+export async function jsonBody(c: Context, next: () => Promise<void>, most = MAX_BODY_BYTES): Promise<void> {
   const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
     throw new Fault('unsupported_media_type', 'Send the body as Content-Type: application/json.')
   }
-  const bytes = await readBytes(c.req.raw, MAX_BODY_BYTES, [addressOf(c)])
+  const bytes = await readBytes(c.req.raw, most, [addressOf(c)])
   requireUtf8(bytes)
   c.req.raw = new Request(c.req.raw, { body: bytes })
   await next()
@@ -125,6 +129,11 @@ export async function requireNoBody(c: Context): Promise<void> {
 /** Whether one of the handlers of this request validates its body or query; `bodyOptional`: a body that may be left out. */
 export function takes(part: 'body' | 'bodyOptional' | 'query', handlers: readonly { handler: unknown }[]): boolean {
   return handlers.some(({ handler }) => META.get(handler as object)?.[part] !== undefined)
+}
+
+/** The largest body that a handler of this request takes (bytes). */
+export function bodyBytes(handlers: readonly { handler: unknown }[]): number | undefined {
+  return handlers.map(({ handler }) => META.get(handler as object)?.bodyBytes).find((most) => most !== undefined)
 }
 
 /** Zod's issues as one 422, with a JSON Pointer for each field. */

@@ -1,0 +1,122 @@
+import * as z from 'zod'
+import { catalogKey, exampleOf, named } from '../http/fields'
+import type { CatalogWrites } from './differences'
+import { CreatePlanBody, PlanShown, PutFeatureBody } from './fields'
+import { MAX_FEATURES, MAX_PLANS } from './limits'
+import type { CatalogState } from './state'
+
+/*
+ * The whole catalog as one document, in which features and plans are found by their keys.
+ */
+
+const VERSION = 'Changes whenever something of the catalog changes.'
+
+function atMost<T extends z.ZodType<Record<string, unknown>>>(entries: T, most: number) {
+  return entries.refine((pairs) => Object.keys(pairs).length <= most, {
+    error: `must have at most ${most} entries`,
+    params: { code: 'out_of_range' },
+  })
+}
+
+const CatalogPlan = named('CatalogPlan', CreatePlanBody.omit({ key: true }))
+
+export const CatalogBody = named(
+  'CatalogDocument',
+  z.strictObject({
+    features: atMost(z.record(catalogKey, PutFeatureBody), MAX_FEATURES).describe(
+      'All features by their keys. One that is left out is deleted.',
+    ),
+    plans: atMost(z.record(catalogKey, CatalogPlan), MAX_PLANS).describe(
+      'All plans by their keys. None can be left out, because plans are not deleted: set its `state` to `archived`.',
+    ),
+  }),
+  {
+    features: { sso: { name: 'Single sign-on', type: 'boolean' }, seats: { name: 'Seats', type: 'quantity' } },
+    plans: {
+      pro: {
+        name: 'Pro',
+        rank: 10,
+        features: { sso: { value: true }, seats: { value: 5, per_seat: true } },
+        prices: [{ vendor: 'stripe', ref: 'price_1QZ4k' }],
+      },
+    },
+  },
+)
+export type CatalogWanted = z.output<typeof CatalogBody>
+
+/** What an editor needs to know of a file with the catalog: the document, and what the command keeps in it. */
+export const CatalogFile = CatalogBody.extend({
+  $schema: z.string().optional(),
+  versions: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('The version of each project that the file was pulled from or pushed to. The command writes it.'),
+})
+
+const { type, combine } = PutFeatureBody.shape
+const { rank, state, features, prices } = PlanShown.shape
+
+export const CatalogShown = named(
+  'Catalog',
+  z.object({
+    version: z.string().describe(VERSION),
+    features: z.record(z.string(), z.object({ name: z.string(), type, combine })),
+    plans: z.record(z.string(), z.object({ name: z.string(), rank, state, features, prices })),
+  }),
+  {
+    version: '7f9c2ba4e88f827d616045507605853e',
+    features: {
+      sso: { name: 'Single sign-on', type: 'boolean' },
+      seats: { name: 'Seats', type: 'quantity', combine: 'max' },
+    },
+    plans: {
+      pro: {
+        name: 'Pro',
+        rank: 10,
+        state: 'active',
+        features: { seats: { value: 5, per_seat: true }, sso: { value: true, per_seat: false } },
+        prices: [{ vendor: 'stripe', ref: 'price_1QZ4k', lasts: null, again: null }],
+      },
+    },
+  },
+)
+
+export function presentCatalog({ version, features, plans }: CatalogState): z.infer<typeof CatalogShown> {
+  const shownPlans = plans.map(({ key, name, rank, state, features, prices }) => {
+    const mapped = prices.map(({ vendor, ref, lasts = null, again = null }) => ({ vendor, ref, lasts, again }))
+    return [key, { name, rank, state, features, prices: mapped }] as const
+  })
+  const shownFeatures = features.map(({ key, name, type, combine }) => {
+    return [key, { name, type, ...(combine && { combine }) }] as const
+  })
+  return { version, features: Object.fromEntries(shownFeatures), plans: Object.fromEntries(shownPlans) }
+}
+
+/** What a change writes, by the keys of features and plans. */
+export function presentWrites({ features, deleted, plans }: CatalogWrites): z.infer<typeof WritesShown> {
+  const keysOf = (list: readonly { before: unknown; after: { key: string } }[], isNew: boolean) =>
+    list.filter(({ before }) => (before === null) === isNew).map(({ after }) => after.key)
+  return {
+    features: { created: keysOf(features, true), updated: keysOf(features, false), deleted },
+    plans: { created: keysOf(plans, true), updated: keysOf(plans, false) },
+  }
+}
+
+const keys = z.array(z.string())
+export const WritesShown = named(
+  'CatalogWrites',
+  z.object({
+    features: z.object({ created: keys, updated: keys, deleted: keys }).describe('The keys of features.'),
+    plans: z.object({ created: keys, updated: keys }).describe('The keys of plans.'),
+  }),
+  { features: { created: [], updated: [], deleted: [] }, plans: { created: [], updated: ['pro'] } },
+)
+
+export const CatalogWritten = named(
+  'CatalogWritten',
+  z.object({
+    version: z.string().describe(`The version that the catalog has now. ${VERSION}`),
+    writes: WritesShown,
+  }),
+  { version: '7f9c2ba4e88f827d616045507605853e', writes: exampleOf(WritesShown) },
+)

@@ -1,0 +1,74 @@
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { Db } from '../db/client'
+import { insertFrom } from '../db/insert-from'
+import { valuesOf } from '../db/sql'
+import { MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
+import { isMine, mine, type PlanOf } from './plans'
+import { planRefs, planRevisions, plans } from './schema'
+
+const older = alias(planRevisions, 'older')
+
+// A patch leaves out what is null.
+const PRICE = sql`json_patch(json_object('vendor', ${mine.vendor}, 'ref', ${mine.ref}), json_object('lasts', ${mine.lasts}, 'again', ${mine.again}))`
+const PRICES = sql`json_group_array(json(${PRICE}))`
+
+/** Keeps a plan as it is before a change. */
+export function revisionKept(db: Db, of: PlanOf, differs: SQL | undefined, now: number) {
+  const prices = sql`(SELECT ${PRICES} FROM ${planRefs} ${mine} WHERE ${isMine(of)})`
+  return insertFrom(db, planRevisions, rowOf(prices, now), sql`FROM ${plans} WHERE ${differs}`)
+}
+
+/** As {@link revisionKept}, of several plans. The prices of the project are read once. */
+export function revisionsKept(db: Db, projectId: string, ids: readonly string[], now: number) {
+  const own = sql`(SELECT ${mine.plan_id} AS plan_id, ${PRICES} AS prices FROM ${planRefs} ${mine}
+    WHERE ${eq(mine.project_id, projectId)} GROUP BY ${mine.plan_id})`
+  const those = and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids)))
+  return insertFrom(
+    db,
+    planRevisions,
+    rowOf(sql`coalesce(own.prices, '[]')`, now),
+    sql`FROM ${plans} LEFT JOIN ${own} own ON own.plan_id = ${plans.id} WHERE ${those}`,
+  )
+}
+
+function rowOf(prices: SQL, now: number) {
+  const document = sql`json_object('key', ${plans.key}, 'name', ${plans.name}, 'rank', ${plans.rank}, 'state', ${plans.state},
+    'features', json(${plans.features}), 'prices', json(${prices}))`
+  return {
+    project_id: plans.project_id,
+    plan_id: plans.id,
+    revision: plans.revision,
+    document,
+    until: sql`CAST(${now} AS INTEGER)`,
+  }
+}
+
+/** Deletes the oldest revision of a plan that has too many. */
+export function oldRevisionDeleted(db: Db, { project_id, id }: PlanOf) {
+  const oldest = sql`(SELECT ${plans.revision} - ${MAX_REVISIONS} FROM ${plans}
+    WHERE ${and(eq(plans.project_id, project_id), eq(plans.id, id))})`
+  const ofPlan = and(eq(planRevisions.project_id, project_id), eq(planRevisions.plan_id, id))
+  return db.delete(planRevisions).where(and(ofPlan, sql`${planRevisions.revision} < ${oldest}`))
+}
+
+/** As {@link oldRevisionDeleted}, of several plans. */
+export function oldRevisionsDeleted(db: Db, projectId: string, ids: readonly string[]) {
+  const ofPlan = and(eq(older.project_id, projectId), eq(older.plan_id, plans.id))
+  const those = and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids)))
+  const old = sql`(SELECT ${older.plan_id}, ${older.revision} FROM ${plans} CROSS JOIN ${planRevisions} ${older}
+    ON ${ofPlan} AND ${older.revision} < ${plans.revision} - ${MAX_REVISIONS} WHERE ${those})`
+  const { project_id, plan_id, revision } = planRevisions
+  return db.delete(planRevisions).where(and(eq(project_id, projectId), sql`(${plan_id}, ${revision}) IN ${old}`))
+}
+
+/** Deletes the oldest revisions of a project whose revisions take more than {@link MAX_REVISION_BYTES}. */
+export function revisionsBeyondDeleted(db: Db, projectId: string) {
+  const { plan_id, revision, until, document } = planRevisions
+  const newer = sql`sum(octet_length(${document})) OVER (ORDER BY ${until} DESC, ${plan_id}, ${revision} DESC ROWS UNBOUNDED PRECEDING)`
+  const summed = sql`SELECT ${plan_id}, ${revision}, ${newer} AS bytes FROM ${planRevisions} WHERE ${eq(planRevisions.project_id, projectId)}`
+  const beyond = sql`(SELECT plan_id, revision FROM (${summed}) WHERE bytes > ${MAX_REVISION_BYTES})`
+  return db
+    .delete(planRevisions)
+    .where(and(eq(planRevisions.project_id, projectId), sql`(${plan_id}, ${revision}) IN ${beyond}`))
+}

@@ -1,0 +1,103 @@
+import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import { type Db, type Results, raw } from '../db/client'
+import { etagOfContents } from '../http/etag'
+import { Fault } from '../lib/fault'
+import { projects } from '../tenancy/schema'
+import { type Feature, listFeatures } from './features'
+import { MAX_CATALOG_BYTES } from './limits'
+import { bytesOfOthers, mappedPrices, type Plan, withPrices } from './plans'
+import { features, plans } from './schema'
+import type { PlanFeatures } from './values'
+
+/** The whole catalog of a project. Features and plans are in the order of their keys. */
+export type CatalogState = {
+  version: string
+  /** What the version is made from: see {@link contentsOf}. */
+  contents: string
+  features: Feature[]
+  plans: Plan[]
+  /** The settings of the project that name a feature and a plan. */
+  devices_feature: string | null
+  default_plan: string | null
+}
+
+/** The statements that read the whole catalog of a project. */
+export function catalogOf(db: Db, projectId: string) {
+  const fits = sql`${bytesOfOthers({ project_id: projectId, id: '' })} <= ${MAX_CATALOG_BYTES}`
+  const { id, key, name, rank, state, revision, updated_at } = plans
+  const given = sql<PlanFeatures | null>`iif(${fits}, ${plans.features}, 'null')`.mapWith(plans.features)
+  return {
+    features: listFeatures(db, projectId),
+    plans: db
+      .select({ id, key, name, rank, state, features: given.as('given'), revision, updated_at })
+      .from(plans)
+      .where(eq(plans.project_id, projectId))
+      .orderBy(asc(plans.key)),
+    refs: mappedPrices(db, projectId),
+    contents: contentsRead(db, projectId),
+    named: db
+      .select({
+        devices_feature: sql<string | null>`${projects.settings} ->> 'devices_feature'`.as('devices_feature'),
+        default_plan: sql<string | null>`${projects.settings} ->> 'default_plan'`.as('default_plan'),
+      })
+      .from(projects)
+      .where(eq(projects.id, projectId)),
+  }
+}
+
+/**
+ * What {@link catalogOf} has read.
+ *
+ * @throws {Fault} `payload_too_large` for a catalog that is larger than a project can make it today
+ */
+export async function catalogIn(found: Results<ReturnType<typeof catalogOf>>): Promise<CatalogState> {
+  const { refs, contents, named } = found
+  const rows = found.plans.map(({ features, ...plan }) => {
+    if (features === null) throw tooLarge()
+    return { ...plan, features }
+  })
+  return {
+    version: await versionOf(contents),
+    contents: contents[0]?.text ?? '',
+    features: found.features,
+    plans: withPrices(rows, refs),
+    devices_feature: named[0]?.devices_feature ?? null,
+    default_plan: named[0]?.default_plan ?? null,
+  }
+}
+
+/** Reads what the version is made from. */
+export function contentsRead(db: Db, projectId: string) {
+  return raw(db, { text: sql<string>`${contentsOf(projectId)}` }, (fields) => sql`SELECT ${fields}`)
+}
+
+/** The version of a catalog: its entity tag without the quotes. */
+export async function versionOf(contents: readonly { text: string }[]): Promise<string> {
+  return (await etagOfContents(contents[0]?.text ?? '')).slice(1, -1)
+}
+
+/**
+ * A text that differs whenever the catalog differs, as an expression: the features as they are, the revisions of the plans, and the settings
+ * that name one of them.
+ */
+export function contentsOf(projectId: string): SQL {
+  const rowsOf = (row: SQL, from: SQL) =>
+    sql`(SELECT json_group_array(json(one)) FROM (SELECT ${row} AS one FROM ${from}))`
+  const { key, name, type, combine } = features
+  const all = rowsOf(
+    sql`json_array(${key}, ${name}, ${type}, ${combine})`,
+    sql`${features} WHERE ${features.project_id} = ${projectId} ORDER BY ${key}`,
+  )
+  const revisions = rowsOf(
+    sql`json_array(${plans.id}, ${plans.revision})`,
+    sql`${plans} WHERE ${plans.project_id} = ${projectId} ORDER BY ${plans.id}`,
+  )
+  const named = sql`(SELECT json_array(${projects.settings} ->> 'devices_feature', ${projects.settings} ->> 'default_plan')
+    FROM ${projects} WHERE ${projects.id} = ${projectId})`
+  return sql`json_array(json(${all}), json(${revisions}), json(${named}))`
+}
+
+function tooLarge(): Fault {
+  const words = `The plans of this project give more than ${MAX_CATALOG_BYTES.toLocaleString('en')} bytes of features.`
+  return new Fault('payload_too_large', `${words} Read and change its plans one by one.`)
+}
