@@ -15,7 +15,7 @@ import { previewCatalog } from './catalog-preview'
 import { MAX_WALKED } from './limits'
 import { PlanPreview } from './preview-routes'
 
-const CatalogPreview = named(
+export const CatalogPreview = named(
   'CatalogPreview',
   PlanPreview.extend({
     version: z.string().describe('The version of the catalog that the document was compared with.'),

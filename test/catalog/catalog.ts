@@ -1,5 +1,7 @@
 import type * as z from 'zod'
+import type { CatalogShown, CatalogWritten } from '../../src/catalog/document'
 import type { FeatureShown, PlanShown } from '../../src/catalog/fields'
+import type { CatalogPreview } from '../../src/entitlements/catalog-preview-routes'
 import type { PlanPreview } from '../../src/entitlements/preview-routes'
 import { call, type RequestOptions } from '../harness'
 
@@ -22,6 +24,11 @@ export function catalogAs(project: string, token: string, always: RequestOptions
     preview: (id: string, json: object, options?: RequestOptions) =>
       ask<z.infer<typeof PlanPreview>>('POST', `/plans/${id}/preview`, { json, ...options }),
     plans: (options?: RequestOptions) => ask<List<z.infer<typeof PlanShown>>>('GET', '/plans', options),
+    whole: (options?: RequestOptions) => ask<z.infer<typeof CatalogShown>>('GET', '/catalog', options),
+    put: (json: object, options?: RequestOptions) =>
+      ask<z.infer<typeof CatalogWritten>>('PUT', '/catalog', { json, ...options }),
+    previewWhole: (json: object, query = '') =>
+      ask<z.infer<typeof CatalogPreview>>('POST', `/catalog/preview${query}`, { json }),
     get: (id: string) => ask<z.infer<typeof PlanShown>>('GET', `/plans/${id}`),
   }
 }
