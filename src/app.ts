@@ -8,6 +8,7 @@ import { keySecretRoutes } from './api-keys/secret-routes'
 import { keyUsageRoutes } from './api-keys/usage-routes'
 import { auditRoutes } from './audit-log/routes'
 import { catalogRoutes } from './catalog/catalog-routes'
+import { CatalogFile } from './catalog/document'
 import { featureRoutes } from './catalog/feature-routes'
 import { planRoutes } from './catalog/plan-routes'
 import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes, ssoStartRoutes } from './console/routes'
@@ -35,11 +36,11 @@ import { healthRoutes } from './health/healthz'
 import { metricsRoutes } from './health/metrics'
 import { inboxHealthRoutes } from './health/routes'
 import type { HttpEnv } from './http/context'
+import { serveOpenApi, serveSchema } from './http/descriptions'
 import { problem } from './http/errors'
 import { front } from './http/front'
 import { requireHttps } from './http/https'
 import { requestLog } from './http/log'
-import { serveOpenApi } from './http/openapi'
 import { requestMetrics } from './http/request-metrics'
 import { allowedMethods, notFoundOrMethod } from './http/unmatched'
 import { connectionRoutes } from './inbox/connections/routes'
@@ -187,7 +188,8 @@ const app = base
   .route('/exposures', exposureRoutes)
   .get('/openapi.json', (c) => serveOpenApi(c, base, CREDENTIALS))
 
-// For people and for scrapers. They are registered on the same app but left out of its type: no typed client calls them.
+// For people, editors and scrapers. They are registered on the same app but left out of its type: no typed client calls them.
+base.get('/catalog.schema.json', (c) => serveSchema(c, CatalogFile))
 base.get('/', front)
 base.route('/metrics', metricsRoutes)
 base.route('/exposures/github', githubRoutes)

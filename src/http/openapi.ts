@@ -1,23 +1,16 @@
-import type { Context, Hono } from 'hono'
+import type { Hono } from 'hono'
 import { findTargetHandler } from 'hono/utils/handler'
 import type * as z from 'zod'
 import { KEPT_FOR, MAX_KEY_CHARS } from '../idempotency/limits'
 import { SESSIONS_ONLY } from '../lib/access-words'
-import { BoundedMap } from '../lib/bounded-map'
-import { utf8 } from '../lib/crypto'
 import type { FaultName } from '../lib/faults'
 import { HOUR } from '../lib/time'
 import type { CredentialKind } from './actor'
-import { addressOf } from './address'
 import type { HttpEnv } from './context'
-import { etagOfContents, isUnchanged } from './etag'
 import { heedsKey, IDEMPOTENCY_KEY } from './idempotency'
-import { MAX_OPENAPI_SERVED, OPENAPI_MAX_AGE_S } from './limits'
 import { META, type Meta, type Operation, TAGS, type Tag } from './meta'
-import { publicOrigin } from './origin'
 import type { Policy } from './policy'
 import { Problem } from './problem'
-import { limit } from './rate-limit'
 import { failures, HEADERS, successes } from './responses'
 import { PATH_PARAMETERS } from './samples'
 import { type Components, type JsonObject, media, queryParameters, toSchema } from './schemas'
@@ -56,38 +49,6 @@ export function openApi(
   const document = documents.get(app) ?? build(app, kinds)
   documents.set(app, document)
   return { ...document, servers: [{ url: server }] }
-}
-
-/** What was served, by the address in it: the bytes and their entity tag. To make them takes longer than anything else here. */
-const served = new BoundedMap<string, { bytes: Uint8Array<ArrayBuffer>; etag: string }>(MAX_OPENAPI_SERVED)
-
-/**
- * Answers `GET /openapi.json`.
- *
- * @throws {Fault} `rate_limited`
- */
-export async function serveOpenApi(
-  c: Context<HttpEnv>,
-  app: Pick<Hono<HttpEnv>, 'routes'>,
-  kinds: readonly CredentialKind[],
-): Promise<Response> {
-  await limit(
-    c.get('rt').limits,
-    'public',
-    addressOf(c),
-    'Too many requests for the OpenAPI document from this address.',
-  )
-  const server = publicOrigin(c) ?? '/'
-  let made = served.get(server)
-  if (!made) {
-    const document = openApi(app, kinds, server)
-    made = { bytes: utf8(JSON.stringify(document)), etag: await etagOfContents(document) }
-    served.set(server, made)
-  }
-  c.header('Cache-Control', `public, max-age=${OPENAPI_MAX_AGE_S}`)
-  c.header('ETag', made.etag)
-  if (isUnchanged(c.req.header('If-None-Match'), made.etag)) return c.body(null, 304)
-  return c.body(made.bytes, 200, { 'Content-Type': 'application/json' })
 }
 
 function build(app: Pick<Hono<HttpEnv>, 'routes'>, kinds: readonly CredentialKind[]): JsonObject {

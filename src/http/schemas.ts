@@ -61,16 +61,21 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
   })
 }
 
-/** Rewrites `#/$defs/X` references to the document's components. */
-function relink<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(relink) as T
+/** What callers send as a document of its own. */
+export function standalone(schema: z.ZodType): JsonObject {
+  return relink(jsonSchema(schema, 'input') as JsonObject, '#/$defs/')
+}
+
+/** Rewrites `#/$defs/X` references: to the document's components, if nothing else is said. */
+function relink<T>(value: T, to = '#/components/schemas/'): T {
+  if (Array.isArray(value)) return value.map((one) => relink(one, to)) as T
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => key !== 'id' || typeof (value as JsonObject).type !== 'string')
       .map(([key, part]) => [
         key,
-        key === '$ref' && typeof part === 'string' ? part.replace('#/$defs/', '#/components/schemas/') : relink(part),
+        key === '$ref' && typeof part === 'string' ? part.replace('#/$defs/', to) : relink(part, to),
       ]),
   ) as T
 }

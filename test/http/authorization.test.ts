@@ -21,7 +21,7 @@ import { nameOf, ROUTES } from '../routes/of-app'
 import { ROWS } from '../routes/table'
 
 /** Pages for people, and the description of the API: they have no policy. */
-const PAGES = ['GET /openapi.json', 'GET /errors', 'GET /']
+const PAGES = ['GET /openapi.json', 'GET /catalog.schema.json', 'GET /errors', 'GET /']
 
 const table = routeTable(app)
 const PATHS_WITHOUT_BODY = new Set(['GET', 'DELETE'])

@@ -37,6 +37,7 @@ const ASKING = [
   'POST /platform/v1/devices/verify',
   'POST /platform/v1/consumers/:consumer/entitlements/token',
   'POST /platform/v1/billing/plans/:id/preview',
+  'POST /platform/v1/billing/catalog/preview',
   'POST /platform/v1/billing/entitlements/check',
 ]
 const onlyReads = (route: (typeof ROUTES)[number]) => route.method === 'GET' || ASKING.includes(nameOf(route))

@@ -11,7 +11,41 @@ const onFeature = (what: string) => ({ action: `feature.${what}`, object: () => 
 const PRO = { key: 'pro', name: 'Pro' }
 const PLAN_FIELDS = { key: 'sample', name: 'sample', rank: '1', state: 'active' }
 
+/** The catalog of a world, changed. */
+const DOCUMENT = {
+  features: {
+    sso: { name: 'sso', type: 'boolean' },
+    seats: { name: 'seats', type: 'quantity' },
+    unused: { name: 'unused', type: 'boolean' },
+  },
+  plans: { pro: { name: 'sample', rank: 1, state: 'active', features: { sso: { value: true } }, prices: [] } },
+}
+const CATALOG_PATH = '/platform/v1/billing/catalog'
+
+/** A catalog whose plans give more than a project can have. */
+async function tooLarge() {
+  const { project, send } = await byKey()
+  await insertPlan(project, 'other')
+  await STORE.prepare('UPDATE plans SET features = \'{"f":"\' || hex(zeroblob(524288)) || \'"}\' WHERE project_id = ?')
+    .bind(project)
+    .run()
+  return send
+}
+
 export const CATALOG: Rows = {
+  [`GET ${CATALOG_PATH}`]: {
+    who: read('catalog:read'),
+  },
+  [`PUT ${CATALOG_PATH}`]: {
+    who: WRITE,
+    json: DOCUMENT,
+    audit: { action: 'plan.updated', object: ({ plan }) => plan },
+  },
+  [`POST ${CATALOG_PATH}/preview`]: {
+    who: read('catalog:read'),
+    json: DOCUMENT,
+    audit: null,
+  },
   'GET /platform/v1/billing/features': {
     who: read('catalog:read'),
     list: {
@@ -90,13 +124,7 @@ export const CATALOG: Rows = {
         return send('POST', PLANS, PRO)
       },
       catalog_limit_reached: async () => {
-        const { project, send } = await byKey()
-        await insertPlan(project, 'other')
-        await STORE.prepare(
-          'UPDATE plans SET features = \'{"f":"\' || hex(zeroblob(524288)) || \'"}\' WHERE project_id = ?',
-        )
-          .bind(project)
-          .run()
+        const send = await tooLarge()
         return send('POST', PLANS, PRO)
       },
       price_mapped: async () => {
