@@ -269,7 +269,8 @@ describe('/openapi.json', () => {
       })
     const shut = (one: Json) => one.additionalProperties === false
     const isMap = (one: Json) =>
-      one.propertyNames !== undefined && ['string', 'object'].includes(one.additionalProperties?.type)
+      one.propertyNames !== undefined &&
+      (['string', 'object'].includes(one.additionalProperties?.type) || one.additionalProperties?.$ref !== undefined)
     for (const { name, operation } of operations) {
       const responses = Object.values<Json>(operation.responses).map(({ content }) => content)
       expect(reach(responses).filter(shut), name).toEqual([])

@@ -1,28 +1,19 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { CatalogBody, presentWrites, WritesShown } from '../catalog/document'
+import { CatalogBody } from '../catalog/document'
 import { MAX_CATALOG_BODY_BYTES } from '../catalog/limits'
+import { presentWrites } from '../catalog/present'
 import type { Queries } from '../db/client'
 import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { exampleOf, named } from '../http/fields'
 import { pageFields } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
 import { previewCatalog } from './catalog-preview'
 import { MAX_WALKED } from './limits'
-import { PlanPreview } from './preview-routes'
-
-export const CatalogPreview = named(
-  'CatalogPreview',
-  PlanPreview.extend({
-    version: z.string().describe('The version of the catalog that the document was compared with.'),
-    writes: WritesShown,
-  }),
-  { ...exampleOf(PlanPreview), version: '7f9c2ba4e88f827d616045507605853e', writes: exampleOf(WritesShown) },
-)
+import { CatalogPreview } from './preview-fields'
 
 export const catalogPreviewRoutes = new Hono<HttpEnv>().post(
   '/preview',

@@ -36,6 +36,7 @@ export const DETAILS: Record<string, unknown> = {
   'feature.created': { type: 'boolean' },
   'feature.updated': { name: 'sample' },
   'plan.created': { key: 'sample' },
+  'PUT /platform/v1/billing/catalog': { fields: ['name', 'rank'] },
   'plan.updated': { fields: ['key', 'name', 'rank', 'state', 'prices', 'features'] },
   'grant.created': { consumer: '<consumer>', feature: 'seats', plan: null, effect: 'allow' },
   'grant.revoked': { consumer: '<consumer>', feature: 'sso', plan: null, effect: 'allow' },

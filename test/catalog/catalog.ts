@@ -1,8 +1,7 @@
 import type * as z from 'zod'
 import type { CatalogShown, CatalogWritten } from '../../src/catalog/document'
 import type { FeatureShown, PlanShown } from '../../src/catalog/fields'
-import type { CatalogPreview } from '../../src/entitlements/catalog-preview-routes'
-import type { PlanPreview } from '../../src/entitlements/preview-routes'
+import type { CatalogPreview, PlanPreview } from '../../src/entitlements/preview-fields'
 import { call, type RequestOptions } from '../harness'
 
 const BILLING = '/platform/v1/billing'

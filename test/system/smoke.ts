@@ -44,6 +44,7 @@ const { ensureDevVars } = await import('../../scripts/lib/dev-vars.ts')
 const { isAlive } = await import('../../scripts/lib/running.ts')
 const { freePort, killServer, portFree, startServer } = await import('./server.ts')
 const { sleep } = await import('../../scripts/lib/terminal.ts')
+const { tryCatalog } = await import('./try-catalog.ts')
 const { tryGeneratedTypes, tryPackedClient } = await import('./try-client.ts')
 const { tryIdp } = await import('./try-idp.ts')
 const { tryListen } = await import('./try-listen.ts')
@@ -159,6 +160,9 @@ async function tryCommands(): Promise<void> {
   })
   await test('npm run mirror equals the lists after it was killed and its position expired, and is never empty', async () => {
     console.log(`  ${await tryMirror(url, folder)}`)
+  })
+  await test('npm run catalog pulls, shows and pushes a catalog; a conflict and a loss are refused', async () => {
+    console.log(`  ${await tryCatalog(url, folder)}`)
   })
   await test('npm run backup beside the server, restore into another database, export of a project', async () => {
     console.log(`  ${await backUpAndRestore(npm, folder, project)}`)

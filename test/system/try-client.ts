@@ -37,7 +37,7 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   const quiet = ['--no-audit', '--no-fund', '--offline', '--install-links']
   await command('npm', ['install', join(folder, packed), ...parts, ...quiet], { cwd: folder })
   const installed = join(folder, 'node_modules/platform-api-client')
-  for (const name of ['example.ts', 'mirror.ts', 'mirror']) {
+  for (const name of ['example.ts', 'mirror.ts', 'mirror', 'catalog.ts', 'catalog']) {
     cpSync(join(installed, name), join(folder, name), { recursive: true })
   }
   cpSync(join(ROOT, 'client/test'), folder, { recursive: true })
@@ -47,7 +47,7 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   const done = await checkAndRun(url, folder, {
     from: 'platform-api-client',
     named: true,
-    more: [...tests, 'readme.ts', 'mirror.ts'],
+    more: [...tests, 'readme.ts', 'mirror.ts', 'catalog.ts'],
   })
   return `${done}\n  ${await runTests(url, folder)}`
 }

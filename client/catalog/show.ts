@@ -1,0 +1,61 @@
+/* What a push would change, as lines for people. */
+import type { Catalog, CatalogDocument, CatalogPreview } from 'platform-api-client'
+
+/** How many changes of consumers are shown. */
+const SHOWN = 10
+
+/** What differs between the catalog and a document that the API has accepted. */
+export function differences(catalog: Catalog, document: CatalogDocument): string[] {
+  const [before, after] = [valuesIn(catalog), valuesIn(document)]
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
+    const [from, to] = [before.get(name), after.get(name)]
+    if (from === to) return []
+    if (from === undefined) return `+ ${name}: ${to}`
+    return to === undefined ? `- ${name}: ${from}` : `~ ${name}: ${from} → ${to}`
+  })
+}
+
+/** All that a catalog says, by where it says so. What may be left out has its default. */
+function valuesIn({ features, plans }: Catalog | CatalogDocument): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const [key, { name, type, combine = 'max' }] of Object.entries(features)) {
+    const what = `feature ${key}`
+    values.set(what, type).set(`${what} name`, name)
+    if (type === 'quantity') values.set(`${what} combine`, combine)
+  }
+  for (const [key, { name, rank = 0, state = 'active', features: given = {}, prices = [] }] of Object.entries(plans)) {
+    const what = `plan ${key}`
+    values.set(`${what} name`, name).set(`${what} rank`, String(rank)).set(`${what} state`, state)
+    for (const [feature, { value, per_seat }] of Object.entries(given)) {
+      values.set(`${what} gives ${feature}`, `${JSON.stringify(value)}${per_seat ? ' per seat' : ''}`)
+    }
+    for (const { vendor, ref, lasts, again } of prices) {
+      values.set(`${what} sold as ${vendor} ${ref}`, lasts ? `lasts ${lasts}, ${again ?? 'after'}` : 'subscription')
+    }
+  }
+  return values
+}
+
+/** Who would gain and who would lose. */
+export function people({ examined, affected, gains, losses, reductions, changes }: CatalogPreview): string[] {
+  const lines = ['', `${affected} consumers affected; ${examined} subscriptions, purchases and grants examined`]
+  const features = [...new Set([...Object.keys(gains), ...Object.keys(losses)])].sort()
+  if (features.length > 0) {
+    const rows = features.map((key) => [key, gains[key], losses[key], reductions[key]].map((cell) => String(cell ?? 0)))
+    lines.push('', ...table([['feature', 'gain', 'lose', 'keep some of it'], ...rows]))
+  }
+  if (changes.length > 0) lines.push('')
+  for (const { consumer, vendor, customer, feature, from, to } of changes.slice(0, SHOWN)) {
+    const whose = customer === null ? '' : ` (${vendor} ${customer})`
+    lines.push(`  ${consumer}${whose} ${feature}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`)
+  }
+  if (changes.length > SHOWN) lines.push('  …')
+  return lines
+}
+
+function table(rows: readonly string[][]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map((row) =>
+    `  ${row.map((cell, n) => (n === 0 ? cell.padEnd(widths[n] ?? 0) : cell.padStart(widths[n] ?? 0))).join('  ')}`.trimEnd(),
+  )
+}
