@@ -15,6 +15,8 @@ export function differences(catalog: Catalog, document: CatalogDocument): string
   })
 }
 
+type Given = { value?: unknown; per_seat?: boolean }
+
 /** All that a catalog says, by where it says so. What may be left out has its default. */
 function valuesIn({ features, plans }: Catalog | CatalogDocument): Map<string, string> {
   const values = new Map<string, string>()
@@ -26,7 +28,7 @@ function valuesIn({ features, plans }: Catalog | CatalogDocument): Map<string, s
   for (const [key, { name, rank = 0, state = 'active', features: given = {}, prices = [] }] of Object.entries(plans)) {
     const what = `plan ${key}`
     values.set(`${what} name`, name).set(`${what} rank`, String(rank)).set(`${what} state`, state)
-    for (const [feature, { value, per_seat }] of Object.entries(given)) {
+    for (const [feature, { value, per_seat }] of Object.entries<Given>(given)) {
       values.set(`${what} gives ${feature}`, `${JSON.stringify(value)}${per_seat ? ' per seat' : ''}`)
     }
     for (const { vendor, ref, lasts, again } of prices) {

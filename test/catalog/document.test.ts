@@ -3,6 +3,7 @@ import { MAX_GRANTS_WALKED } from '../../src/catalog/limits'
 import { insertConsumer } from '../consumers/rows'
 import { insertGrants } from '../entitlements/rows'
 import { type Answer, call, countingD1, freshKey, tamperedD1 } from '../harness'
+import { misfits } from '../harness/json-schema'
 import { rows } from '../inbox/pipeline'
 import { catalogAs } from './catalog'
 
@@ -283,6 +284,17 @@ describe('a document is refused, and nothing is written', () => {
     await rows('UPDATE grants SET revoked_at = 1 WHERE id = ?', last)
     expect((await api.put(without)).body.writes.features.deleted).toEqual(['unused'])
   })
+})
+
+it('its schema is public, for editors', async () => {
+  const { headers, body, status } = await call('/catalog.schema.json')
+  expect([status, headers.get('Cache-Control')]).toEqual([200, 'public, max-age=300'])
+  const again = { headers: { 'If-None-Match': headers.get('ETag') ?? '' } }
+  expect((await call('/catalog.schema.json', again)).status).toBe(304)
+  const file = { $schema: 'https://example.com/catalog.schema.json', versions: { [project]: 'a' }, ...SOLD }
+  expect(misfits(body, body, file)).toEqual([])
+  const wrong = sold(({ plans }) => Object.assign(plans.pro ?? {}, { rank: 'high', state: 'gone', id: 'pln_1' }))
+  expect(misfits(body, body, wrong)).toHaveLength(3)
 })
 
 describe('at the same time', () => {

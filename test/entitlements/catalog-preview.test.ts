@@ -167,17 +167,11 @@ describe('a preview of a catalog', () => {
       affected += body.affected
       calls += 1
       cursor = body.next_cursor ?? ''
+      if (cursor === '') break
+      // It belongs to this document, and to the catalog as it is.
+      const other = await world.catalog.previewWhole(await wanted(() => {}), `?cursor=${cursor}`)
+      expect(other.body).toMatchObject({ code: 'invalid_cursor' })
     } while (cursor)
     expect([affected, calls]).toEqual([3, 2])
-  })
-
-  it('does not go on after the catalog or the document has changed', async () => {
-    const document = await wanted((c) => delete plan(c, 'pro').features.sso)
-    const { body } = await world.catalog.previewWhole(document)
-    expect(body.has_more).toBe(false)
-    for (const cursor of ['AAAA', body.version]) {
-      const { body: refused } = await world.catalog.previewWhole(document, `?cursor=${cursor}`)
-      expect((refused as unknown as { code: string }).code).toBe('invalid_cursor')
-    }
   })
 })

@@ -36,8 +36,8 @@ const takesKeys = ({ meta }: (typeof ROUTES)[number]) => meta.operation?.policy?
 const ASKING = [
   'POST /platform/v1/devices/verify',
   'POST /platform/v1/consumers/:consumer/entitlements/token',
-  'POST /platform/v1/billing/plans/:id/preview',
   'POST /platform/v1/billing/catalog/preview',
+  'POST /platform/v1/billing/plans/:id/preview',
   'POST /platform/v1/billing/entitlements/check',
 ]
 const onlyReads = (route: (typeof ROUTES)[number]) => route.method === 'GET' || ASKING.includes(nameOf(route))

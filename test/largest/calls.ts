@@ -1,5 +1,5 @@
 import { PAGES, pageIn, visit } from '../console/visit'
-import { type Answer, call } from '../harness'
+import { type Answer, call, type Json } from '../harness'
 import { isList, nameOf, ROUTES } from '../routes/of-app'
 import { callRoute, tokenFor } from '../routes/walk'
 import type { World } from '../routes/world'
@@ -8,6 +8,7 @@ import type { World } from '../routes/world'
 
 type Ask = (world: World, bindings: object) => Promise<Answer>
 
+export const WHOLE_CHANGED = 'POST /platform/v1/billing/catalog/preview, with every plan changed'
 export const EXPLAINED = 'GET /platform/v1/consumers/:consumer/entitlements?explain=true'
 
 const READS = ROUTES.filter(({ method, meta }) => method === 'GET' || meta.operation?.policy?.reads)
@@ -18,10 +19,25 @@ const routes = READS.map((route): [string, Ask] => [
 ])
 const explained: Ask = ({ project, secret }, bindings) =>
   call('/platform/v1/consumers/ext:sample/entitlements?explain=true', { project, token: secret, bindings })
+/** A document in which every plan differs, by what it gives and by its prices. */
+const wholeChanged: Ask = async ({ project, secret }, bindings) => {
+  const path = '/platform/v1/billing/catalog'
+  const { version: _, ...document } = (await call(path, { project, token: secret })).body
+  for (const plan of Object.values<Json>(document.plans)) {
+    plan.features = Object.fromEntries(Object.entries(plan.features).slice(1))
+    plan.prices.pop()
+  }
+  return call(`${path}/preview`, { method: 'POST', json: document, project, token: secret, bindings })
+}
 const pages = PAGES.filter(({ method }) => method === 'GET').map((page): [string, Ask] => [
   nameOf(page),
   (world, bindings) => visit(pageIn(world, page), world.owner.token, { bindings }),
 ])
 
 /** Every call that only reads, by its name: of the API, lists with their longest page, and of the console. */
-export const CALLS: readonly [name: string, ask: Ask][] = [...routes, [EXPLAINED, explained], ...pages]
+export const CALLS: readonly [name: string, ask: Ask][] = [
+  ...routes,
+  [EXPLAINED, explained],
+  [WHOLE_CHANGED, wholeChanged],
+  ...pages,
+]

@@ -5,7 +5,7 @@ import { MAX_SUBSCRIPTION_ITEMS } from '../../src/entitlements/limits'
 import { stopClock } from '../clock'
 import { type Answer, BESIDE, countingD1 } from '../harness'
 import type { World } from '../routes/world'
-import { CALLS, EXPLAINED } from './calls'
+import { CALLS, EXPLAINED, WHOLE_CHANGED } from './calls'
 import { largestProject, MANY, MEMBERS } from './largest'
 
 /*
@@ -29,6 +29,8 @@ const LOG = 2 * MAX_ENTRIES_LOOKED_AT + PEOPLE
 /** The status of what is no 200: too large to explain; refused in any project, because of what the request lacks. */
 const STATUS: Record<string, number> = {
   [EXPLAINED]: 413,
+  // Its sample lacks plans that this project has.
+  'POST /platform/v1/billing/catalog/preview': 422,
   'POST /platform/v1/consumers/:consumer/entitlements/token': 201,
   'GET /metrics': 404,
   'GET /console/invitations/:id': 404,
@@ -111,6 +113,10 @@ const STATED: Record<string, Bounds> = {
   [`${CONSUMER}/grants/new`]: { rows: 11_000 },
   // A costly call: a part of the subscriptions, with all that their consumers have.
   'POST /platform/v1/billing/plans/:id/preview': { statements: 30, rows: 100_000 },
+  [WHOLE_CHANGED]: { trips: 6, statements: 40, rows: 150_000 },
+  // Everything that the catalog has.
+  'GET /platform/v1/billing/catalog': { rows: PRICES + 1_000 },
+  'POST /platform/v1/billing/catalog/preview': { rows: PRICES + 1_000 },
 }
 
 let world: World
