@@ -96,7 +96,8 @@ async function factsAbout(db: Db, projectId: string, all: readonly PreviewStep[]
     const refs = consumers.map((id) => ({ id }))
     const read = (extent: Extent) =>
       batch(db, {
-        ...factsOf(db, projectId, refs, { keys, named: true, ...extent }),
+        // A price that moves may be the first one by which purchases give something.
+        ...factsOf(db, projectId, refs, { keys, named: true, explained: keys === null, ...extent }),
         refs: mappedPrices(db, projectId),
       })
     const found = await read({})

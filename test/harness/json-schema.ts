@@ -47,6 +47,7 @@ function misfitsOfObject(document: Json, schema: Json, value: Json, at: string):
     .map((key) => `${at}/${key}: is missing`)
   const inside = Object.entries(value).flatMap(([key, one]) => {
     if (Object.hasOwn(properties, key)) return misfits(document, properties[key], one, `${at}/${key}`)
+    if (typeof additionalProperties === 'object') return misfits(document, additionalProperties, one, `${at}/${key}`)
     const closed = additionalProperties === undefined && Object.keys(properties).length > 0
     return closed || additionalProperties === false ? [`${at}/${key}: is not in the schema`] : []
   })
