@@ -71,16 +71,19 @@ describe('a 429 states the limit, and how long to wait', () => {
     expect((await call(path, { bindings: { LIMIT_SIGN_IN: FULL } })).status).toBe(usual)
   })
 
-  it.each(['/openapi.json', '/catalog.schema.json', '/healthz'])('%s counts as public, before anything is read', async (path) => {
-    const { DB, count } = countingD1()
-    const refused = await call(path, { bindings: { DB, LIMIT_PUBLIC: FULL } })
-    expect([...said(refused).answer, said(refused).limit, count.trips]).toEqual([
-      429,
-      'rate_limited',
-      '"public";r=0;t=10',
-      0,
-    ])
-  })
+  it.each(['/openapi.json', '/catalog.schema.json', '/healthz'])(
+    '%s counts as public, before anything is read',
+    async (path) => {
+      const { DB, count } = countingD1()
+      const refused = await call(path, { bindings: { DB, LIMIT_PUBLIC: FULL } })
+      expect([...said(refused).answer, said(refused).limit, count.trips]).toEqual([
+        429,
+        'rate_limited',
+        '"public";r=0;t=10',
+        0,
+      ])
+    },
+  )
 
   it.each([
     [
