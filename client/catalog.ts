@@ -19,11 +19,11 @@ In the client package: node catalog.ts, with the same options.
   --project ID    the project
   --from FILE     the file (default: catalog.json)
   --token KEY     an API key with the scope catalog:read, and for push also catalog:write (default: $API_KEY)
-  --prices FILE   a JSON object with the price to write in place of each price in the catalog file, for a project at another account
+  --prices FILE   a JSON object that maps each price in the file to the price to write, for a project with another account at the vendor
   --accept-losses push even if consumers lose features, or get less of them
-  --force         pull: replace a file that says something else. push: also write over what was changed since the pull
+  --force         pull: replace a file that differs from the catalog. push: also overwrite changes made since the pull
 
-Exit codes: 0 done, or nothing to change. 1 an error. 2 diff: there are differences. 3 push: the catalog has changed since the pull.
+Exit codes: 0 done, or nothing to change. 1 an error. 2 diff: there are differences. 3 push: the catalog has changed since the pull, or the file was never pulled from this project.
 4 push: consumers would lose something.`
 
 const EXIT = { different: 2, changed: 3, losses: 4 } as const
@@ -57,7 +57,7 @@ async function main(): Promise<number> {
       pulled === undefined
         ? 'This file was never pulled from this project'
         : 'The catalog has changed since the file was pulled'
-    console.log(`\n${since}: the push would undo what the file lacks.`)
+    console.log(`\n${since}: a push would undo the changes that the file does not have.`)
   }
   if (options.command === 'diff') return EXIT.different
   if (pulled !== version && !options.force) {
@@ -105,8 +105,11 @@ async function push(api: CatalogApi, { file, document, version, project }: Push)
     // An earlier attempt may have been written although its answer was lost.
     const now = await api.preview(document)
     const isWritten = isNothing(now.writes)
-    if (!isWritten) console.error('\nNot pushed: somebody has changed the catalog in this moment. Try again.')
-    else saveVersion(file, project, now.version)
+    if (!isWritten) console.error('\nNot pushed: somebody has just changed the catalog. Try again.')
+    else {
+      saveVersion(file, project, now.version)
+      console.log('\nPushed.')
+    }
     return isWritten ? 0 : EXIT.changed
   }
 }

@@ -1,6 +1,7 @@
 /* The file with the catalog. Beside the document, it has a schema for editors, and the version that each project had. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Catalog, CatalogDocument } from 'platform-api-client'
+import { isSame } from './show.ts'
 
 /** `versions`: of each project that the file was pulled from or pushed to, by its id. */
 export type CatalogOnDisk = {
@@ -23,12 +24,21 @@ type Pulled = { document: Omit<Catalog, 'version'>; version: string; project: st
 export function writeCatalog(path: string, { document, version, project, schema, force }: Pulled): void {
   const before = existsSync(path) ? readCatalog(path) : null
   const short = shortened(document)
-  if (before && !force && JSON.stringify(before.document) !== JSON.stringify(short)) {
+  if (before && !force && !isSameDocument(before.document, short)) {
     throw new Error(
-      `${path} says something else than the catalog. Pull into another file with --from, or with --force.`,
+      `${path} differs from the catalog. Pull into another file with --from, or replace this one with --force.`,
     )
   }
   write(path, { $schema: schema, versions: { ...before?.versions, [project]: version }, ...short })
+}
+
+/** What somebody has edited by hand may not be a document at all. */
+function isSameDocument(before: CatalogDocument, pulled: CatalogDocument): boolean {
+  try {
+    return isSame(before, pulled)
+  } catch {
+    return false
+  }
 }
 
 /** Notes which version of a project the file has. The rest of the file stays as somebody has formatted it, where that is possible. */
@@ -56,7 +66,7 @@ export function withPrices(document: CatalogDocument, map: ReadonlyMap<string, s
     const prices = Array.isArray(plan?.prices) ? plan.prices.map(mapped) : undefined
     return [key, { ...plan, ...(prices && { prices }) }] as const
   })
-  if (missing.size > 0) throw new Error(`The map of prices lacks: ${[...missing].join(', ')}`)
+  if (missing.size > 0) throw new Error(`The map has no entry for: ${[...missing].join(', ')}`)
   return { ...document, plans: Object.fromEntries(plans) }
 }
 
@@ -64,7 +74,7 @@ export function withPrices(document: CatalogDocument, map: ReadonlyMap<string, s
 export function readPriceMap(path: string): ReadonlyMap<string, string> {
   const entries = Object.entries(readObject(path).value)
   const wrong = entries.find(([, to]) => typeof to !== 'string')
-  if (wrong) throw new Error(`${path}: ${wrong[0]} must have a text`)
+  if (wrong) throw new Error(`${path}: ${wrong[0]} must have a string`)
   return new Map(entries as [string, string][])
 }
 

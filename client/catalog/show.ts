@@ -17,6 +17,11 @@ export function differences(catalog: Catalog, document: CatalogDocument): string
 
 type Given = { value?: unknown; per_seat?: boolean }
 
+/** Whether two documents mean the same, in whatever order they say it. */
+export function isSame(one: CatalogDocument, other: CatalogDocument): boolean {
+  return JSON.stringify([...valuesIn(one)].sort()) === JSON.stringify([...valuesIn(other)].sort())
+}
+
 /** All that a catalog says, by where it says so. What may be left out has its default. */
 function valuesIn({ features, plans }: Catalog | CatalogDocument): Map<string, string> {
   const values = new Map<string, string>()
@@ -40,7 +45,8 @@ function valuesIn({ features, plans }: Catalog | CatalogDocument): Map<string, s
 
 /** Who would gain and who would lose. */
 export function people({ examined, affected, gains, losses, reductions, changes }: CatalogPreview): string[] {
-  const lines = ['', `${affected} consumers affected; ${examined} subscriptions, purchases and grants examined`]
+  const who = affected === 1 ? '1 consumer' : `${affected} consumers`
+  const lines = ['', `${who} affected; ${examined} subscriptions, purchases, grants and consumers examined`]
   const features = [...new Set([...Object.keys(gains), ...Object.keys(losses)])].sort()
   if (features.length > 0) {
     const rows = features.map((key) => [key, gains[key], losses[key], reductions[key]].map((cell) => String(cell ?? 0)))

@@ -6,7 +6,7 @@ import type { HttpEnv } from '../http/context'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body } from '../http/validate'
-import { CatalogBody, CatalogShown, CatalogWritten } from './document'
+import { CatalogBody, CatalogShown, CatalogWritten, requireSizes } from './document'
 import { MAX_CATALOG_BODY_BYTES, MAX_CATALOG_BYTES, MAX_GRANTS_WALKED } from './limits'
 import { presentCatalog, presentWrites } from './present'
 import { putCatalog } from './put'
@@ -39,7 +39,7 @@ export const catalogRoutes = new Hono<HttpEnv>()
     route({
       id: 'putCatalog',
       summary: 'Replace the whole catalog',
-      description: `Makes the catalog what the document says, in one transaction: everything is written, or nothing. It takes effect at once for all consumers. Features that are left out are deleted, if no live grant includes them; a plan cannot be left out. A price can move from one plan to another. What is the same already is not written. Before a feature is deleted, the call reads the grants of the project, ${MAX_GRANTS_WALKED.toLocaleString('en')} at a time.`,
+      description: `Makes the catalog what the document says, in one transaction: everything is written, or nothing. It takes effect at once for all consumers. Features that are left out are deleted. If a live grant or the setting \`devices_feature\` names one of them, the call gets 409 and writes nothing. A plan cannot be left out. A price can move from one plan to another. What is the same already is not written. Before a feature is deleted, the call reads the grants of the project, ${MAX_GRANTS_WALKED.toLocaleString('en')} at a time.`,
       tag,
       policy: { actors, scope: 'catalog:write', project: true, costly: true },
       headers: { 'If-Match': 'An `ETag` of the catalog. If the catalog has changed since, nothing is written: 412.' },
@@ -53,7 +53,7 @@ export const catalogRoutes = new Hono<HttpEnv>()
         'encryption_key_unavailable',
       ],
     }),
-    body(CatalogBody, MAX_CATALOG_BODY_BYTES),
+    body(CatalogBody, MAX_CATALOG_BODY_BYTES, requireSizes),
     async (c) => {
       const rt = c.get('rt')
       const project = projectOf(c.get('actor'))

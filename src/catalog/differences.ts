@@ -55,7 +55,7 @@ export function countWrites({ features, deleted, plans }: CatalogWrites): number
 
 /** Plans that the document lacks. */
 function leftOut({ plans }: CatalogState, wanted: CatalogWanted): FieldFault[] {
-  const message = 'must be there, because plans are not deleted. Set its state to archived'
+  const message = 'must be in the document, because plans cannot be deleted. Set its state to archived'
   return plans
     .filter(({ key }) => !Object.hasOwn(wanted.plans, key))
     .map(({ key }) => ({ pointer: `/plans/${key}`, code: 'required', message }))

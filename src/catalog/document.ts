@@ -1,19 +1,46 @@
 import * as z from 'zod'
 import { catalogKey, exampleOf, named } from '../http/fields'
+import { pointerTo } from '../http/issues'
+import { invalidFields } from '../http/validate'
+import type { FieldFault } from '../lib/fault'
 import { CreatePlanBody, PlanShown, PutFeatureBody } from './fields'
-import { MAX_FEATURES, MAX_PLANS } from './limits'
+import { MAX_FEATURES, MAX_FEATURES_OF_PLAN, MAX_PLANS, MAX_PRICES_OF_PLAN } from './limits'
 
 /*
  * The whole catalog as one document, in which features and plans are found by their keys.
  */
 
-const VERSION = 'Changes whenever something of the catalog changes.'
+const VERSION = 'Changes with every change of the catalog, and of the settings `default_plan` and `devices_feature`.'
 
-function atMost<T extends z.ZodType<Record<string, unknown>>>(entries: T, most: number) {
-  return entries.refine((pairs) => Object.keys(pairs).length <= most, {
-    error: `must have at most ${most} entries`,
-    params: { code: 'out_of_range' },
+/**
+ * Refuses a document with too many entries before they are looked at one by one: zod would hold all that is wrong with 100,000 of them at
+ * once, which is more memory than a Worker has.
+ *
+ * @throws {Fault} `validation_failed`
+ */
+export function requireSizes(sent: unknown): void {
+  const { features, plans } = entriesOf(sent)
+  const wrong = [...tooMany(['features'], features, MAX_FEATURES), ...tooMany(['plans'], plans, MAX_PLANS)]
+  if (wrong.length > 0) throw invalidFields(wrong)
+  const inPlans = Object.entries(entriesOf(plans)).flatMap(([key, plan]) => {
+    const { features: given, prices } = entriesOf(plan)
+    return [
+      ...tooMany(['plans', key, 'features'], given, MAX_FEATURES_OF_PLAN),
+      ...tooMany(['plans', key, 'prices'], prices, MAX_PRICES_OF_PLAN),
+    ]
   })
+  if (inPlans.length > 0) throw invalidFields(inPlans)
+}
+
+function entriesOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function tooMany(path: string[], value: unknown, most: number): FieldFault[] {
+  const n = Object.keys(entriesOf(value)).length
+  return n > most
+    ? [{ pointer: pointerTo(path), code: 'out_of_range', message: `must have at most ${most} entries` }]
+    : []
 }
 
 const CatalogPlan = named('CatalogPlan', CreatePlanBody.omit({ key: true }))
@@ -21,12 +48,14 @@ const CatalogPlan = named('CatalogPlan', CreatePlanBody.omit({ key: true }))
 export const CatalogBody = named(
   'CatalogDocument',
   z.strictObject({
-    features: atMost(z.record(catalogKey, PutFeatureBody), MAX_FEATURES).describe(
-      'All features by their keys. One that is left out is deleted.',
-    ),
-    plans: atMost(z.record(catalogKey, CatalogPlan), MAX_PLANS).describe(
-      'All plans by their keys. None can be left out, because plans are not deleted: set its `state` to `archived`.',
-    ),
+    features: z
+      .record(catalogKey, PutFeatureBody)
+      .describe('All features by their keys. One that is left out is deleted.'),
+    plans: z
+      .record(catalogKey, CatalogPlan)
+      .describe(
+        'All plans by their keys. None can be left out, because plans are not deleted: set its `state` to `archived`.',
+      ),
   }),
   {
     features: { sso: { name: 'Single sign-on', type: 'boolean' }, seats: { name: 'Seats', type: 'quantity' } },
@@ -48,7 +77,9 @@ export const CatalogFile = CatalogBody.extend({
   versions: z
     .record(z.string(), z.string())
     .optional()
-    .describe('The version of each project that the file was pulled from or pushed to. The command writes it.'),
+    .describe(
+      'The version of the catalog in each project that the file was pulled from or pushed to. The command writes it.',
+    ),
 })
 
 const { type, combine } = PutFeatureBody.shape

@@ -180,9 +180,14 @@ function endsUnused(walk: SQL): SQL {
   return sql`(SELECT count(*) < ${MAX_GRANTS_WALKED} AND coalesce(max(used), 0) = 0 FROM ${walk})`
 }
 
-/** @param keys of several features, of which one is in use */
+const LEFT_OUT = 'A live grant, or the setting devices_feature, has a feature that the document leaves out.'
+/** How many keys an answer names. */
+const MAX_NAMED = 20
+
+/** @param keys of features to be deleted, of which one is in use */
 export function featureInUse(keys: readonly string[]): Fault {
-  return new Fault('feature_in_use', `${IN_USE} It is one of: ${keys.join(', ')}.`)
+  const more = keys.length > MAX_NAMED ? ', …' : ''
+  return new Fault('feature_in_use', `${LEFT_OUT} It is one of: ${keys.slice(0, MAX_NAMED).join(', ')}${more}.`)
 }
 
 /** Whether the project has a quantity feature with this key. */

@@ -13,8 +13,8 @@ export const MAX_FEATURES_OF_PLAN = 100
  * beyond it. A project that was beyond it before there was a limit stays readable, and its plans can become smaller.
  */
 export const MAX_CATALOG_BYTES = 1024 * 1024
-/** Bytes of a whole catalog as a body: room for what all plans can give, with all their prices and names. */
-export const MAX_CATALOG_BODY_BYTES = 3 * 1024 * 1024
+/** Bytes of a whole catalog as a body: room for {@link MAX_CATALOG_BYTES}, and as much again in names and prices. One statement takes all prices. */
+export const MAX_CATALOG_BODY_BYTES = 1.5 * 1024 * 1024
 /** Bytes of the plans on one page of a list. The last plan may go beyond. */
 export const MAX_PLAN_PAGE_BYTES = 256 * 1024
 /** Bytes of the revisions that are kept of all plans of a project. The oldest ones are deleted first. */

@@ -160,7 +160,11 @@ export function mappingOf({ vendor, ref, lasts, again }: typeof planRefs | typeo
 
 /** Prices as rows of a subquery. */
 export function pairsIn(prices: readonly Price[]): SQL {
-  const list = JSON.stringify(prices.map(({ vendor, ref }) => [vendor, ref]))
+  return pairsOf(JSON.stringify(prices.map(({ vendor, ref }) => [vendor, ref])))
+}
+
+/** As {@link pairsIn}. @param list the pairs of vendor and id as JSON */
+export function pairsOf(list: string): SQL {
   return sql`(SELECT value->>0 AS vendor, value->>1 AS ref FROM json_each(${list}))`
 }
 

@@ -8,18 +8,20 @@ import { bare, jsonLists, valuesOf } from '../db/sql'
 import { replaced } from '../db/upsert'
 import type { Runtime } from '../env'
 import { requireTag } from '../http/etag'
+import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { firstKeyInserted, makeSigningKey } from '../token-keys/keys'
 import { type CatalogWrites, countWrites, differencesOf, type PlanWrite, priceText } from './differences'
 import type { CatalogWanted } from './document'
 import { requireUngranted } from './features'
-import { pairsIn } from './plans'
+import { pairsOf } from './plans'
 import { oldRevisionsDeleted, revisionsBeyondDeleted, revisionsKept } from './revisions'
 import { features, planRefs, plans } from './schema'
 import { type CatalogState, catalogIn, catalogOf, contentsOf, contentsRead, versionOf } from './state'
 
 /** Attempts to write a catalog while other calls change it. */
 const MAX_ATTEMPTS = 10
+const BUSY = 'Other calls keep changing the catalog. Read it again, and then send the change.'
 
 /**
  * Makes the catalog of a project what a document says, in one transaction. What is the same already is not written.
@@ -43,7 +45,8 @@ export async function putCatalog(
       return { version: await write(rt, projectId, { state, writes }, change), writes }
     } catch (error) {
       // Something has changed since the read.
-      if (!refusedNull(error, auditLog.project_id) || attempt === MAX_ATTEMPTS) throw error
+      if (!refusedNull(error, auditLog.project_id)) throw error
+      if (attempt === MAX_ATTEMPTS) throw new Fault('precondition_failed', BUSY)
     }
   }
 }
@@ -180,7 +183,6 @@ function pricesWritten(db: Db, projectId: string, changed: readonly Identified[]
   const added = changed.flatMap(({ id, before, after }) =>
     others(after.prices, before?.prices).map((one) => ({ ...one, plan_id: id })),
   )
-  const isRemoved = inArray(sql`(${planRefs.vendor}, ${planRefs.ref})`, pairsIn(removed))
   const row = {
     project_id: sql`${projectId}`,
     vendor: sql`j.value ->> 'vendor'`,
@@ -190,7 +192,10 @@ function pricesWritten(db: Db, projectId: string, changed: readonly Identified[]
     again: sql`j.value ->> 'again'`,
   }
   return {
-    unmapped: db.delete(planRefs).where(and(eq(planRefs.project_id, projectId), isRemoved)),
+    ...numbered('unmapped', jsonLists(removed.map(({ vendor, ref }) => [vendor, ref])), (list) => {
+      const isRemoved = inArray(sql`(${planRefs.vendor}, ${planRefs.ref})`, pairsOf(list))
+      return db.delete(planRefs).where(and(eq(planRefs.project_id, projectId), isRemoved))
+    }),
     ...numbered('prices', jsonLists(added), (list) => insertFrom(db, planRefs, row, sql`FROM json_each(${list}) j`)),
   }
 }

@@ -99,5 +99,5 @@ export function contentsOf(projectId: string): SQL {
 
 function tooLarge(): Fault {
   const words = `The plans of this project give more than ${MAX_CATALOG_BYTES.toLocaleString('en')} bytes of features.`
-  return new Fault('payload_too_large', `${words} Read and change its plans one by one.`)
+  return new Fault('payload_too_large', `${words} Read and change the plans one by one.`)
 }

@@ -36,8 +36,8 @@ export function fits(type: FeatureType, value: unknown): boolean {
 
 /** Whether the value can be stored at all: JSON within the limits, and not null. */
 export function isConfig(value: unknown): boolean {
-  if (value === null || value === undefined || depthOf(value, MAX_CONFIG_DEPTH) > MAX_CONFIG_DEPTH) return false
-  return utf8(JSON.stringify(value)).byteLength <= MAX_CONFIG_BYTES
+  if (value === null || value === undefined || utf8(JSON.stringify(value)).byteLength > MAX_CONFIG_BYTES) return false
+  return depthOf(value, MAX_CONFIG_DEPTH) <= MAX_CONFIG_DEPTH
 }
 
 export const CONFIG_RULE = RULES.config

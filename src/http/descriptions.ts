@@ -44,7 +44,7 @@ async function serve(c: Context<HttpEnv>, name: string, make: () => JsonObject):
     c.get('rt').limits,
     'public',
     addressOf(c),
-    'Too many requests for descriptions of the API from this address.',
+    'Too many requests for the API descriptions from this address.',
   )
   let made = served.get(name)
   if (!made) {

@@ -64,14 +64,16 @@ function bound(end: 'least' | 'most', origin: string, n: number | bigint): strin
 export function fieldFaults(issue: z.core.$ZodIssue): FieldFault[] {
   const { message, path } = issue
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, 50).map((key) => ({ pointer: pointer([...path, key]), code: 'unknown_field', message }))
+    return issue.keys
+      .slice(0, 50)
+      .map((key) => ({ pointer: pointerTo([...path, key]), code: 'unknown_field', message }))
   }
   if (issue.code === 'invalid_union') {
     // Report the issues of the alternative whose type matches the value that was sent.
     const branch = issue.errors.find((issues) => !issues.some(isOtherShape)) ?? issue.errors[0] ?? []
     return branch.flatMap((inner) => fieldFaults({ ...inner, path: [...path, ...inner.path] }))
   }
-  return [{ pointer: pointer(path), code: codeOf(issue), message }]
+  return [{ pointer: pointerTo(path), code: codeOf(issue), message }]
 }
 
 function isOtherShape({ code, path, message }: z.core.$ZodIssue): boolean {
@@ -89,6 +91,6 @@ function codeOf(issue: z.core.$ZodIssue): FieldCode {
 }
 
 /** JSON Pointer (RFC 6901). */
-function pointer(path: readonly PropertyKey[]): string {
+export function pointerTo(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1').slice(0, 100)}`).join('')
 }

@@ -71,6 +71,8 @@ export const RATE_LIMITS = {
 } as const
 /** A call that reads more rows than this counts as a costly one, whatever its route, and once more for each time as many. */
 export const COSTLY_ROWS = 5_000
+/** How many rows that are read weigh as much as one that a PUT writes. */
+export const ROW_WRITTEN = 20
 /** How often one call can count as a costly one. */
 export const MAX_COSTLY_UNITS = 10
 /** For how long (ms) calls of a route take turns in a project, after one of them has read so many rows. */

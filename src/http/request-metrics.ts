@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import type { HttpEnv } from './context'
+import { ROW_WRITTEN } from './limits'
 import { measure, measureErrors } from './measure'
 import { countRead, routeOf } from './rate-limit'
 
@@ -26,5 +27,6 @@ export const requestMetrics: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const cost = { ms, d1_trips: trips, d1_ms, rows_read, rows_written }
   measure(rt, 'request', { route: routeOf(c), status: String(c.res.status), caller, ...cost })
   measureErrors(rt, 'request')
-  await countRead(c, rows_read)
+  // A PUT can replace much at once.
+  await countRead(c, rows_read + (c.req.method === 'PUT' ? ROW_WRITTEN * rows_written : 0))
 }

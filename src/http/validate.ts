@@ -17,9 +17,15 @@ const MAX_NOTHING_BYTES = 64
  * Validates the JSON body: `c.req.valid('json')`. Pass a strict object, so that a misspelled field is refused.
  *
  * @param most the largest body, in bytes
+ * @param first looks at what was sent before the schema does, and throws what refuses it
  */
-export function body<T extends z.ZodType>(schema: T, most = MAX_BODY_BYTES) {
-  return remember(zValidator('json', schema, validated), { body: schema, bodyBytes: most })
+export function body<T extends z.ZodType>(schema: T, most = MAX_BODY_BYTES, first?: (sent: unknown) => void) {
+  const looked = (sent: unknown) => {
+    first?.(sent)
+    return sent
+  }
+  const checked = first ? (z.preprocess(looked, schema) as unknown as T) : schema
+  return remember(zValidator('json', checked, validated), { body: schema, bodyBytes: most })
 }
 
 /** As {@link body}, for a body that may be left out: `schema.prefault({})`. */

@@ -52,6 +52,9 @@ const problem = ({ status, body }: Answer<unknown>) => {
   const { code, errors = [] } = body as { code?: string; errors?: { pointer: string }[] }
   return [status, code, ...errors.map(({ pointer }) => pointer)]
 }
+/** So many entries that are wrong. */
+const junk = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`A${i}`, 0]))
+const addJunk = (all: object, n: number) => Object.assign(all, junk(n))
 const setting = (settings: object) =>
   call(`/platform/v1/projects/${project}`, { method: 'PATCH', project, token: owner, json: { settings } })
 const ifMatch = (etag: string | null) => ({ headers: { 'If-Match': etag ?? '' } })
@@ -169,6 +172,19 @@ describe('a document', () => {
     expect((await api.whole()).body).toMatchObject(moved)
   })
 
+  it('adds and removes as many prices as there can be, with ids as long as there can be', async () => {
+    const priced = (of: (plan: number) => object[]): Catalog => ({
+      features: {},
+      plans: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`p${n}`, { name: 'P', prices: of(n) }])),
+    })
+    const all = priced((n) => Array.from({ length: 50 }, (_, i) => price(`price_${n}_${i}_`.padEnd(200, 'x'))))
+    expect((await api.put(all)).status).toBe(200)
+    expect((await api.previewWhole(all)).body.writes).toEqual((await api.put(all)).body.writes)
+    const none = priced(() => [])
+    expect((await api.previewWhole(none)).status).toBe(200)
+    expect((await api.put(none)).body.writes.plans.updated).toHaveLength(100)
+  })
+
   it('keeps the last 200 revisions of a plan', async () => {
     await api.put(SOLD)
     await rows('UPDATE plans SET revision = 300 WHERE project_id = ?', project)
@@ -233,6 +249,24 @@ describe('a document is refused, and nothing is written', () => {
       ({ plans }) => Object.assign(plans.free ?? {}, { state: 'archived' }),
       [409, 'plan_is_default'],
       async () => setting({ default_plan: await planId('free') }),
+    ],
+    [
+      '100,000 features, none of them one',
+      ({ features }) => addJunk(features, 100_000),
+      [422, 'validation_failed', '/features'],
+    ],
+    ['101 plans', ({ plans }) => addJunk(plans, 99), [422, 'validation_failed', '/plans']],
+    [
+      'too many features and prices of a plan',
+      ({ plans }) => {
+        plans['a/b'] = { features: junk(101), prices: Array(51).fill(0) }
+      },
+      [422, 'validation_failed', '/plans/a~1b/features', '/plans/a~1b/prices'],
+    ],
+    [
+      'a config that is wide',
+      ({ plans }) => Object.assign(plans.pro ?? {}, { features: { limits: { value: Array(500_000).fill(0) } } }),
+      [422, 'validation_failed', '/plans/pro/features/limits/value'],
     ],
     [
       'too many bytes of features',

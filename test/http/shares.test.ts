@@ -119,6 +119,20 @@ describe('a call that reads many rows', () => {
     expect(noted).toHaveLength(times * EACH.length)
   })
 
+  it('counts a PUT of a catalog by the rows that it writes, too', async () => {
+    const { project, secret } = await freshKey()
+    const { bindings, noted } = noting()
+    const features = Object.fromEntries(
+      Array.from({ length: 200 }, (_, n) => [`f${n}`, { name: 'F', type: 'boolean' }]),
+    )
+    const answer = await call('/platform/v1/billing/catalog', {
+      ...{ method: 'PUT', project, token: secret },
+      ...{ bindings: bindings as object, json: { features, plans: {} } },
+    })
+    expect(answer.status).toBe(200)
+    expect(noted.length).toBeGreaterThanOrEqual(2 * EACH.length)
+  })
+
   it.each([
     ['LIMIT_CALLER_COSTLY', []],
     ['LIMIT_USER_COSTLY', ['two', 'far']],
