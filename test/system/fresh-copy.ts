@@ -18,6 +18,8 @@ const COPIED = [
 ]
 /** How long a busy machine may take to start, and to serve an edit (ms). */
 const PATIENCE = 120_000
+/** How long one request may take (ms). `wrangler dev` never answers some requests that come while it loads the code again. */
+const ANSWERED_WITHIN = 15_000
 /** The file that is edited, and the text of it that is served. */
 const EDITED = 'src/health/healthz.ts'
 const TEXT = "status: 'ok' as const"
@@ -51,7 +53,7 @@ export function copyOf(folder: string) {
           await requestCode(url, said)
           const began = Date.now()
           writeFileSync(file, before.replace(TEXT, `${TEXT}, edited: true`))
-          await until(said, async () => (await (await fetch(`${url}/healthz`)).text()).includes('edited'))
+          await until(said, async () => (await (await ask(`${url}/healthz`)).text()).includes('edited'))
           return Date.now() - began
         })
       } finally {
@@ -74,7 +76,7 @@ async function serving<T>(folder: string, [command = '', ...args]: readonly stri
   const { child, said } = start(folder, command, [...args, '--port', String(port)])
   const url = `http://localhost:${port}`
   try {
-    await until(said, async () => (await fetch(`${url}/healthz`)).ok)
+    await until(said, async () => (await ask(`${url}/healthz`)).ok)
     return await body(url, said)
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
@@ -85,9 +87,18 @@ async function serving<T>(folder: string, [command = '', ...args]: readonly stri
 /** Asks for a sign-in code, and waits until the server has printed it. */
 async function requestCode(url: string, said: () => string): Promise<void> {
   const headers = { 'Content-Type': 'application/json' }
-  const { status } = await fetch(`${url}/auth/codes`, { method: 'POST', headers, body: '{"email":"me@example.com"}' })
+  let status: number | undefined
+  await until(said, async () => {
+    const answer = await ask(`${url}/auth/codes`, { method: 'POST', headers, body: '{"email":"me@example.com"}' })
+    status = answer.status
+    return true
+  })
   if (status !== 202) throw new Error(`${status} for a sign-in code:\n${said()}`)
   await until(said, async () => said().includes('Sign-in code for me@example.com'))
+}
+
+function ask(url: string, init?: RequestInit): Promise<Response> {
+  return fetch(url, { ...init, signal: AbortSignal.timeout(ANSWERED_WITHIN) })
 }
 
 function start(cwd: string, command: string, args: readonly string[]): { child: ChildProcess; said: () => string } {

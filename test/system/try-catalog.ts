@@ -46,7 +46,7 @@ export async function tryCatalog(url: string, folder: string): Promise<string> {
   await must(`${url}/platform/v1/billing/plans/${changed?.id}`, patch)
   edit((file) => Object.assign(plan(file, 'plan_0'), { name: 'Mine' }))
   await expect(run('push'), 3, 'has changed since the file was pulled')
-  await expect(run('pull'), 1, 'says something else than the catalog')
+  await expect(run('pull'), 1, 'differs from the catalog')
   await expect(run('push', '--force'), 0, '~ plan plan_0 name: Plan 0 → Mine')
 
   // A loss: a consumer has the plan by a grant.
@@ -62,7 +62,7 @@ export async function tryCatalog(url: string, folder: string): Promise<string> {
   const map = join(folder, 'prices.json')
   const prices = Object.values((JSON.parse(readFileSync(path, 'utf8')) as File).plans).flatMap((one) => one.prices)
   writeFileSync(map, JSON.stringify(Object.fromEntries(prices.slice(1).map(({ ref }) => [ref, `live_${ref}`]))))
-  await expect(toLive('diff', '--prices', map), 1, 'The map of prices lacks: price_0')
+  await expect(toLive('diff', '--prices', map), 1, 'The map has no entry for: price_0')
   writeFileSync(map, JSON.stringify(Object.fromEntries(prices.map(({ ref }) => [ref, `live_${ref}`]))))
   await expect(toLive('push', '--prices', map), 3, 'was never pulled from this project')
   await expect(toLive('push', '--prices', map, '--force'), 0, 'sold as stripe live_price_0')
