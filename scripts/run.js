@@ -4,7 +4,7 @@
  * JavaScript so that an older Node.js can read it.
  */
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** The oldest version that runs the project's tools. */
@@ -23,6 +23,8 @@ Or use Node.js 24 yourself.
   process.exit(1)
 }
 if (process.argv.includes('--help')) printHead()
+// Scripts start wrangler many times. It starts a fifth faster if its compiled code is kept.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled')
 process.argv.splice(1, 2, file)
 await import(pathToFileURL(file).href)
 
