@@ -74,8 +74,7 @@ async function main(): Promise<number> {
 async function pull(api: CatalogApi, { from, url, project, force }: Options): Promise<number> {
   const { version, ...document } = await api.read()
   writeCatalog(from, { document, version, project, schema: `${url}/catalog.schema.json`, force })
-  const [features, plans] = [document.features, document.plans].map((all) => Object.keys(all).length)
-  console.log(`${from} has ${features} features and ${plans} plans.`)
+  console.log(`${from} has ${counted(document.features, 'feature')} and ${counted(document.plans, 'plan')}.`)
   return 0
 }
 
@@ -112,6 +111,11 @@ async function push(api: CatalogApi, { file, document, version, project }: Push)
     }
     return isWritten ? 0 : EXIT.changed
   }
+}
+
+function counted(all: object, what: string): string {
+  const n = Object.keys(all).length
+  return n === 1 ? `1 ${what}` : `${n} ${what}s`
 }
 
 function isNothing(writes: CatalogWrites): boolean {
