@@ -11,7 +11,7 @@ export type CatalogOnDisk = {
   versions: Record<string, string>
 }
 
-/** @throws {Error} if there is no such file, or it is no JSON object */
+/** @throws {Error} if the file is missing, or is not a JSON object */
 export function readCatalog(path: string): CatalogOnDisk {
   const { text, value } = readObject(path)
   const { $schema: _, versions = {}, ...document } = value
@@ -62,7 +62,7 @@ export function withPrices(document: CatalogDocument, map: ReadonlyMap<string, s
     return { ...price, ref: ref ?? price?.ref }
   }
   const plans = Object.entries(document.plans ?? {}).map(([key, plan]) => {
-    // What is no list is left to the API, which says so.
+    // Anything but a list is left to the API, which refuses it.
     const prices = Array.isArray(plan?.prices) ? plan.prices.map(mapped) : undefined
     return [key, { ...plan, ...(prices && { prices }) }] as const
   })
@@ -70,7 +70,7 @@ export function withPrices(document: CatalogDocument, map: ReadonlyMap<string, s
   return { ...document, plans: Object.fromEntries(plans) }
 }
 
-/** @throws {Error} if it is no JSON object of texts */
+/** @throws {Error} if the file is missing, or is not a JSON object of strings */
 export function readPriceMap(path: string): ReadonlyMap<string, string> {
   const entries = Object.entries(readObject(path).value)
   const wrong = entries.find(([, to]) => typeof to !== 'string')

@@ -24,7 +24,7 @@ const MAX_SHOWN = 50
  *
  * @throws {Fault} `validation_failed`, `feature_type_fixed`, `feature_in_use`, `plan_is_default`, `catalog_limit_reached`
  */
-export function differencesOf(state: CatalogState, wanted: CatalogWanted): CatalogWrites {
+export function writesFor(state: CatalogState, wanted: CatalogWanted): CatalogWrites {
   const plans = Object.entries(wanted.plans).map(([key, plan]) => planFieldsOf({ ...plan, key }) as PlanFields)
   const features = Object.entries(wanted.features).map(([key, { name, type, combine }]) => {
     return { key, name, type, combine: type === 'quantity' ? (combine ?? 'max') : null }

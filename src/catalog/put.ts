@@ -11,13 +11,13 @@ import { requireTag } from '../http/etag'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
 import { firstKeyInserted, makeSigningKey } from '../token-keys/keys'
-import { type CatalogWrites, countWrites, differencesOf, type PlanWrite, priceText } from './differences'
+import { type CatalogWrites, countWrites, type PlanWrite, priceText, writesFor } from './differences'
 import type { CatalogWanted } from './document'
 import { requireUngranted } from './features'
 import { pairsOf } from './plans'
 import { oldRevisionsDeleted, revisionsBeyondDeleted, revisionsKept } from './revisions'
 import { features, planRefs, plans } from './schema'
-import { type CatalogState, catalogIn, catalogOf, contentsOf, contentsRead, versionOf } from './state'
+import { type CatalogState, catalogContents, catalogIn, catalogOf, catalogVersion, contentsRead } from './state'
 
 /** Attempts to write a catalog while other calls change it. */
 const MAX_ATTEMPTS = 10
@@ -27,7 +27,7 @@ const BUSY = 'Other calls keep changing the catalog. Read it again, and then sen
  * Makes the catalog of a project what a document says, in one transaction. What is the same already is not written.
  *
  * @param wanted.ifMatch the header; undefined if the caller sent none
- * @throws {Fault} `precondition_failed`, `payload_too_large`, `encryption_key_unavailable`, and what {@link differencesOf} throws
+ * @throws {Fault} `precondition_failed`, `payload_too_large`, `encryption_key_unavailable`, and what {@link writesFor} throws
  */
 export async function putCatalog(
   rt: Runtime,
@@ -39,7 +39,7 @@ export async function putCatalog(
   for (let attempt = 1; ; attempt++) {
     const state = await catalogIn(await batch(db, catalogOf(db, projectId)))
     requireTag(wanted.ifMatch, `"${state.version}"`, 'catalog')
-    const writes = differencesOf(state, wanted.document)
+    const writes = writesFor(state, wanted.document)
     if (countWrites(writes) === 0) return { version: state.version, writes }
     try {
       return { version: await write(rt, projectId, { state, writes }, change), writes }
@@ -67,7 +67,7 @@ async function write(
   const had = changed.flatMap(({ before }) => before?.id ?? [])
   const free = deleted.length > 0 ? await requireUngranted(db, projectId, deleted, now) : undefined
   const key = had.length < changed.length ? await makeSigningKey(rt, projectId) : null
-  const isSame = and(sql`${contentsOf(projectId)} = ${state.contents}`, free)
+  const isSame = and(sql`${catalogContents(projectId)} = ${state.contents}`, free)
   const entries = entriesOf(writes, changed, now)
   const { contents } = await batch(db, {
     // The first statement, because the others change what it compares.
@@ -84,7 +84,7 @@ async function write(
     ...(key && { key: firstKeyInserted(db, projectId, key, now) }),
     contents: contentsRead(db, projectId),
   })
-  return versionOf(contents)
+  return catalogVersion(contents)
 }
 
 /** The entries of the audit log that the calls for single features and plans would leave. */
@@ -173,7 +173,7 @@ function plansWritten(db: Db, projectId: string, changed: readonly Identified[],
   )
 }
 
-/** Removes the prices that plans no longer have, and then adds those that they get, so that a price can move. */
+/** Removes prices before it adds any, so that a price can move from one plan to another. */
 function pricesWritten(db: Db, projectId: string, changed: readonly Identified[]) {
   const others = (these: PlanWrite['after']['prices'] = [], those: typeof these = []) => {
     const same = new Set(those.map(priceText))

@@ -12,7 +12,7 @@ import type { PlanFeatures } from './values'
 /** The whole catalog of a project. Features and plans are in the order of their keys. */
 export type CatalogState = {
   version: string
-  /** What the version is made from: see {@link contentsOf}. */
+  /** What the version is made from: see {@link catalogContents}. */
   contents: string
   features: Feature[]
   plans: Plan[]
@@ -57,7 +57,7 @@ export async function catalogIn(found: Results<ReturnType<typeof catalogOf>>): P
     return { ...plan, features }
   })
   return {
-    version: await versionOf(contents),
+    version: await catalogVersion(contents),
     contents: contents[0]?.text ?? '',
     features: found.features,
     plans: withPrices(rows, refs),
@@ -68,11 +68,11 @@ export async function catalogIn(found: Results<ReturnType<typeof catalogOf>>): P
 
 /** Reads what the version is made from. */
 export function contentsRead(db: Db, projectId: string) {
-  return raw(db, { text: sql<string>`${contentsOf(projectId)}` }, (fields) => sql`SELECT ${fields}`)
+  return raw(db, { text: sql<string>`${catalogContents(projectId)}` }, (fields) => sql`SELECT ${fields}`)
 }
 
 /** The version of a catalog: its entity tag without the quotes. */
-export async function versionOf(contents: readonly { text: string }[]): Promise<string> {
+export async function catalogVersion(contents: readonly { text: string }[]): Promise<string> {
   return (await etagOfContents(contents[0]?.text ?? '')).slice(1, -1)
 }
 
@@ -80,7 +80,7 @@ export async function versionOf(contents: readonly { text: string }[]): Promise<
  * A text that differs whenever the catalog differs, as an expression: the features as they are, the revisions of the plans, and the settings
  * that name one of them.
  */
-export function contentsOf(projectId: string): SQL {
+export function catalogContents(projectId: string): SQL {
   const rowsOf = (row: SQL, from: SQL) =>
     sql`(SELECT json_group_array(json(one)) FROM (SELECT ${row} AS one FROM ${from}))`
   const { key, name, type, combine } = features

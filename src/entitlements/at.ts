@@ -5,7 +5,7 @@ import { batch, type Db, type Results, type Send } from '../db/client'
 import { invalidField } from '../http/validate'
 import { idTime } from '../lib/ids'
 import { DAY, iso } from '../lib/time'
-import { settingsOf } from '../tenancy/settings'
+import { ENTITLEMENT_SETTINGS, settingsOf } from '../tenancy/settings'
 import { type Catalog, type ConsumerFacts, type Item, indexed, type PlanFact, refsIn } from './facts'
 import { asOf, type Past } from './history'
 import { holdingsAs, holdingsIn, requireDerivable, tooMuch } from './holders'
@@ -198,15 +198,6 @@ function missingOfPins(
     .map(({ object_id }) => `The customer ${object_id} was pinned or unpinned since.`)
 }
 
-const RULE_NAMES = [
-  'grace_days',
-  'renewal_slack_hours',
-  'test_mode_counts',
-  'purchase_rules',
-  'subscription_reversed',
-  'default_plan',
-]
-
 /** What changes since make unknown, in words. */
 function missingOfChanges(changes: Found['changes'], consumerId: string): string[] {
   const [first] = changes.filter(({ action }) => action === 'consumer.blocked' || action === 'consumer.unblocked')
@@ -214,7 +205,7 @@ function missingOfChanges(changes: Found['changes'], consumerId: string): string
     const { action, object_id, details } = change
     switch (action) {
       case 'project.settings_changed': {
-        const names = RULE_NAMES.filter((name) => name in (details ?? {}))
+        const names = ENTITLEMENT_SETTINGS.filter((name) => name in (details ?? {}))
         return names.map((name) => `The setting ${name} was changed since.`)
       }
       case 'feature.updated':

@@ -1,4 +1,4 @@
-import { type CatalogWrites, differencesOf } from '../catalog/differences'
+import { type CatalogWrites, writesFor } from '../catalog/differences'
 import type { CatalogWanted } from '../catalog/document'
 import { MAX_CATALOG_BYTES } from '../catalog/limits'
 import { type CatalogState, catalogIn, catalogOf } from '../catalog/state'
@@ -17,7 +17,7 @@ const NOTHING = {
  * What a document would write to the catalog of a project, and what that would make of its consumers. Everything that differs counts at
  * once. It writes nothing. One call looks at a part of them, as `previewPlan` does.
  *
- * @throws {Fault} what `differencesOf` throws, `payload_too_large`, `invalid_cursor`, `overloaded`
+ * @throws {Fault} what `writesFor` throws, `payload_too_large`, `invalid_cursor`, `overloaded`
  */
 export async function previewCatalog(
   { rt, ask }: Previewing,
@@ -28,7 +28,7 @@ export async function previewCatalog(
   const { db } = rt
   const { version, writes, change, altered } = await inRoom(rt, projectId, MAX_CATALOG_BYTES, async () => {
     const state = await catalogIn(await ask(catalogOf(db, projectId)))
-    const writes = differencesOf(state, document)
+    const writes = writesFor(state, document)
     return { version: state.version, writes, ...changeIn(state, writes) }
   })
   const list = previewList('catalog_preview', { version, body: await sha256Hex(JSON.stringify(document)) }, cursor)

@@ -247,6 +247,15 @@ export type DirectoryChange = Pick<SettingsChange, DecidedBy<'directory'>>
 export type StoreChange = Pick<SettingsChange, DecidedBy<'store'>>
 
 export const DEFAULTS: Settings = all('default')
+/** The settings that decide what consumers may do. */
+export const ENTITLEMENT_SETTINGS: readonly Name[] = [
+  'grace_days',
+  'renewal_slack_hours',
+  'test_mode_counts',
+  'purchase_rules',
+  'subscription_reversed',
+  'default_plan',
+]
 export const ProjectSettings = named('ProjectSettings', z.object(all('schema')), DEFAULTS)
 
 /** One of the facts about every setting. */

@@ -1,4 +1,5 @@
 import type { StoredChange } from '../changes/schema'
+import { ENTITLEMENT_SETTINGS } from '../tenancy/settings'
 import { MONEY_BACK } from '../vendors/purchase'
 
 /** The changes that may change what the consumers may do that they name. */
@@ -26,14 +27,7 @@ const OF_ALL: Readonly<Record<string, readonly string[] | null>> = {
   'plan.created': null,
   'plan.updated': ['features', 'prices', 'rank', 'key'],
   'feature.updated': ['combine'],
-  'project.settings_changed': [
-    'grace_days',
-    'renewal_slack_hours',
-    'test_mode_counts',
-    'purchase_rules',
-    'subscription_reversed',
-    'default_plan',
-  ],
+  'project.settings_changed': ENTITLEMENT_SETTINGS,
 }
 
 /**

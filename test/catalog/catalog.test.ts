@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_GRANTS_WALKED } from '../../src/catalog/limits'
 import { insertConsumer } from '../consumers/rows'
-import { insertGrants } from '../entitlements/rows'
+import { insertEarlierGrants, insertGrants } from '../entitlements/rows'
 import { type Answer, call, countingD1, freshKey, type RequestOptions } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { catalogAs } from './catalog'
@@ -126,12 +126,7 @@ it('a feature is deleted however many grants of another one there are, and stays
   await api.feature('sso')
   await api.feature('seats', SEATS)
   const consumer = await insertConsumer(project, 'ada')
-  await rows(
-    `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
-      WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ?)
-      SELECT ?, ?, printf('grt_00%05d', v), 'seats', 'allow', '1', 'usr_none' FROM n`,
-    ...[MAX_GRANTS_WALKED, project, consumer],
-  )
+  await insertEarlierGrants(project, consumer, MAX_GRANTS_WALKED)
   const last = await insertGrants(project, consumer)
   expect(codeOf(await api.dropFeature('sso'))).toEqual([409, 'feature_in_use'])
   await rows('UPDATE grants SET revoked_at = 1 WHERE id = ?', last)

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_GRANTS_WALKED } from '../../src/catalog/limits'
 import { insertConsumer } from '../consumers/rows'
-import { insertGrants } from '../entitlements/rows'
+import { insertEarlierGrants, insertGrants } from '../entitlements/rows'
 import { type Answer, call, countingD1, freshKey, tamperedD1 } from '../harness'
 import { misfits } from '../harness/json-schema'
 import { rows } from '../inbox/pipeline'
@@ -305,12 +305,7 @@ describe('a document is refused, and nothing is written', () => {
   it('a grant behind thousands of others includes a feature that would go', async () => {
     await api.put(SOLD)
     const consumer = await insertConsumer(project, 'ada')
-    await rows(
-      `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
-        WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ?)
-        SELECT ?, ?, printf('grt_00%05d', v), 'seats', 'allow', '1', 'usr_none' FROM n`,
-      ...[MAX_GRANTS_WALKED, project, consumer],
-    )
+    await insertEarlierGrants(project, consumer, MAX_GRANTS_WALKED)
     const last = await insertGrants(project, consumer)
     await rows("UPDATE grants SET feature = 'unused' WHERE id = ?", last)
     const without = sold(({ features }) => delete features.unused)

@@ -12,6 +12,16 @@ export async function insertGrants(project: string, consumer: string, n = 1): Pr
   return ids.at(-1) as string
 }
 
+/** As many grants of the feature `seats`, before all those that a test makes in the order of their ids. */
+export async function insertEarlierGrants(project: string, consumer: string, n: number): Promise<void> {
+  const insert = STORE.prepare(
+    `INSERT INTO grants (project_id, consumer_id, id, feature, effect, value, actor)
+     WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ?)
+     SELECT ?, ?, printf('grt_00%05d', v), 'seats', 'allow', '1', 'usr_none' FROM n`,
+  )
+  await insert.bind(n, project, consumer).run()
+}
+
 /** What the feed has told of a consumer, written to the database. */
 export async function insertState(project: string, features: object = { sso: true }): Promise<string> {
   const consumer = newId('csm', Date.now())
