@@ -5,7 +5,7 @@ import { idTime } from '../lib/ids'
 import type { PassStep } from '../tenancy/pass'
 import { PACKED_AT_ONCE, PACKED_BYTES, PACKED_LIST_BYTES } from './limits'
 import { packedFrom } from './packed-from'
-import { isKeyTaken, newKey, packed } from './packing'
+import { isKeyTaken, otherKey, packed } from './packing'
 import { bodies, events, PACKED_COLUMNS, packedBodies, payloads } from './schema'
 import { PREFIX_OF } from './sources'
 
@@ -33,7 +33,7 @@ export async function packBodies(db: Db, after: string, now: number): Promise<Pa
     const hex = body instanceof Uint8Array ? body.toHex() : null
     const fits = hex !== null && hex.length <= room
     if (fits) room -= hex.length
-    moved.push({ project_id, id, key: newKey(idTime(id)), hex: fits ? hex : null })
+    moved.push({ project_id, id, key: otherKey(idTime(id)), hex: fits ? hex : null })
   }
   try {
     const { gone } = await batch(db, moving(db, JSON.stringify(moved)))

@@ -43,21 +43,35 @@ export function inflated(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
 /** Random values in a key, beside the second. Together they have 53 bits, so that a key is exact as a JavaScript number. */
 const RANDOM = 2 ** 21
 
+/** Where this isolate's keys of a second go on. */
+let next = { second: Number.NaN, random: 0 }
+
 /**
- * A new key of a packed body. Keys sort by the second. Two of the same second are equal once in two million times. Recording then
- * fails ({@link isKeyTaken}), and another key is tried.
+ * A new key of a packed body. Keys sort by the second. An isolate numbers its bodies of a second from a random number on, so that its
+ * own keys differ. Two isolates can choose the same key: recording then fails ({@link isKeyTaken}), and {@link otherKey} is tried.
  *
  * @param receivedAt milliseconds
  */
 export function newKey(receivedAt: number): number {
-  const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
-  return keyFloor(receivedAt) + (random % RANDOM)
+  const second = Math.floor(receivedAt / SECOND)
+  if (next.second !== second) next = { second, random: randomNumber() }
+  return keyFloor(receivedAt) + (next.random++ % RANDOM)
+}
+
+/** A key instead of one that is taken. It is not the one after that, which the other isolate may have taken too. @param receivedAt milliseconds */
+export function otherKey(receivedAt: number): number {
+  return keyFloor(receivedAt) + (randomNumber() % RANDOM)
 }
 
 /** New keys of bodies that are recorded together: no two are equal. */
 export function newKeys(receivedAt: number, n: number): number[] {
-  const [first = 0] = crypto.getRandomValues(new Uint32Array(1))
+  const first = randomNumber()
   return Array.from({ length: n }, (_, i) => keyFloor(receivedAt) + ((first + i) % RANDOM))
+}
+
+function randomNumber(): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
+  return random
 }
 
 /** The smallest key of the second of a time (ms). */

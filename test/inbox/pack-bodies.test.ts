@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Db, openDb } from '../../src/db/client'
 import { PACKED_AT_ONCE, PACKED_BYTES } from '../../src/inbox/limits'
 import { packBodies } from '../../src/inbox/pack-bodies'
-import { inflated, newKey, packed } from '../../src/inbox/packing'
+import { inflated, keyFloor, newKey, packed } from '../../src/inbox/packing'
 import { asText } from '../../src/inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../src/inbox/receive/limits'
 import { utf8 } from '../../src/lib/crypto'
-import { DAY, HOUR } from '../../src/lib/time'
+import { DAY, HOUR, SECOND } from '../../src/lib/time'
 import { countingD1, deliverBytes, STORE, stripeEvent } from '../harness'
 import { SAMPLES } from '../vendors/samples'
 import { advance, expectConsistent, keepHouse, newWorld, rows, settle, stopClock, stored, type World } from './pipeline'
@@ -158,6 +158,8 @@ describe('a key that another body has', () => {
     await rows("UPDATE state SET value = 0 WHERE name = 'packed_from'")
     const world = await newWorld()
     await world.send(stripeEvent()) // now the connection is known
+    /** The next body of this second has the key that an isolate would give it that began the second at the same number. */
+    const asInAnotherIsolate = () => newKey(NIGHT + SECOND)
     let same = 12
     const random = crypto.getRandomValues.bind(crypto)
     const spy = vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
@@ -168,8 +170,10 @@ describe('a key that another body has', () => {
     const { DB, count } = countingD1()
     const events = Array.from({ length: 10 }, () => stripeEvent())
     const [first, ...others] = events
+    asInAnotherIsolate()
     expect((await world.send(first, { bindings: { DB } })).status).toBe(200)
     expect(count.trips).toBe(1)
+    asInAnotherIsolate()
     const answers = await Promise.all(others.map((event) => world.send(event)))
     expect(answers.map(({ status }) => status)).toEqual(Array(9).fill(200))
     expect(same).toBeLessThanOrEqual(0)
@@ -207,5 +211,11 @@ describe('packing', () => {
     const [one, other] = [newKey(NIGHT), newKey(NIGHT + 1000)]
     expect(other).toBeGreaterThan(one)
     expect(Number.isSafeInteger(newKey(Date.parse('2100-01-01')))).toBe(true)
+  })
+
+  it('gives no key twice in a second: not even to the 50,000 bodies of a burst', () => {
+    const keys = Array.from({ length: 50_000 }, () => newKey(NIGHT))
+    expect(new Set(keys).size).toBe(keys.length)
+    expect(keys.every((key) => key >= keyFloor(NIGHT) && key < keyFloor(NIGHT + 1000))).toBe(true)
   })
 })

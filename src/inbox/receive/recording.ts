@@ -1,4 +1,4 @@
-import { newKey, type Packed, packed } from '../packing'
+import { newKey, otherKey, type Packed, packed } from '../packing'
 
 /** An event of a delivery, to be recorded. */
 export type NewEvent = {
@@ -42,7 +42,7 @@ export function asRecorded(delivery: NewDelivery, packedFrom: number): NewDelive
 
 /** The same recording with a new key, for when another body has its key. */
 export function withOtherKey({ fence, delivery }: Recording): Recording {
-  return { fence, delivery: 'key' in delivery ? { ...delivery, key: newKey(delivery.received_at) } : delivery }
+  return { fence, delivery: 'key' in delivery ? { ...delivery, key: otherKey(delivery.received_at) } : delivery }
 }
 
 /** What the events of a delivery say of its payload. */
