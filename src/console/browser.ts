@@ -4,13 +4,14 @@ import { DAY, SECOND } from '../lib/time'
 import type { Visit } from './page'
 import { ATTRIBUTES } from './session'
 
+/** The longest that browsers keep a cookie (ms). */
+const KEPT = 400 * DAY
+
 /**
  * The cookie `__Host-browser` tells a browser that a user has signed in from before. It is random and gives no access: without
  * it, the user is only sent a notice. It says nothing about the user, so it stays after sign-out.
  */
 const COOKIE = 'browser'
-/** The longest that browsers keep a cookie (ms). */
-const KEPT = 400 * DAY
 
 /** The cookie of this browser; a new one if it has none. */
 export function browserOf(c: Visit): { cookie: string } {
@@ -21,4 +22,28 @@ export function browserOf(c: Visit): { cookie: string } {
 /** Gives the browser its cookie. */
 export function keepBrowser(c: Visit, { cookie }: { cookie: string }): void {
   setCookie(c, COOKIE, cookie, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
+}
+
+/** The colors of the console: those that the system asks for, or always the same. */
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+/** The theme of a text; `system` if it is none. */
+export function themeOf(text: string | null | undefined): Theme {
+  return THEMES.find((theme) => theme === text) ?? 'system'
+}
+
+/** The theme that was chosen in this browser. */
+export function themeIn(c: Visit): Theme {
+  return themeOf(getCookie(c, 'theme', ATTRIBUTES.prefix))
+}
+
+/** Keeps a theme in this browser. */
+export function keepTheme(c: Visit, theme: Theme): void {
+  setCookie(c, 'theme', theme, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
+}
+
+/** The groups of the sidebar that were closed in this browser, by their labels. The script keeps them: console.js. */
+export function closedGroups(c: Visit): string[] {
+  return (getCookie(c, 'closed', ATTRIBUTES.prefix) ?? '').split('.')
 }

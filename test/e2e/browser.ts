@@ -78,10 +78,11 @@ const LOOKS_OF_TEXT = `(() => {
  *
  * @param only the one rule to check, by default all of them
  */
-export async function violations(page: Page, only?: 'color-contrast'): Promise<string[]> {
+export async function violations(page: Page, only?: 'color-contrast' | 'target-size'): Promise<string[]> {
   await page.waitForLoadState() // its text may be there before its styles
   await page.evaluate(SETTLED)
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE)
+  if (only === 'target-size') return found(page, 'document', "runOnly: ['target-size']")
   const contrast = await found(page, LOOKS_OF_TEXT, "runOnly: ['color-contrast']")
   if (only) return contrast
   const others = "rules: { 'target-size': { enabled: true }, 'color-contrast': { enabled: false } }"

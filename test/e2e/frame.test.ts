@@ -87,6 +87,85 @@ describe('the frame', () => {
       await page.getByRole('heading', { level: 1, name: /Health/ }).waitFor()
     }))
 
+  it.each([true, false])(
+    'keeps a theme, whatever the system asks for; with a script: %s',
+    async (javaScriptEnabled) => {
+      const own = await contextWith({ colorScheme: 'light', javaScriptEnabled })
+      const background = (page: Page) =>
+        page
+          .evaluate<string>('getComputedStyle(document.body).backgroundColor')
+          .then((color) => color.replaceAll(' ', ''))
+      const LIGHT = 'rgb(255,255,255)'
+      await within(
+        at('/platform/settings/general'),
+        async (page) => {
+          expect(await background(page)).toBe(LIGHT)
+          await page.locator('.account summary').click()
+          await page.getByRole('button', { name: 'Dark' }).click()
+          await page.waitForURL(at('/platform/settings/general'))
+          await expect.poll(() => background(page)).not.toBe(LIGHT)
+          await page.goto(at('/platform/billing/plans'))
+          expect(await background(page)).not.toBe(LIGHT)
+          await page.emulateMedia({ colorScheme: 'dark' })
+          await page.locator('.account summary').click()
+          expect(await page.getByRole('button', { name: 'Dark' }).getAttribute('aria-pressed')).toBe('true')
+          await page.getByRole('button', { name: 'Light' }).click()
+          await expect.poll(() => background(page)).toBe(LIGHT)
+          await page.locator('.account summary').click()
+          await page.getByRole('button', { name: 'System' }).click()
+          await expect.poll(() => background(page)).not.toBe(LIGHT)
+        },
+        own,
+      )
+      await own.close()
+    },
+  )
+
+  it('keeps a group closed that was closed, but not that of the current page', async () => {
+    const own = await contextWith({})
+    const isOpen = (page: Page) => page.getByRole('link', { name: 'Invoices', exact: true }).isVisible()
+    await within(
+      at(),
+      async (page) => {
+        await page.getByText('Billing', { exact: true }).click()
+        await expect.poll(() => isOpen(page)).toBe(false)
+        await page.goto(at('/platform/settings/general'))
+        expect(await isOpen(page)).toBe(false)
+        await page.goto(at('/platform/billing/plans'))
+        expect(await isOpen(page)).toBe(true)
+        await page.getByText('Webhooks', { exact: true }).click()
+        await page.goto(at())
+        expect(await isOpen(page)).toBe(false)
+        await expect.poll(() => page.getByRole('link', { name: 'Replays', exact: true }).isVisible()).toBe(false)
+      },
+      own,
+    )
+    await own.close()
+  })
+
+  it('says in the sidebar and in the icon of the tab that events failed', async () => {
+    const failing = (await api<{ id: string }>('projects', { name: 'Failing' })).id
+    const fields = { vendor: 'stripe', name: 'Stripe', livemode: false, signing_secret: SECRET }
+    const connection = await must<{ id: string }>(`${URL_OF_CONSOLE}/platform/v1/billing/connections`, {
+      token,
+      project: failing,
+      json: fields,
+    })
+    await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
+    const failed = `${URL_OF_CONSOLE}/platform/v1/billing/webhooks/search?status=failed`
+    const failedEvents = async () => (await must<{ data: object[] }>(failed, { token, project: failing })).data.length
+    await expect.poll(failedEvents).toBe(1)
+    const icon = (page: Page) => page.locator('link[rel=icon]').getAttribute('href')
+    await within(at('/platform/settings/general'), (page) =>
+      expect.poll(() => icon(page)).toMatch(/\/icon-\w{10}\.svg/),
+    )
+    await within(at('', failing), async (page) => {
+      await expect.poll(() => page.locator('#failed-count').innerText()).toMatch(/^1\s+failed$/)
+      await expect.poll(() => icon(page)).toMatch(/\/icon-(degraded|failing)-/)
+      await page.locator('#status', { hasText: /Degraded|Failing/ }).waitFor()
+    })
+  })
+
   it('keeps the section when the project is switched', () =>
     within(at('/platform/billing/invoices'), async (page) => {
       await page.locator('.projects summary').click()

@@ -16,10 +16,13 @@ import { ssoPaths } from './sso-paths.ts'
 const SECRET = 'whsec_a_secret_of_the_page_tests'
 const MAX_HTML = 60_000
 const MAX_ASSETS = 50_000
-const WIDE = { width: 1200, height: 800 }
-const NARROW = { width: 360, height: 740 }
-/** Where tables have the least room: without the sidebar, and with it. */
-const TIGHT = [769, 1030]
+const WIDE = { width: 1440, height: 900 }
+const NARROW = { width: 390, height: 740 }
+/** The smallest screen, and where tables have the least room: without the sidebar, and with it. */
+const SMALLEST = 320
+const TIGHT = [SMALLEST, 769, 1030]
+/** The lowest screen of a laptop. */
+const LOW = 720
 /** One page of each kind: on a narrow screen the elements are the same, but the layout differs. */
 const NARROW_TOO = [
   'sessions',
@@ -185,7 +188,7 @@ async function settle(page: Page, name: string): Promise<void> {
   if (name === 'reference') await page.getByText('Mint an API key').waitFor()
 }
 
-it('every page has no violations that axe finds, light and dark, fits into 360 px and more, and loads nothing from other origins', async () => {
+it('every page has no violations that axe finds, light and dark, fits into 320 px and more, and loads nothing from other origins', async () => {
   const page = await context.newPage()
   const wrong: string[] = []
   for (const [name, path] of Object.entries(paths)) {
@@ -203,18 +206,22 @@ it('every page has no violations that axe finds, light and dark, fits into 360 p
       wrong.push(...(await violations(page, only)).map((what) => `${name}, ${colorScheme}: ${what}`))
     }
     await page.setViewportSize(NARROW)
-    await picture(page, `${name}-dark-360`, name !== 'reference')
+    await picture(page, `${name}-dark-390`, name !== 'reference')
     await page.emulateMedia({ colorScheme: 'light' })
-    await picture(page, `${name}-light-360`, name !== 'reference')
+    await picture(page, `${name}-light-390`, name !== 'reference')
     if (NARROW_TOO.includes(name)) wrong.push(...(await violations(page)).map((what) => `${name}, narrow: ${what}`))
-    for (const width of [NARROW.width, ...TIGHT]) {
-      await page.setViewportSize({ ...NARROW, width })
+    for (const width of [NARROW.width, ...TIGHT, WIDE.width]) {
+      await page.setViewportSize({ width, height: LOW })
       const taken = await page.evaluate<number>('document.documentElement.scrollWidth')
       if (taken > width) wrong.push(`${name}: ${taken} px wide at ${width} px`)
       const cut = await page.evaluate<boolean>(
         `[...document.querySelectorAll('.rows')].some((rows) => rows.scrollWidth > rows.clientWidth)`,
       )
       if (cut) wrong.push(`${name}: columns out of view at ${width} px`)
+      const foot = await page.evaluate<number>(`document.querySelector('.foot')?.getBoundingClientRect().bottom ?? 0`)
+      if (foot > LOW) wrong.push(`${name}: the foot of the sidebar ends at ${foot} px of ${LOW}`)
+      const layout = width <= NARROW.width ? await violations(page, 'target-size') : []
+      wrong.push(...layout.map((what) => `${name}, ${width} px: ${what}`))
     }
   }
   await page.close()

@@ -41,6 +41,7 @@ export const OTHER_PAGES: Record<string, PagePolicy> = {
   'GET /sso/callback/:connection_id': 'anyone',
   'GET /console/reference': 'user',
   'GET /console/projects': 'user',
+  'POST /console/theme': 'user',
   'GET /console/p': 'user',
   'GET /console/p/:project/platform/billing': 'billing:read',
   // test/members asks what leaving writes.

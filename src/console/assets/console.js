@@ -107,6 +107,28 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   if (event.detail.xhr.status < 400) update(event.target, '')
 })
 
+// The icon of the tab shows the status of the pipeline.
+document.addEventListener('htmx:afterSettle', () => {
+  const { favicon } = document.getElementById('status')?.dataset ?? {}
+  const icon = document.querySelector('link[rel=icon]')
+  if (favicon && icon.getAttribute('href') !== favicon) icon.href = favicon
+})
+
+// The server renders the groups of the sidebar as they were left in this browser. That of the current page is always open.
+for (const summary of document.querySelectorAll('.group > summary')) {
+  summary.addEventListener('click', () => {
+    const { open, dataset } = summary.parentElement // as it was before the click
+    const closed = new Set(document.cookie.match(/__Host-closed=([^;]*)/)?.[1].split('.'))
+    if (open) closed.add(dataset.group)
+    else closed.delete(dataset.group)
+    // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API
+    document.cookie = `__Host-closed=${[...closed].join('.')}; Path=/; Secure; SameSite=Lax; Max-Age=34560000`
+  })
+}
+
+// The sections may be longer than the sidebar is high.
+document.querySelector('.sections [aria-current]')?.scrollIntoView({ block: 'nearest' })
+
 // Shows the secret hint of the selected vendor only. Without this script, all hints are shown.
 function showHint() {
   const chosen = document.getElementById('vendor')

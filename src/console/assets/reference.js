@@ -19,7 +19,9 @@ const Reference = ({ React: { createElement } }) => ({
 
 window.addEventListener('DOMContentLoaded', () => {
   const dark = matchMedia('(prefers-color-scheme: dark)')
-  const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+  const { classList, dataset } = document.documentElement
+  const paint = () =>
+    classList.toggle('dark-mode', dataset.theme === 'system' ? dark.matches : dataset.theme === 'dark')
   dark.addEventListener('change', paint)
   paint()
   SwaggerUIBundle({

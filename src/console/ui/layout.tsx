@@ -4,6 +4,7 @@ import type { StatusCode } from 'hono/utils/http-status'
 import { SECOND } from '../../lib/time'
 import { SESSION_IDLE } from '../../sessions/limits'
 import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
+import { themeIn } from '../browser'
 import type { Visit } from '../page'
 import type { SignedIn } from '../session'
 import { Frame } from './frame/frame'
@@ -40,6 +41,7 @@ export async function show(c: Visit, view: View, content: Child) {
   const around = user ? await projectsAround(c, user) : null
   // A page that nobody has touched until then leads to the sign-in page, and is no longer on the screen.
   if (user) c.header('Refresh', String(SESSION_IDLE / SECOND))
+  const theme = themeIn(c)
   const notice = c.req.query('done') as NoticeName | undefined
   const main = (
     <main id="main" tabindex={-1} class={user || view.wide ? '' : 'narrow'}>
@@ -56,11 +58,11 @@ export async function show(c: Visit, view: View, content: Child) {
   c.status(view.status ?? 200)
   return c.html(
     html`<!doctype html>${(
-      <html lang="en" data-now={c.get('rt').now}>
+      <html lang="en" data-now={c.get('rt').now} data-theme={theme}>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
+          <meta name="color-scheme" content={theme === 'system' ? 'light dark' : theme} />
           <meta name="htmx-config" content={HTMX} />
           <title>{[view.title, around?.current?.name, 'Platform API'].filter(Boolean).join(' · ')}</title>
           <link rel="icon" href={ICON} type="image/svg+xml" />

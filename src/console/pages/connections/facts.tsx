@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge'
 import { Dotted, Fact, Time } from '../../ui/parts'
 import { adviceOn, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VendorName } from '../../ui/vendor'
 import { lastOf, modeOf, standingOf } from './describe'
 import type { ShownConnection } from './read'
 
@@ -38,7 +38,9 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
   const { now } = c.get('rt')
   return (
     <dl id="facts" class="facts" {...changed(part)}>
-      <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
+      <Fact name="Vendor">
+        <VendorName name={row.vendor} />
+      </Fact>
       <Fact name="Mode">{modeOf(row)}</Fact>
       <Fact name="Last event">
         <Time at={lastOf(row)} now={now} />

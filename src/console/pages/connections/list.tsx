@@ -6,7 +6,7 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { type Column, Table } from '../../ui/table'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VendorName } from '../../ui/vendor'
 import { connectionPath, lastOf, modeOf, standingOf } from './describe'
 import type { ListedConnection } from './read'
 
@@ -44,7 +44,7 @@ function columnsOf(c: Visit): Column<ListedConnection>[] {
   const { now } = c.get('rt')
   return [
     ['Name', (row) => <a href={connectionPath(c, row)}>{row.name}</a>],
-    ['Vendor', (row) => vendorTitle(row.vendor)],
+    ['Vendor', (row) => <VendorName name={row.vendor} />],
     ['Mode', modeOf],
     ['Status', (row) => <Badge of={standingOf(row)} />],
     ['Last event', (row) => <Time at={lastOf(row)} now={now} />],

@@ -5,7 +5,7 @@ import type { Sent } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VendorName } from '../../ui/vendor'
 import { CONSUMER } from '../consumers/form'
 import { Choices, LinkedBy } from '../consumers/parts'
 import { customerPath, type ShownCustomer } from './read'
@@ -39,7 +39,9 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
         )}
       </Head>
       <dl class="facts">
-        <Fact name="Vendor">{vendorTitle(link.vendor)}</Fact>
+        <Fact name="Vendor">
+          <VendorName name={link.vendor} />
+        </Fact>
         {of.name !== null && <Fact name="Name">{of.name}</Fact>}
         {email !== null && <Fact name="Email address">{email}</Fact>}
         <Fact name="Consumer now">

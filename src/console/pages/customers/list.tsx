@@ -4,7 +4,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VendorName } from '../../ui/vendor'
 import { LinkedBy } from '../consumers/parts'
 import { customerPath, type ShownCustomer } from './read'
 
@@ -67,7 +67,7 @@ function columnsOf(c: Visit): Column<ShownCustomer>[] {
       ),
     ],
     ['Email address', ({ email }) => email && <span class="address">{email}</span>],
-    ['Vendor', ({ link }) => vendorTitle(link.vendor)],
+    ['Vendor', ({ link }) => <VendorName name={link.vendor} />],
     ['Named consumer', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
   ]
   const link: Column<ShownCustomer> = [

@@ -4,6 +4,7 @@ import { pathsOf, type Visit } from '../../page'
 import { Effects } from '../../ui/effects'
 import { money, words } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
+import { VendorName } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { isOpenEvent } from './row'
 import type { Links } from './store'
@@ -28,7 +29,9 @@ export function Summary({ c, row, links }: SummaryProps) {
             `${row.connection_name} (deleted)`
           )}
         </Fact>
-        <Fact name="Vendor">{vendorTitle(row.vendor)}</Fact>
+        <Fact name="Vendor">
+          <VendorName name={row.vendor} />
+        </Fact>
         <Fact name="Mode">{modeWord(row.summary?.livemode ?? row.livemode)}</Fact>
         <Fact name="Received">
           <Time at={idTime(row.id)} now={now} />

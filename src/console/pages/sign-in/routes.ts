@@ -18,8 +18,8 @@ import {
 } from '../../../sessions/sign-in'
 import { findSsoConnection } from '../../../sso/connections/connection'
 import { connectionsFor } from '../../../sso/team/routing'
-import { browserOf, keepBrowser } from '../../browser'
-import { localPath } from '../../lead'
+import { browserOf, keepBrowser, keepTheme, themeOf } from '../../browser'
+import { localPath, pageBefore } from '../../lead'
 import { page, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
 import { forgetSession, keepSession, type SignedIn, userOf, userOfCookie, visitorOf } from '../../session'
@@ -69,6 +69,10 @@ export const signInPages = new Hono<HttpEnv>()
     if (token === null) return signInCodePage(c, { next, email, challenge }, true)
     keepSession(c, token)
     return c.redirect(next, 303)
+  })
+  .post('/theme', page('user'), (c) => {
+    keepTheme(c, themeOf(c.get('form').get('theme')))
+    return c.redirect(pageBefore(c), 303)
   })
   .post('/sign-out', page('user'), async (c) => {
     const { directory } = c.get('rt')

@@ -1,11 +1,13 @@
 import type { PropsWithChildren } from 'hono/jsx'
+import { closedGroups, THEMES, type Theme, themeIn } from '../../browser'
 import type { Visit } from '../../page'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { Post } from '../controls'
+import { SECTION_ICONS } from './icons'
 import { type AroundProjects, Mode, ProjectsMenu } from './projects'
 import { groupsFor, type SectionName } from './sections'
-import { PipelineBadge } from './status'
+import { FailedCount, PipelineBadge } from './status'
 
 type FrameProps = PropsWithChildren<{
   c: Visit
@@ -42,7 +44,9 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
           {paths && <Bell open={around.openNotices} to={paths.notices} />}
         </div>
         {paths && <SearchLink to={paths.search} />}
-        {paths ? <Sections user={user} paths={paths} section={section} /> : <Outside section={section} />}
+        <div class="sections">
+          {paths ? <Sections c={c} user={user} paths={paths} section={section} /> : <Outside section={section} />}
+        </div>
         <div class="foot">
           {paths && user.scopes.includes('billing:read') && (
             <PipelineBadge of={null} at={paths.status} health={paths.health} />
@@ -77,52 +81,87 @@ function Bell({ open, to }: { open: number; to: string }) {
   )
 }
 
-function Sections({ user, paths, section }: { user: SignedIn; paths: ProjectPaths; section: SectionName | undefined }) {
+type SectionsProps = { c: Visit; user: SignedIn; paths: ProjectPaths; section: SectionName | undefined }
+
+function Sections({ c, user, paths, section }: SectionsProps) {
+  const closed = closedGroups(c)
   return (
     <>
-      {groupsFor(user).map(({ label, sections }, n) => (
-        <>
-          {label && <p id={`group-${n}`}>{label}</p>}
-          <ul aria-labelledby={label ? `group-${n}` : undefined}>
+      {groupsFor(user).map(({ label, sections }) => {
+        const list = (
+          <ul aria-label={label ?? undefined}>
             {sections.map(({ name, label, path }) => (
-              <li>
-                <a href={path(paths)} aria-current={name === section ? 'page' : undefined}>
-                  {label}
-                </a>
-              </li>
+              <SectionLink to={path(paths)} name={name} section={section}>
+                {label}
+                {name === 'events' && <FailedCount n={0} />}
+              </SectionLink>
             ))}
           </ul>
-        </>
-      ))}
+        )
+        if (label === null) return list
+        const isOpen = !closed.includes(label) || sections.some(({ name }) => name === section)
+        return (
+          <details class="group" data-group={label} open={isOpen}>
+            <summary>{label}</summary>
+            {list}
+          </details>
+        )
+      })}
     </>
   )
 }
 
+type SectionLinkProps = PropsWithChildren<{ to: string; name: SectionName; section: SectionName | undefined }>
+
+function SectionLink({ to, name, section, children }: SectionLinkProps) {
+  return (
+    <li>
+      <a href={to} data-icon={SECTION_ICONS[name]} aria-current={name === section ? 'page' : undefined}>
+        {children}
+      </a>
+    </li>
+  )
+}
+
 /** The pages that belong to no project. */
+const OUTSIDE = [
+  ['/console', 'projects', 'Projects'],
+  ['/console/sessions', 'sessions', 'Sessions'],
+  ['/console/passkeys', 'passkeys', 'Passkeys'],
+  ['/console/reference', 'reference', 'API reference'],
+] as const
+
 function Outside({ section }: { section: SectionName | undefined }) {
   return (
     <ul>
-      <li>
-        <a href="/console" aria-current={section === 'projects' ? 'page' : undefined}>
-          Projects
-        </a>
-      </li>
-      <li>
-        <a href="/console/sessions" aria-current={section === 'sessions' ? 'page' : undefined}>
-          Sessions
-        </a>
-      </li>
-      <li>
-        <a href="/console/passkeys" aria-current={section === 'passkeys' ? 'page' : undefined}>
-          Passkeys
-        </a>
-      </li>
-      <li>
-        <a href="/console/reference" aria-current={section === 'reference' ? 'page' : undefined}>
-          API reference
-        </a>
-      </li>
+      {OUTSIDE.map(([to, name, label]) => (
+        <SectionLink to={to} name={name} section={section}>
+          {label}
+        </SectionLink>
+      ))}
     </ul>
+  )
+}
+
+const THEME_LABELS: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' }
+
+/** The buttons that choose the colors of the console in this browser, for a form with the session's token. */
+function ThemeButtons({ c }: { c: Visit }) {
+  const chosen = themeIn(c)
+  return (
+    <fieldset class="themes" aria-label="Theme">
+      {THEMES.map((theme) => (
+        <button
+          type="submit"
+          formaction="/console/theme"
+          name="theme"
+          value={theme}
+          aria-pressed={theme === chosen ? 'true' : 'false'}
+        >
+          {THEME_LABELS[theme]}
+        </button>
+      ))}
+    </fieldset>
   )
 }
 
@@ -141,6 +180,7 @@ function Account({ c, user }: { c: Visit; user: SignedIn }) {
         </li>
         <li class="last">
           <Post c={c} to="/console/sign-out">
+            <ThemeButtons c={c} />
             <button type="submit" class="plain">
               Sign out
             </button>

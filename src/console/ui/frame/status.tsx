@@ -1,10 +1,14 @@
 import type { InGrace } from '../../../domains/domain'
 import type { PipelineStatus } from '../../../health/health'
 import { toUnicode } from '../../../lib/punycode'
+import { ICON, ICON_DEGRADED, ICON_FAILING } from '../../asset-names'
 import { projectPaths } from '../../paths'
 import { exact } from '../format'
 
 const WORDS: Record<PipelineStatus, string> = { ok: 'Healthy', degraded: 'Degraded', failing: 'Failing' }
+
+/** The icon of a tab says what the status is, too. */
+const FAVICONS: Record<PipelineStatus, string> = { ok: ICON, degraded: ICON_DEGRADED, failing: ICON_FAILING }
 
 /**
  * The status of the project's pipeline, at the end of the sidebar. It loads after the page, so that no
@@ -20,10 +24,24 @@ export function PipelineBadge({ of, at, health }: { of: PipelineStatus | null; a
       class={`status ${of ?? ''}`}
       href={health}
       hx-trigger={of === null ? 'load, every 60s' : 'every 60s'}
+      data-favicon={of === null ? undefined : FAVICONS[of]}
       {...asking}
     >
       {of === null ? 'Status' : WORDS[of]}
     </a>
+  )
+}
+
+/**
+ * The number of failed events, beside the link to the events. It comes with the status, in an answer of its own.
+ *
+ * @param n 0 if there are none, or if it is not known yet
+ */
+export function FailedCount({ n, late }: { n: number; late?: boolean }) {
+  return (
+    <span id="failed-count" class="count" hx-swap-oob={late ? 'true' : undefined} hidden={n === 0}>
+      {n.toLocaleString('en')} <span class="unseen">failed</span>
+    </span>
   )
 }
 

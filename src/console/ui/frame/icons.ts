@@ -1,0 +1,31 @@
+import type { SectionName } from './sections'
+
+/** The icon of each section, by its name in Heroicons. scripts/assets.ts puts them into the style sheet. */
+export const SECTION_ICONS: Record<SectionName, string> = {
+  overview: 'home',
+  notices: 'bell',
+  changes: 'arrow-path',
+  'webhooks-out': 'paper-airplane',
+  events: 'inbox-arrow-down',
+  connections: 'link',
+  replays: 'arrow-uturn-right',
+  health: 'heart',
+  subscriptions: 'calendar-days',
+  invoices: 'document-text',
+  'payment-methods': 'credit-card',
+  purchases: 'shopping-bag',
+  plans: 'rectangle-stack',
+  features: 'puzzle-piece',
+  consumers: 'users',
+  unlinked: 'link-slash',
+  general: 'cog-6-tooth',
+  keys: 'key',
+  members: 'user-group',
+  domains: 'globe-alt',
+  sso: 'lock-closed',
+  audit: 'clipboard-document-list',
+  reference: 'book-open',
+  projects: 'folder',
+  sessions: 'computer-desktop',
+  passkeys: 'finger-print',
+}
