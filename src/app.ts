@@ -65,6 +65,7 @@ import {
 } from './inbox/timeline/routes'
 import { vendorKeyRoutes } from './inbox/vendor-api/routes'
 import { vendorEndpointRoutes } from './inbox/vendor-endpoints/routes'
+import { mcpRoutes } from './mcp/routes'
 import { eraseRoute } from './members/erase-route'
 import { invitationRoutes } from './members/invitation-routes'
 import { ownInvitationRoutes } from './members/own-routes'
@@ -105,7 +106,7 @@ base.use(wakeAfterCalls)
 base.use(countUses)
 base.use(requireHttps)
 base.use(hostRouting)
-for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*', '/exposures/*']) base.use(plane, noStore)
+for (const plane of ['/platform/*', '/auth/*', '/ingest/*', '/p/*', '/exposures/*', '/mcp']) base.use(plane, noStore)
 // What projects publish, for the pages of any site.
 base.use('/p/*', cors({ origin: '*', allowMethods: ['GET', 'HEAD'] }))
 
@@ -192,6 +193,11 @@ const app = base
 base.get('/catalog.schema.json', (c) => serveSchema(c, CatalogFile))
 base.get('/', front)
 base.route('/metrics', metricsRoutes)
+// For agents: its tools are calls of the API above.
+base.route(
+  '/mcp',
+  mcpRoutes(async (c, request) => app.fetch(request, c.env, c.executionCtx)),
+)
 base.route('/exposures/github', githubRoutes)
 base.route('/console', consoleRoutes)
 base.route('/errors', errorRoutes)

@@ -10,6 +10,8 @@ const floorOf = (path: string) => ROOMS.indexOf(path.split('/')[0]?.replace(/\.t
 
 /** Routes that describe the service itself: no credential, no operation of the API. */
 const DESCRIPTIONS = ['GET /openapi.json', 'GET /catalog.schema.json', 'GET /']
+/** Takes an API key, and hands it to the calls of the API that its tools make: their policies decide. */
+const AGENTS = 'POST /mcp'
 
 /** Expects that no file breaks a rule, which returns what is wrong in one. */
 function expectOf(files: Source[], rule: (file: Source) => string[]) {
@@ -154,7 +156,7 @@ describe('knowledge', () => {
     const routes = routeTable(app)
     expect(routes.length).toBeGreaterThan(50)
     const silent = routes.filter(({ meta }) => meta.operation?.policy === undefined && meta.page === undefined)
-    expect(silent.map(nameOf).sort()).toEqual([...DESCRIPTIONS].sort())
+    expect(silent.map(nameOf).sort()).toEqual([...DESCRIPTIONS, AGENTS].sort())
   })
 
   it('of what a route answers is in its operation: answer() takes nothing else', () => {

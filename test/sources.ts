@@ -19,7 +19,7 @@ const texts = import.meta.glob<string>('../src/**/*.{ts,tsx}', { query: '?raw', 
 
 /** The rooms of src/, from the ground up. A file imports from its own room and from those before it. */
 export const ROOMS =
-  'lib db settings env idempotency http vendors followers changes billing audit mail stores accounts tenancy notices identities domains consumers inbox token-keys catalog api-keys entitlements watch devices sessions passkeys members sso projects feed endpoints health audit-log search exposures backup upkeep console app index'.split(
+  'lib db settings env idempotency http vendors followers changes billing audit mail stores accounts tenancy notices identities domains consumers inbox token-keys catalog api-keys entitlements watch devices sessions passkeys members sso projects feed endpoints health audit-log search exposures backup upkeep console mcp app index'.split(
     ' ',
   )
 

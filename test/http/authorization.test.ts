@@ -20,8 +20,8 @@ import {
 import { nameOf, ROUTES } from '../routes/of-app'
 import { ROWS } from '../routes/table'
 
-/** Pages for people, and the description of the API: they have no policy. */
-const PAGES = ['GET /openapi.json', 'GET /catalog.schema.json', 'GET /errors', 'GET /']
+/** Pages for people, the description of the API, and the way in for agents (test/mcp): they have no policy. */
+const PAGES = ['GET /openapi.json', 'GET /catalog.schema.json', 'GET /errors', 'GET /', 'POST /mcp']
 
 const table = routeTable(app)
 const PATHS_WITHOUT_BODY = new Set(['GET', 'DELETE'])

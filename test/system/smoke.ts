@@ -48,6 +48,7 @@ const { tryCatalog } = await import('./try-catalog.ts')
 const { tryGeneratedTypes, tryPackedClient } = await import('./try-client.ts')
 const { tryIdp } = await import('./try-idp.ts')
 const { tryListen } = await import('./try-listen.ts')
+const { tryMcp } = await import('./try-mcp.ts')
 const { tryMirror } = await import('./try-mirror.ts')
 
 const SECOND = 1000
@@ -164,6 +165,7 @@ async function tryCommands(): Promise<void> {
   await test('npm run catalog pulls, shows and pushes a catalog; a conflict and a loss are refused', async () => {
     console.log(`  ${await tryCatalog(url, folder)}`)
   })
+  await test("/mcp: another maker's client calls every tool", async () => console.log(`  ${await tryMcp(url)}`))
   await test('npm run backup beside the server, restore into another database, export of a project', async () => {
     console.log(`  ${await backUpAndRestore(npm, folder, project)}`)
   })

@@ -56,15 +56,18 @@ export const eventRoutes = new Hono<HttpEnv>()
       responses: { 200: { description: 'The event.', schema: BillingEvent } },
       faults: ['not_found'],
     }),
+    query(z.strictObject({ view })),
     async (c) => {
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const id = c.req.param('event_id')
       const event = async (view: View) => (await read(c, { event: findEvent(db, project, view, id) })).event
-      return answerEvent(c, event, (row) => {
+      const shown = (row: EventRow | undefined) => {
         if (!row) throw notFound('Event')
         return answer(c, presentEvent(row), 200)
-      })
+      }
+      if (c.req.valid('query').view === 'summary') return shown((await event('summary'))[0])
+      return answerEvent(c, event, shown)
     },
   )
   .get(
