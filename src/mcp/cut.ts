@@ -15,28 +15,45 @@ const STEPS = [
   { entries: 2, characters: 60 },
 ]
 
+/** Bytes for what is said about the rows that are missing. */
+const ROOM_TO_SAY = 1024
+
 const HOW =
   'The answer was too large, so a part of it is missing: see `cut`. Ask for less: a smaller `limit`, narrower filters, or fewer features.'
 
 /**
- * An answer that is small enough for a model to read. If something had to go, `cut` says what, and `note` how to get it. A page whose
- * rows were cut has no cursor: it would lead past the rows that are missing.
+ * An answer that is small enough for a model to read. A list keeps as many whole rows as fit. If something had to go, `cut` says what,
+ * and `note` how to get it.
  */
 export function fitting(answer: object): Record<string, unknown> {
-  if (sizeOf(answer) <= MAX_ANSWER_BYTES) return { ...answer }
+  if (fits(answer)) return { ...answer }
+  const places: Place[] = []
+  const page = fewerRows({ ...answer }, places)
+  const note = places[0] ? `${HOW} With \`limit\` ${places[0].shown}, there is a \`next_cursor\`.` : HOW
+  const made = { ...page, cut: [...places], note }
+  if (fits(made)) return made
   for (const step of STEPS) {
-    const places: Place[] = []
-    const short = shortened(answer, '', step, places) as Record<string, unknown>
-    const rows = places.find(({ at }) => at === '/data')
-    const made = {
-      ...short,
-      ...(rows && { has_more: true, next_cursor: null }),
-      cut: places.slice(0, MAX_PLACES_TOLD),
-      note: rows ? `${HOW} With \`limit\` ${rows.shown}, there is a cursor.` : HOW,
-    }
-    if (sizeOf(made) <= MAX_ANSWER_BYTES) return made
+    const more = [...places]
+    const short = shortened(page, '', step, more) as object
+    const shorter = { ...short, cut: more.slice(0, MAX_PLACES_TOLD), note }
+    if (fits(shorter)) return shorter
   }
-  return { cut: [{ at: '', shown: 0, of: 1 }], note: HOW }
+  return { cut: [{ at: '', shown: 0, of: 1 }], note }
+}
+
+/** A page without the rows for which there is no room. It then has no cursor: that would lead past the rows that are missing. */
+function fewerRows(page: Record<string, unknown>, places: Place[]): Record<string, unknown> {
+  const { data } = page
+  if (!Array.isArray(data) || !('next_cursor' in page)) return page
+  let bytes = ROOM_TO_SAY
+  const fit = data.findIndex((row) => {
+    bytes += sizeOf(row) + 1
+    return bytes > MAX_ANSWER_BYTES
+  })
+  const shown = Math.max(fit, 1)
+  if (fit < 0 || shown === data.length) return page
+  places.push({ at: '/data', shown, of: data.length })
+  return { ...page, data: data.slice(0, shown), has_more: true, next_cursor: null }
 }
 
 function shortened(value: unknown, at: string, step: (typeof STEPS)[number], places: Place[]): unknown {
@@ -59,6 +76,10 @@ function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-function sizeOf(value: object): number {
+function fits(value: object): boolean {
+  return sizeOf(value) <= MAX_ANSWER_BYTES
+}
+
+function sizeOf(value: unknown): number {
   return utf8(JSON.stringify(value)).byteLength
 }

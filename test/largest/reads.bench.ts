@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { type Answer, tamperedD1 } from '../harness'
+import { tamperedD1 } from '../harness'
 import { newWorld, type World } from '../routes/world'
 import { CALLS } from './calls'
 import { largestProject } from './largest'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const cpu = async () => Number(await (await fetch(METER)).text())
 
-type Ask = (bindings: object) => Promise<Answer>
+type Ask = (bindings: object) => Promise<unknown>
 
 /** CPU of one of many such calls (ms): `whole` with the databases, which are in the same process; `own` without them. */
 async function measured(ask: Ask) {

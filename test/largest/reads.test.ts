@@ -2,10 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
 import { MAX_PLANS, MAX_PRICES_OF_PLAN } from '../../src/catalog/limits'
 import { MAX_SUBSCRIPTION_ITEMS } from '../../src/entitlements/limits'
+import { MAX_ANSWER_BYTES } from '../../src/mcp/limits'
+import { TOOLS } from '../../src/mcp/tools'
 import { stopClock } from '../clock'
 import { type Answer, BESIDE, countingD1 } from '../harness'
 import type { World } from '../routes/world'
-import { CALLS, EXPLAINED, WHOLE_CHANGED } from './calls'
+import { CALLS, EXPLAINED, TOOL, WHOLE_CHANGED } from './calls'
 import { largestProject, MANY, MEMBERS } from './largest'
 
 /*
@@ -14,6 +16,8 @@ import { largestProject, MANY, MEMBERS } from './largest'
  */
 
 const MAX_BYTES = 4 * 1024 * 1024
+/** The answer of a tool, as an object and as text, in which each quotation mark takes two bytes more. */
+const MAX_TOOL_BYTES = 3 * MAX_ANSWER_BYTES
 /** What a call may cost if nothing else is stated: round trips to D1, statements, and rows that they read. */
 const USUAL = { trips: 5, statements: 12, rows: 700 }
 type Bounds = Partial<typeof USUAL>
@@ -119,13 +123,19 @@ const STATED: Record<string, Bounds> = {
   'POST /platform/v1/billing/catalog/preview': { rows: PRICES + 1_000 },
 }
 
+/** The call that a tool makes: it may cost as much. */
+function calledBy(name: string): string {
+  const tool = TOOLS.get(name.replace(`${TOOL} `, ''))
+  return tool?.call.replace(':connection_id', ':id') ?? name
+}
+
 let world: World
 beforeAll(async () => {
   world = await largestProject()
   stopClock() // once a minute, a key's use is written, which would be a statement more
 })
 
-async function costOf(ask: (bindings: object) => Promise<Answer>) {
+async function costOf(ask: (bindings: object) => Promise<Pick<Answer, 'status' | 'text'>>) {
   const { DB, count } = countingD1()
   const { status, text } = await ask({ DB })
   const { trips, statements, rows_read: rows } = count
@@ -136,8 +146,8 @@ describe('in the largest project', () => {
   it.each(CALLS)('%s', async (name, ask) => {
     const { status, text, bytes, ...cost } = await costOf((bindings) => ask(world, bindings))
     expect(status, text.slice(0, 300)).toSatisfy((one) => (STATUS[name] ?? 200) === one || one === 303)
-    expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
-    const bounds = { ...USUAL, ...STATED[name] }
+    expect(bytes).toBeLessThanOrEqual(name.startsWith(TOOL) ? MAX_TOOL_BYTES : MAX_BYTES)
+    const bounds = { ...USUAL, ...STATED[name], ...STATED[calledBy(name)] }
     const over = Object.entries(cost).filter(([what, n]) => n > bounds[what as keyof typeof USUAL])
     expect(over, JSON.stringify(cost)).toEqual([])
   })

@@ -16,45 +16,9 @@ import {
 } from '../harness'
 import { nameOf } from '../routes/of-app'
 import { newWorld, type World } from '../routes/world'
+import { CALLS } from './calls'
 import { type Args, type Caller, callTool, rpc } from './mcp'
 
-/** Arguments of every tool, and what its answer has for them. */
-const CALLS: Record<string, { args: (world: World) => Args; shows: (world: World) => unknown }> = {
-  find: { args: ({ event }) => ({ q: event }), shows: ({ event }) => ({ data: [{ type: 'event', id: event }] }) },
-  search_events: {
-    args: () => ({ status: ['processed'], ref: 'cus_1', limit: 5 }),
-    shows: ({ event }) => ({ data: [{ id: event, raw_payload_b64: null }], has_more: false }),
-  },
-  get_event: {
-    args: ({ event: event_id }) => ({ event_id }),
-    shows: ({ event }) => ({ id: event, raw_payload_b64: null }),
-  },
-  list_event_attempts: {
-    args: ({ event: event_id }) => ({ event_id, limit: 1 }),
-    shows: () => ({ data: [{ number: 1, outcome: 'processed' }] }),
-  },
-  list_failures: { args: () => ({}), shows: () => ({ data: [] }) },
-  get_health: { args: () => ({}), shows: () => ({ counts: { processed: 1 } }) },
-  list_connections: {
-    args: () => ({ limit: 1 }),
-    shows: () => ({ data: [{ vendor: 'stripe' }], has_more: true }),
-  },
-  explain_refused_deliveries: {
-    args: ({ connection }) => ({ connection_id: connection.id }),
-    shows: () => ({ data: [{ code: 'signature_mismatch', verdict: 'unknown' }] }),
-  },
-  get_entitlements: {
-    args: () => ({ consumer: 'ext:sample', features: ['sso'] }),
-    shows: () => ({ features: { sso: { allowed: true, reason: 'grant' } } }),
-  },
-  explain_entitlement: {
-    args: () => ({ consumer: 'ext:sample', feature: 'sso' }),
-    shows: ({ grant }) => ({
-      features: { sso: { allowed: true, sources: [{ type: 'grant', id: grant, counted: true }] } },
-    }),
-  },
-  dry_run_replay: { args: ({ event: event_id }) => ({ event_id }), shows: () => ({ dry_run: true, diff: [] }) },
-}
 const TOOL_NAMES = [...TOOLS.keys()]
 const routes = new Map(routeTable(app).map((route) => [nameOf(route), route]))
 const routeOf = (name: string) => routes.get(TOOLS.get(name)?.call.replace(':connection_id', ':id') ?? '')
