@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import docs from '../../docs/mcp.md?raw'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
 import { SCOPES } from '../../src/lib/access'
@@ -189,4 +190,18 @@ describe('a call of a tool', () => {
     expect(answer).toMatchObject({ status: 'processed', dry_run: true })
     expect(answer.diff).toContain('~ subscription sub_diff status: null → "past_due"')
   })
+})
+
+it('docs/mcp.md lists each tool with its call, its scope and its limit', () => {
+  const rows = [...docs.matchAll(/^\| `(\w+)` \| `([^`]+)` \| (?:`([\w:]+)`|none) \| (.+) \|$/gm)].map((row) =>
+    row.slice(1),
+  )
+  const stated = TOOL_NAMES.map((name) => {
+    const { costly, reads } = routeOf(name)?.meta.operation?.policy ?? {}
+    const { path = '', call = '' } = { ...TOOLS.get(name)?.ask(CALLS[name]?.args(world)), call: TOOLS.get(name)?.call }
+    const isCostly = Array.isArray(costly) && costly.some((one) => path.includes(`${one}=true`))
+    const counted = isCostly ? 'a costly call' : reads || call.startsWith('GET') ? 'a read' : 'a write'
+    return [name, call, scopeOf(name) ?? undefined, counted]
+  })
+  expect(rows).toEqual(stated)
 })
