@@ -8,7 +8,6 @@ export function front(c: Context): Response {
     api: '/platform/v1',
     console: '/console',
     openapi: '/openapi.json',
-    mcp: '/mcp',
     errors: '/errors',
     health: '/healthz',
   })

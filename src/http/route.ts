@@ -3,7 +3,7 @@ import { matchedRoutes } from 'hono/route'
 import { authenticate } from './auth'
 import type { HttpEnv } from './context'
 import { answerRepeat, coverRequest, openClaim } from './idempotency'
-import { type Answering, type Operation, type Responses, remember } from './meta'
+import { type Answering, matchedRoute, type Operation, type Responses, remember } from './meta'
 import { settle } from './read'
 import { bodyBytes, invalid, jsonBody, optionalJsonBody, requireNoBody, takes } from './validate'
 
@@ -27,7 +27,9 @@ export function route<R extends Responses>(operation: Operation<R>): MiddlewareH
 }
 
 async function handle(c: Context<HttpEnv>, operation: Operation, next: () => Promise<void>) {
-  const handlers = matchedRoutes(c)
+  // A path such as `/webhooks/health` also matches `/webhooks/:event_id`, which takes other things.
+  const path = matchedRoute(c)?.path
+  const handlers = matchedRoutes(c).filter((one) => one.path === path)
   await openClaim(c, operation)
   if (!takes('query', handlers)) {
     const keys = Object.keys(c.req.query())
