@@ -22,11 +22,11 @@ export function Time({ at, now, none = 'Never' }: { at: number | null; now: numb
   )
 }
 
-/** A name of words that dots or else underscores join, such as an event type. A long one breaks after them. */
-export function Dotted({ children }: { children: string }) {
+/** A text that breaks between its parts, and not in the middle of one. */
+function Parts({ of }: { of: string[] }) {
   return (
     <>
-      {children.split(children.includes('.') ? /(?<=\.)/ : /(?<=_)/).map((part, at) => (
+      {of.map((part, at) => (
         <>
           {at > 0 && <wbr />}
           {part}
@@ -34,6 +34,19 @@ export function Dotted({ children }: { children: string }) {
       ))}
     </>
   )
+}
+
+/** A name of words that dots or else underscores join, such as an event type. A long one breaks after them. */
+export function Dotted({ children }: { children: string }) {
+  return <Parts of={children.split(children.includes('.') ? /(?<=\.)/ : /(?<=_)/)} />
+}
+
+/** Characters of an email address that fit into a column or a card. */
+const FITS = 24
+
+/** An email address. A long one breaks after a dot or the @. */
+export function Email({ of }: { of: string }) {
+  return <Parts of={of.length > FITS ? of.split(/(?<=[@.])/) : [of]} />
 }
 
 /** Stands for a value that is missing. On a narrow screen, a cell with nothing else is left out. */

@@ -2,7 +2,7 @@ import type { Consumer } from '../../../consumers/read'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
-import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
+import { Copyable, Email, ExactTime, Fact, Head } from '../../ui/parts'
 import { History } from '../audit-log/history'
 import { invoices } from '../billing/invoices'
 import { purchases } from '../billing/purchases'
@@ -150,7 +150,7 @@ function Person({ row: { name, email, external_ids } }: { row: Consumer }) {
   return (
     <>
       <Fact name="Name">{name ?? <span class="quiet">None</span>}</Fact>
-      <Fact name="Email address">{email ?? <span class="quiet">None</span>}</Fact>
+      <Fact name="Email address">{email === null ? <span class="quiet">None</span> : <Email of={email} />}</Fact>
       <Fact name={external_ids.length > 1 ? 'Your IDs' : 'Your ID'}>
         {external_ids.length > 0 ? (
           external_ids.map((one) => <code class="line">{one}</code>)

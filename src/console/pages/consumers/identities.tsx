@@ -4,7 +4,7 @@ import { deleteIdentity, type NamedIdentity } from '../../../sso/identities/iden
 import { action } from '../../action'
 import { can, pathsOf, type Visit } from '../../page'
 import { brief } from '../../ui/format'
-import { Time } from '../../ui/parts'
+import { Email, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { placeOf } from './parts'
 import { readConsumer, readIdentity, type ShownConsumer } from './read'
@@ -35,7 +35,11 @@ function columnsOf(c: Visit, { id }: Consumer): Column<NamedIdentity>[] {
       'As',
       ({ email, subject }) => (
         <>
-          {email !== null && <span class="name">{email}</span>}
+          {email !== null && (
+            <span class="name">
+              <Email of={email} />
+            </span>
+          )}
           <code class="line quiet">{subject}</code>
         </>
       ),

@@ -9,7 +9,7 @@ import { Badge } from '../../ui/badge'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
-import { Copyable, Head, Time } from '../../ui/parts'
+import { Copyable, Email, Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { titleOf } from './parts'
 
@@ -107,7 +107,15 @@ function columnsOf(c: Visit): Column<Consumer>[] {
       ),
     ],
     ['Your ID', ({ external_ids }) => external_ids.length > 0 && <Ids of={external_ids} />],
-    ['Email address', ({ email }) => email && <span class="address">{email}</span>],
+    [
+      'Email address',
+      ({ email }) =>
+        email && (
+          <span class="address">
+            <Email of={email} />
+          </span>
+        ),
+    ],
     ['State', ({ state }) => <Badge of={state} />],
     ['Created', ({ created_at }) => <Time at={created_at} now={now} />],
   ]

@@ -4,7 +4,7 @@ import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
-import { Fact, Head } from '../../ui/parts'
+import { Email, Fact, Head } from '../../ui/parts'
 import { VendorName } from '../../ui/vendor'
 import { CONSUMER } from '../consumers/form'
 import { Choices, LinkedBy } from '../consumers/parts'
@@ -43,7 +43,11 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
           <VendorName name={link.vendor} />
         </Fact>
         {of.name !== null && <Fact name="Name">{of.name}</Fact>}
-        {email !== null && <Fact name="Email address">{email}</Fact>}
+        {email !== null && (
+          <Fact name="Email address">
+            <Email of={email} />
+          </Fact>
+        )}
         <Fact name="Consumer now">
           <ConsumerOf c={c} link={link} />
         </Fact>

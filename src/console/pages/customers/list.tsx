@@ -2,7 +2,7 @@ import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
-import { Head } from '../../ui/parts'
+import { Email, Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { VendorName } from '../../ui/vendor'
 import { LinkedBy } from '../consumers/parts'
@@ -66,7 +66,15 @@ function columnsOf(c: Visit): Column<ShownCustomer>[] {
         </>
       ),
     ],
-    ['Email address', ({ email }) => email && <span class="address">{email}</span>],
+    [
+      'Email address',
+      ({ email }) =>
+        email && (
+          <span class="address">
+            <Email of={email} />
+          </span>
+        ),
+    ],
     ['Vendor', ({ link }) => <VendorName name={link.vendor} />],
     ['Named consumer', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
   ]

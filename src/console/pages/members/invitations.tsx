@@ -10,7 +10,7 @@ import { Post, Wrong } from '../../ui/controls'
 import { brief, capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
-import { Head, Time } from '../../ui/parts'
+import { Email, Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import type { AroundMembers, SentAbout } from './read'
 
@@ -62,7 +62,9 @@ export function invitationColumns(c: Visit, around: AroundMembers, sent: SentAbo
       'Address',
       (row) => (
         <>
-          <span class="name">{row.email}</span>
+          <span class="name">
+            <Email of={row.email} />
+          </span>
           {sent?.at === row.id && <Wrong>{sent.mistakes.form}</Wrong>}
         </>
       ),

@@ -5,7 +5,7 @@ import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
 import { brief, capital } from '../../ui/format'
-import { Time } from '../../ui/parts'
+import { Email, Time } from '../../ui/parts'
 import { rolesUpTo } from '../../ui/roles'
 import type { Column } from '../../ui/table'
 import { type SentAbout, type Team, works } from './read'
@@ -19,7 +19,10 @@ export function peopleColumns(c: Visit, team: Team, sent: SentAbout | null): Col
       'Member',
       (row) => (
         <>
-          <span class="name">{row.email}</span> {row.user_id === own.user_id && <Badge of="you" />}
+          <span class="name">
+            <Email of={row.email} />
+          </span>{' '}
+          {row.user_id === own.user_id && <Badge of="you" />}
         </>
       ),
     ],
