@@ -24,7 +24,7 @@ export function keepBrowser(c: Visit, { cookie }: { cookie: string }): void {
   setCookie(c, COOKIE, cookie, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
 }
 
-/** The colors of the console: those that the system asks for, or always the same. */
+/** The colors of the console: the system's, always light, or always dark. */
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 

@@ -47,8 +47,8 @@ const RANDOM = 2 ** 21
 let next = { second: Number.NaN, random: 0 }
 
 /**
- * A new key of a packed body. Keys sort by the second. An isolate numbers its bodies of a second from a random number on, so that its
- * own keys differ. Two isolates can choose the same key: recording then fails ({@link isKeyTaken}), and {@link otherKey} is tried.
+ * A new key of a packed body. Keys sort by the second. An isolate numbers its bodies of a second from a random number on, so that
+ * keys that it makes one after another in a second differ. Two isolates can choose the same key: recording then fails ({@link isKeyTaken}), and {@link otherKey} is tried.
  *
  * @param receivedAt milliseconds
  */
@@ -58,7 +58,7 @@ export function newKey(receivedAt: number): number {
   return keyFloor(receivedAt) + (next.random++ % RANDOM)
 }
 
-/** A key instead of one that is taken. It is not the one after that, which the other isolate may have taken too. @param receivedAt milliseconds */
+/** A random key, for when the first is taken. The next number is not used: the other isolate may have taken it too. @param receivedAt milliseconds */
 export function otherKey(receivedAt: number): number {
   return keyFloor(receivedAt) + (randomNumber() % RANDOM)
 }

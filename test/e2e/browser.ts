@@ -53,7 +53,7 @@ const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimat
   Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)))`
 
 /**
- * An element for each way in which text looks: its color, size and weight, and the backgrounds behind it. axe takes two thirds of its time
+ * An element for each way in which text looks: its color, size and weight, and the backgrounds behind it. Each kind of control is one. axe takes two thirds of its time
  * for contrast, most of it for the rows of a table, of which one has the contrast of all.
  */
 const LOOKS_OF_TEXT = `(() => {
@@ -65,9 +65,10 @@ const LOOKS_OF_TEXT = `(() => {
   const isText = ({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim() !== ''
   const looks = new Map()
   for (const one of document.body.querySelectorAll('*')) {
-    if (![...one.childNodes].some(isText) || !one.checkVisibility()) continue
+    const control = one.matches('input, select, textarea') ? [one.localName, one.type, one.placeholder === ''].join(' ') : ''
+    if (!(control || [...one.childNodes].some(isText)) || !one.checkVisibility()) continue
     const { color, fontSize, fontWeight } = getComputedStyle(one)
-    const look = [color, fontSize, fontWeight, behind(one)].join('|')
+    const look = [control, color, fontSize, fontWeight, behind(one)].join('|')
     if (!looks.has(look)) looks.set(look, one)
   }
   return [...looks.values()]

@@ -111,7 +111,8 @@ describe('the frame', () => {
           expect(await page.getByRole('button', { name: 'Dark' }).getAttribute('aria-pressed')).toBe('true')
           await page.getByRole('button', { name: 'Light' }).click()
           await expect.poll(() => background(page)).toBe(LIGHT)
-          await page.locator('.account summary').click()
+          // Without a script, the page is loaded again and the menu is closed.
+          if (!javaScriptEnabled) await page.locator('.account summary').click()
           await page.getByRole('button', { name: 'System' }).click()
           await expect.poll(() => background(page)).not.toBe(LIGHT)
         },

@@ -61,6 +61,20 @@ document.addEventListener('submit', (event) => {
   event.preventDefault()
   openDialog(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }, () => form.submit())
 })
+// The theme changes in place: the page may hold a secret that is shown once, or a form that is half filled in.
+document.addEventListener('submit', async (event) => {
+  const { target: form, submitter } = event
+  if (submitter?.name !== 'theme') return
+  event.preventDefault()
+  const body = new URLSearchParams(new FormData(form, submitter))
+  const { type } = await fetch(submitter.formAction, { method: 'POST', body, redirect: 'manual' })
+  if (type !== 'opaqueredirect') return location.reload() // The session has ended, or the service has a fault.
+  const theme = submitter.value
+  document.documentElement.dataset.theme = theme
+  document.querySelector('meta[name=color-scheme]').content = theme === 'system' ? 'light dark' : theme
+  for (const button of form.elements.theme) button.ariaPressed = String(button === submitter)
+  say(`Theme: ${submitter.textContent}`)
+})
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return
   const menu = document.querySelector('.menu[open]')

@@ -23,6 +23,7 @@ window.addEventListener('DOMContentLoaded', () => {
   const paint = () =>
     classList.toggle('dark-mode', dataset.theme === 'system' ? dark.matches : dataset.theme === 'dark')
   dark.addEventListener('change', paint)
+  new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ['data-theme'] })
   paint()
   SwaggerUIBundle({
     url: '/openapi.json',
