@@ -18,6 +18,15 @@ import { authorize, noProject, type Policy } from './policy'
 import { countForProject, limit, refusePaused } from './rate-limit'
 import { settle } from './read'
 
+/** Requests that this Worker sends itself, for a request of the same caller that was counted. */
+const sentFor = new WeakSet<Request>()
+
+/** The request, which counts no more against the limits of its credential: the one that it is sent for was counted there. */
+export function alreadyCounted(request: Request): Request {
+  sentFor.add(request)
+  return request
+}
+
 /** Actors that this isolate has authenticated before, by hash of the secret. A hint only: the database decides. */
 const known = new BoundedMap<string, Actor>(MAX_KNOWN_CREDENTIALS)
 
@@ -46,7 +55,9 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
   const hint = known.get(admission.hash)
   const remembered = hint?.project_id === projectId && !admission.isOutside ? hint : undefined
   if (remembered) refusePaused(c, policy, remembered)
-  const good = remembered && (await countRemembered(c.get('rt'), remembered)) ? remembered : undefined
+  const isOurs = sentFor.has(c.req.raw)
+  const isGood = remembered && (isOurs || (await countRemembered(c.get('rt'), remembered)))
+  const good = isGood ? remembered : undefined
   let isCounted = false
   const uphold = async (rows: readonly unknown[]) => {
     try {
@@ -56,7 +67,7 @@ export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise
     } catch (error) {
       throw policy.project === 'path' && error instanceof Fault && error.fault === 'not_a_member' ? noProject() : error
     }
-    if (!good) await countOwn(c.get('rt'), c.get('actor'))
+    if (!good && !isOurs) await countOwn(c.get('rt'), c.get('actor'))
     authorize(c, policy, c.get('actor'))
     if (policy.scope) await kind.requireAwake?.(c.get('rt'), c.get('actor'), policy.scope)
     // After the permissions: who lacks them must not use up what the project has for those who have them.
@@ -104,7 +115,9 @@ async function admit(c: Context<HttpEnv>, kind: CredentialKind, token: string, p
   const within = networks.get(hash) ?? (hint?.type === 'api_key' ? hint.networks : undefined)
   const isOutside = within !== undefined && !isInNetworks(clientAddress(c), within)
   const counted = isOutside ? `${hash.slice(0, 32)}:outside` : hash.slice(0, 32)
-  await limit(rt.limits, 'credential', counted, 'This session or API key has sent too many requests.')
+  if (!sentFor.has(c.req.raw)) {
+    await limit(rt.limits, 'credential', counted, 'This session or API key has sent too many requests.')
+  }
   const lookup = kind.lookup(rt, { token, hash }, projectId, askedFrom(c))
   const judge = async (rows: readonly unknown[]) => {
     try {

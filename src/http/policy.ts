@@ -13,6 +13,8 @@ export type Counted = {
    * must not be able to prevent it.
    */
   ends?: boolean
+  /** Whether the handler counts the call itself, once it knows what is asked. */
+  later?: boolean
 }
 
 /** What a route requires of its caller. */

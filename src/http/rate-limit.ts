@@ -202,7 +202,7 @@ export function routeOf(c: Context<HttpEnv>): string {
 
 /** The limits that a call counts against; none if it concerns no project, or always must work. */
 function sharesOf(c: Context<HttpEnv>, counted: Counted & { reads?: boolean }, actor: Actor): Share[] {
-  if (actor.project_id === null || (counted.ends && actor.type === 'session')) return []
+  if (actor.project_id === null || counted.later || (counted.ends && actor.type === 'session')) return []
   if (takesMuch(c, counted)) return costlyShares(actor)
   const reads = counted.reads || c.req.method === 'GET'
   return [{ name: reads ? 'project_reads' : 'project_writes', key: groupOf(actor) }]

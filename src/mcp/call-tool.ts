@@ -1,7 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Context } from 'hono'
+import { alreadyCounted } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { asFault, describe } from '../http/errors'
+import { writeLog } from '../http/log'
 import { Fault } from '../lib/fault'
 import { codeOf } from '../lib/faults'
 import { fitting } from './cut'
@@ -11,7 +13,7 @@ import { TOOLS } from './tools'
 /** Sends a request to the API, inside the Worker. */
 export type Api = (c: Context<HttpEnv>, request: Request) => Promise<Response>
 
-/** What the API goes by: who calls, for which project, and from where. */
+/** The headers that the API needs: the caller, the project and the address. */
 const PASSED_ON = ['Authorization', 'X-Project-Id', 'CF-Connecting-IP', 'User-Agent']
 
 /**
@@ -20,22 +22,21 @@ const PASSED_ON = ['Authorization', 'X-Project-Id', 'CF-Connecting-IP', 'User-Ag
 export type Called = { result: CallToolResult; isMade: boolean; denied: Response | null }
 
 /**
- * Makes the call of a tool, with the credentials of the request. So whatever the API checks, counts, writes down or refuses is the
- * same with a tool.
+ * Makes the call of a tool, with the credentials of the request. So checks, limits, logs and refusals are those of the API.
  */
 export async function callApi(c: Context<HttpEnv>, api: Api, name: string, args: unknown): Promise<Called> {
   let isMade = false
   try {
     const asked = toolNamed(name).ask(args)
     c.get('log').tool = name
-    const response = await api(c, requestOf(c, asked))
+    const response = await api(c, alreadyCounted(requestOf(c, asked)))
     isMade = true
     const text = await response.text()
     const body = JSON.parse(text) as ApiAnswer
-    const result = response.ok ? shown(asked.show(body)) : refusal(said(body, response))
+    const result = response.ok ? shown(asked.show(body), asked.less) : refusal(said(body, response))
     return { result, isMade, denied: response.status === 401 ? new Response(text, response) : null }
   } catch (error) {
-    return { result: refusal(told(c, error)), isMade, denied: null }
+    return { result: refusal(told(c, name, error)), isMade, denied: null }
   }
 }
 
@@ -56,8 +57,8 @@ function requestOf(c: Context<HttpEnv>, { method, path }: Asked): Request {
   return new Request(new URL(path, c.req.url), { method, headers, ...(cf && { cf }) })
 }
 
-function shown(answer: object): CallToolResult {
-  const structuredContent = fitting(answer)
+function shown(answer: object, less: string | null): CallToolResult {
+  const structuredContent = fitting(answer, less)
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
 }
 
@@ -67,16 +68,12 @@ function said({ status, code, detail, errors, request_id }: ApiAnswer, response:
   return { status, code, detail, errors, request_id, ...(wait !== null && { retry_after_s: Number(wait) }) }
 }
 
-/** What went wrong here, in the same words. A mistake of ours is logged, and says nothing. */
-function told(c: Context<HttpEnv>, error: unknown): ApiAnswer {
+/** What went wrong here, in the same words. A mistake of ours is logged as an error, because the response is HTTP 200, and says nothing. */
+function told(c: Context<HttpEnv>, name: string, error: unknown): ApiAnswer {
   const { fault, detail, extra } = asFault(error)
-  if (fault === 'internal_error') c.get('log').error = describe(error)
-  return {
-    code: codeOf(fault),
-    detail,
-    errors: extra.errors,
-    request_id: c.get('clientRequestId') ?? c.get('requestId'),
-  }
+  const request_id = c.get('requestId')
+  if (fault === 'internal_error') writeLog('error', 'tool_failed', { request_id, tool: name, error: describe(error) })
+  return { code: codeOf(fault), detail, errors: extra.errors, request_id: c.get('clientRequestId') ?? request_id }
 }
 
 /** A refusal is the result of a tool, so that the model reads it: it may know what to do. */

@@ -1,7 +1,7 @@
 /*
- * Stands in for what the library of MCP takes from the platform, in the bundle: see [alias] in wrangler.toml. It would bring a
- * validator of JSON Schema, for forms that a server asks people to fill in. This server asks for none. The library also builds
- * its schemas as soon as it is loaded there; without that, it builds those that a request needs.
+ * Replaces the MCP library's platform shim in the bundle (see [alias] in wrangler.toml). The original brings a JSON Schema validator
+ * for elicitation, which this server does not use. The library also builds its schemas as soon as it is loaded with the original.
+ * Without that, it builds those that a request needs.
  */
 export class DefaultJsonSchemaValidator {
   getValidator(): never {

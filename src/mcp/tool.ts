@@ -15,19 +15,21 @@ type Declared<S extends z.ZodRawShape> = {
   always?: Record<string, string>
   /** Arguments that are not sent, because only `show` looks at them. */
   aside?: readonly (keyof S & string)[]
+  /** How to ask for less than an answer that is too large, besides a smaller `limit`: a sentence. */
+  less?: string
   /** What is shown of the answer: all of it by default. @throws {Fault} */
   show?: (answer: ApiAnswer, args: z.output<z.ZodObject<S>>) => object
 }
 
 /** A call of the API, and what is shown of its answer. */
-export type Asked = { method: string; path: string; show: (answer: ApiAnswer) => object }
+export type Asked = { method: string; path: string; show: (answer: ApiAnswer) => object; less: string | null }
 
 /** A tool: one call of the API that changes nothing. */
 export type Tool = {
   call: string
   title: string
   description: string
-  /** Made when a client asks for it: to make all takes longer than anything else at the start of an isolate would. */
+  /** Built on demand: building all of them would be the slowest step of an isolate's start. */
   inputSchema: () => JsonObject
   /**
    * The call that these arguments ask for.
@@ -39,11 +41,11 @@ export type Tool = {
 
 /** A tool, from its declaration. */
 export function tool<S extends z.ZodRawShape>(declared: Declared<S>): Tool {
-  const { call, title, description, input, show = (answer) => answer } = declared
+  const { call, title, description, input, less = null, show = (answer) => answer } = declared
   const ask: Tool['ask'] = (sent) => {
     const { success, data, error } = input.safeParse(sent ?? {})
     if (!success) throw invalid(error.issues)
-    return { ...addressed(declared, data as Record<string, unknown>), show: (answer) => show(answer, data) }
+    return { ...addressed(declared, data as Record<string, unknown>), show: (answer) => show(answer, data), less }
   }
   return { call, title, description, inputSchema: () => lean(standalone(input)), ask }
 }

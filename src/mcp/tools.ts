@@ -33,14 +33,16 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
       call: 'GET /platform/v1/search',
       title: 'Find anything',
       description:
-        'Finds consumers, customers, subscriptions, invoices, payment methods, purchases, events, plans, features, connections and others in the project: by an id of this service or of a billing vendor, or by a name. Start here if you have an id and do not know what it names. Types that the API key has no scope for are left out.',
-      input: z.strictObject({ q: FindQuery.shape.q.describe('An id, or a name or the first letters of one.') }),
+        'Finds what the project has: consumers, customers, subscriptions, invoices, payment methods, purchases, events, replays, imports, plans, features, connections, endpoints, API keys, members, invitations, domains and others. It looks for an id of this service or of a billing vendor, an external id, an email address, or a name. Start here if you have an id and do not know what it belongs to. Types that the API key has no scope for are left out.',
+      input: z.strictObject({
+        q: FindQuery.shape.q.describe('An id, external id, email address or name, or the first letters of a name.'),
+      }),
     }),
     search_events: tool({
       call: `GET ${WEBHOOKS}/search`,
       title: 'Search events',
       description:
-        'Searches the events that billing vendors sent to the project, newest first, without their payloads. `decoded_summary` says what an event is about and what it changed. With `truncated`, the search stopped before the page was full: go on with `next_cursor`.',
+        'Searches the events that billing vendors sent to the project, newest first, without their payloads. `decoded_summary` says what an event is about and what it changed. With `truncated`, the search stopped before the page was full: continue with `next_cursor`.',
       input: z.strictObject({
         ...searchFields,
         consumer: consumer
@@ -49,6 +51,7 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
         ...pageFields,
       }),
       always: { view: 'summary' },
+      less: 'Or use narrower filters.',
     }),
     get_event: tool({
       call: `GET ${WEBHOOKS}/:event_id`,
@@ -104,13 +107,14 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
         at,
       }),
       aside: ['features'],
+      less: 'Ask for fewer `features`.',
       show: (answer, { features }) => ofFeatures(answer, features),
     }),
     explain_entitlement: tool({
       call: `GET ${ENTITLEMENTS}`,
       title: 'Explain an entitlement',
       description:
-        'Explains why a consumer may or may not use a feature: every subscription, purchase, grant and default plan that could give it, what of it counts, why the rest does not, and the recorded events that decide. A costly call: 30 a minute for an API key.',
+        'Explains why a consumer may or may not use a feature: every subscription, purchase, grant and default plan that could include it, which of them apply, why the others do not, and the events behind them. A costly call: 30 a minute for an API key.',
       input: z.strictObject({ consumer, feature: catalogKey.describe('The key of the feature.'), at }),
       always: { explain: 'true' },
       aside: ['feature'],
@@ -120,10 +124,10 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
       call: `POST ${WEBHOOKS}/:event_id/replay`,
       title: 'Dry run of a replay',
       description:
-        'Shows what a replay of an event would change in the billing state, and changes nothing. `diff` has a line for each field that would change. An empty `diff` means that a replay would change nothing. Only people and servers can replay an event: no tool does.',
+        'Shows what a replay of an event would change in the billing state, and changes nothing. `diff` has a line for each field that would change. An empty `diff` means that a replay would change nothing. This tool cannot replay the event.',
       input: z.strictObject({ event_id }),
       always: { dry_run: 'true' },
-      show: (answer) => ({ ...answer, diff: diffOf(answer.effects as Effect[]) }),
+      show: withDiff,
     }),
   }),
 )
@@ -145,6 +149,12 @@ function ofFeatures({ features, ...answer }: ApiAnswer, keys: readonly string[] 
   if (missing !== undefined) throw notFound(`Feature ${missing}`)
   const shown = keys ? Object.fromEntries(keys.map((key) => [key, all[key]])) : all
   return { ...answer, features: shown }
+}
+
+/** What a replay would do, with a line for each field that it would change in place of the values. */
+function withDiff(answer: ApiAnswer): object {
+  const effects = answer.effects as Effect[]
+  return { ...answer, effects: effects.map(({ kind, id, result }) => ({ kind, id, result })), diff: diffOf(effects) }
 }
 
 /** What a replay would change, with a line for each field. */

@@ -1,8 +1,17 @@
+import { insertEvents, seedEvent } from '../inbox/seeding'
 import type { World } from '../routes/world'
 import type { Args } from './mcp'
 
 /** `isList`: whether the tool takes a `limit`. */
 type Called = { args: (world: World) => Args; shows: (world: World) => unknown; isList?: true }
+
+/** Stores an event that failed. @returns its id */
+export async function insertFailed({ project, connection }: World): Promise<string> {
+  const error = { last_error: 'a cause', last_error_code: 'payload_invalid' } as const
+  const failed = seedEvent({ connection: connection.id, received_at: Date.now(), status: 'failed', ...error })
+  await insertEvents(project, [failed])
+  return failed.id
+}
 
 /** Arguments of every tool, and what its answer has for them. */
 export const CALLS: Record<string, Called> = {
@@ -21,7 +30,10 @@ export const CALLS: Record<string, Called> = {
     args: ({ event: event_id }) => ({ event_id, limit: 1 }),
     shows: () => ({ data: [{ number: 1, outcome: 'processed' }] }),
   },
-  list_failures: { args: () => ({}), shows: () => ({ data: [] }) },
+  list_failures: {
+    args: () => ({}),
+    shows: ({ connection }) => ({ data: [{ connection_id: connection.id, error_code: 'payload_invalid', count: 1 }] }),
+  },
   get_health: { args: () => ({}), shows: () => ({ counts: { processed: 1 } }) },
   list_connections: {
     isList: true,

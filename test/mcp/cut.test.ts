@@ -23,7 +23,7 @@ describe('an answer', () => {
     expect(cut).toEqual([{ at: '/data', shown: data.length, of: 100 }])
     expect(rest).toMatchObject({ has_more: true, next_cursor: null })
     expect((rest as unknown as { note: string }).note).toContain(
-      `With \`limit\` ${data.length}, there is a \`next_cursor\`.`,
+      `Ask again with \`limit\` ${data.length}: that answer has a \`next_cursor\`.`,
     )
   })
 
@@ -31,6 +31,26 @@ describe('an answer', () => {
     const made = fitting({ data: [row(1, 100_000)], has_more: true, next_cursor: 'c' }) as Record<string, never>
     expect(made).toMatchObject({ has_more: true, next_cursor: 'c', data: [{ id: 1 }] })
     expect(made.cut).toEqual([{ at: '/data/0/text', shown: 4_000, of: 100_000 }])
+  })
+
+  it('says how to ask for less, if the tool can be asked for less', () => {
+    const large = { features: Object.fromEntries(rows(999).map(({ id, text }) => [id, text])) }
+    expect(fitting(large).note).toMatch(/see `cut`\.$/)
+    expect(fitting(large, 'Ask for fewer `features`.').note).toMatch(/see `cut`\. Ask for fewer `features`\.$/)
+  })
+
+  it('keeps its cursor whole, and all that its own names and those of a row say, however little of it fits', () => {
+    const next_cursor = 'c'.repeat(400)
+    const ids = { id: 'i'.repeat(255), connection_id: 'j'.repeat(255) }
+    const long = rows(30, 900).map(({ text }) => text)
+    const names = Array.from({ length: 40 }, (_, n) => `name${n}`)
+    const large = { ...ids, ...Object.fromEntries(names.map((name) => [name, { lists: [long, long, long] }])) }
+    const made = fitting({ data: [large], has_more: true, next_cursor, truncated: false }) as {
+      data: Record<string, { lists: string[][] }>[]
+    }
+    expect(made).toMatchObject({ data: [ids], has_more: true, next_cursor, truncated: false })
+    expect(Object.keys(made.data[0] ?? {})).toEqual([...Object.keys(ids), ...names])
+    expect(made.data[0]?.name39?.lists).toHaveLength(2) // So little does only the last step leave.
   })
 
   it('keeps the beginning of each long list, object and text', () => {
@@ -44,7 +64,8 @@ describe('an answer', () => {
     ['many rows', { data: rows(1_000), next_cursor: 'c' }],
     ['large rows', { data: rows(3, 50_000), next_cursor: 'c' }],
     ['rows of lists', { data: rows(50).map((one) => ({ ...one, refs: rows(50, 100) })), next_cursor: 'c' }],
-    ['many names', Object.fromEntries(rows(5_000, 20).map(({ id, text }) => [`a~b/${id}`, text]))],
+    ['many names', { map: Object.fromEntries(rows(5_000, 20).map(({ id, text }) => [`a~b/${id}`, text])) }],
+    ['many names of its own', Object.fromEntries(rows(5_000, 20).map(({ id, text }) => [`a~b/${id}`, text]))],
     ['long names', Object.fromEntries(rows(100).map(({ id, text }) => [text + id, { [text]: text }]))],
     ['other scripts', { data: [{ text: '漢'.repeat(50_000) }], next_cursor: null }],
     ['half of a character', { text: '😀'.repeat(50_000) }],

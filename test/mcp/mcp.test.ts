@@ -154,11 +154,10 @@ describe('who may call', () => {
     const bindings = { LIMIT_AUTH_FAILURE: LIMIT_REACHED }
     const guess = async (name: string) => {
       const caller = { token: (await newSecret(0)).secret, project: world.project, headers, bindings }
-      const { status, body } = await rpc(caller, 'tools/call', { name, arguments: {} })
-      return [status, body.code ?? JSON.parse(body.result.content[0]?.text ?? '').code]
+      return codeOf(await rpc(caller, 'tools/call', { name, arguments: {} }))
     }
     expect(await guess('get_health')).toEqual([401, 'unknown_key'])
-    expect(await guess('get_health')).toEqual([200, 'rate_limited'])
+    expect(await guess('get_health')).toEqual([429, 'rate_limited'])
     expect(await guess('nothing')).toEqual([429, 'rate_limited'])
   })
 })

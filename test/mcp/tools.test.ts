@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import docs from '../../docs/mcp.md?raw'
+import { newSecret } from '../../src/api-keys/secret'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
 import { SCOPES } from '../../src/lib/access'
 import { TOOLS } from '../../src/mcp/tools'
 import {
+  call,
+  captureConsole,
   deliver,
   drain,
   freshKey,
@@ -17,8 +20,25 @@ import {
 } from '../harness'
 import { nameOf } from '../routes/of-app'
 import { newWorld, type World } from '../routes/world'
-import { CALLS } from './calls'
-import { type Args, type Caller, callTool, rpc } from './mcp'
+import { CALLS, insertFailed } from './calls'
+import { type Caller, callTool, post, rpc } from './mcp'
+
+const NO_EVENT = `evt_${'0'.repeat(26)}`
+const COSTLY = 'caller_costly user_costly project_costly'
+
+/** Limits that let everything through, and what was counted against each; `own`: the limit of a key's own. */
+function counting() {
+  const counted: string[] = []
+  const names = ['credential', 'auth_failure', 'project_reads', 'project_writes', ...COSTLY.split(' ')]
+  const limiter = (name: string): RateLimit => ({
+    limit: async ({ key }) => {
+      counted.push(key.startsWith('own:') ? 'own' : name)
+      return { success: true }
+    },
+  })
+  const bindings: object = Object.fromEntries(names.map((name) => [`LIMIT_${name.toUpperCase()}`, limiter(name)]))
+  return { counted, bindings }
+}
 
 const TOOL_NAMES = [...TOOLS.keys()]
 const routes = new Map(routeTable(app).map((route) => [nameOf(route), route]))
@@ -37,6 +57,7 @@ beforeAll(async () => {
   const { EVENTS } = lossyQueue()
   await drain([{ project_id: world.project, event_id: world.event }], { EVENTS })
   await deliver(world.connection.id, stripeEvent(), { secret: 'whsec_another', bindings: { EVENTS } })
+  await insertFailed(world)
   me = { token: world.secret, project: world.project }
 })
 
@@ -134,45 +155,58 @@ describe('a call of a tool', () => {
     expect(wrong.refused).toMatchObject({ status: 400, code: 'invalid_cursor' })
   })
 
-  it('counts once against the limits of the API, and says when it is over one', async () => {
-    const counted: string[] = []
-    const noting = (name: string): RateLimit => ({
-      limit: async () => {
-        counted.push(name)
-        return { success: true }
-      },
-    })
-    const bindings = {
-      LIMIT_CREDENTIAL: noting('credential'),
-      LIMIT_PROJECT_READS: noting('reads'),
-      LIMIT_PROJECT_WRITES: noting('writes'),
-      LIMIT_CALLER_COSTLY: noting('costly'),
+  const sent = (message: object) => (Array.isArray(message) ? message : { jsonrpc: '2.0', ...message })
+  const use = (name: string, args?: object) => ({ method: 'tools/call', id: 1, params: { name, arguments: args } })
+  it.each<[string, () => object, number, string]>([
+    ['a read', () => use('get_health'), 200, 'project_reads'],
+    ['a costly one', () => use('explain_entitlement', CALLS.explain_entitlement?.args(world)), 200, COSTLY],
+    ['a write', () => use('dry_run_replay', { event_id: world.event }), 200, 'project_writes'],
+    ['of an id that is not there', () => use('get_event', { event_id: NO_EVENT }), 200, 'project_reads'],
+    ['without the scope', () => use('list_connections'), 200, ''],
+    ['with wrong arguments', () => use('get_event'), 200, 'project_reads'],
+    ['of an unknown tool', () => use('nothing'), 200, 'project_reads'],
+    ['of no tool', () => ({ method: 'tools/call', id: 1 }), 200, 'project_reads'],
+    ['or a notification', () => ({ method: 'notifications/initialized' }), 202, 'project_reads'],
+    ['or a batch', () => [], 400, 'project_reads'],
+    ['or a ping', () => ({ method: 'ping', id: 1 }), 200, 'project_reads'],
+    ['or an unknown method', () => ({ method: 'nothing', id: 1 }), 200, 'project_reads'],
+  ])('%s, counts once against each limit', async (_, message, status, ofProject) => {
+    const scopes = ['billing:read', 'billing:write', 'entitlements:read']
+    const { secret } = await mint(world.owner.token, world.project, { scopes, rate_limit: { per_minute: 600 } })
+    const counts = `credential own ${ofProject}`.trim()
+    // At first, this isolate does not know the key.
+    for (const _time of ['first', 'second']) {
+      const { counted, bindings } = counting()
+      const answer = await post({ token: secret, project: world.project, bindings }, sent(message()))
+      expect([answer.status, counted.join(' ')]).toEqual([status, counts])
     }
-    const countOf = async (name: string, args: Args | undefined = CALLS[name]?.args(world)) => {
-      counted.length = 0
-      await callTool({ ...me, bindings }, name, args)
-      return counted.join(' ')
-    }
-    expect(await countOf('get_health')).toBe('credential reads')
-    expect(await countOf('explain_entitlement')).toBe('credential costly')
-    expect(await countOf('dry_run_replay')).toBe('credential writes')
-    expect(await countOf('get_event', {})).toBe('credential reads') // It makes no call.
+    const { counted, bindings } = counting()
+    const dead = { token: (await newSecret(0)).secret, project: world.project, bindings }
+    expect((await post(dead, sent(message()))).status).toBe(401)
+    expect(counted).toEqual(['credential', 'auth_failure'])
+  })
+
+  it('is refused before its body is read, if its key or address may not call', async () => {
+    const bindings = { LIMIT_CREDENTIAL: LIMIT_REACHED }
+    expect((await post({ ...me, bindings }, '{')).body.code).toBe('rate_limited')
+    expect((await post({ ...me, token: (await newSecret(0)).secret }, '{')).body.code).toBe('unknown_key')
+  })
+
+  it('says when it is over a limit, and how long to wait', async () => {
     const other = await freshKey()
     const full = { token: other.secret, project: other.project, bindings: { LIMIT_PROJECT_READS: LIMIT_REACHED } }
-    expect((await callTool(full, 'get_health')).refused).toMatchObject({
-      status: 429,
-      code: 'rate_limited',
-      retry_after_s: 10,
-    })
+    const { refused } = await callTool(full, 'get_health')
+    expect(refused).toMatchObject({ status: 429, code: 'rate_limited', retry_after_s: 10 })
     expect((await rpc(full, 'tools/list')).status).toBe(429)
   })
 
-  it('is named in its answer and in the log of the key', async () => {
+  it('is named in its answer, and in the log', async () => {
     const id = 'the-id-of-a-client'
+    const printed = captureConsole()
     const caller = { ...me, headers: { 'X-Request-Id': id } }
     const answer = await rpc(caller, 'tools/call', {
       name: 'get_event',
-      arguments: { event_id: `evt_${'0'.repeat(26)}` },
+      arguments: { event_id: NO_EVENT },
     })
     expect(answer.headers.get('X-Request-Id')).toBe(id)
     expect(JSON.parse(answer.body.result.content[0]?.text ?? '')).toMatchObject({
@@ -180,6 +214,25 @@ describe('a call of a tool', () => {
       code: 'not_found',
       request_id: id,
     })
+    const by = { event: 'request', client_request_id: id, actor_id: world.key.id, project_id: world.project }
+    const lines = printed.map((line) => JSON.parse(line))
+    expect(lines).toMatchObject([
+      { ...by, method: 'GET', status: 404, code: 'not_found' },
+      { ...by, path: '/mcp', status: 200, tool: 'get_event' },
+    ])
+  })
+
+  it('is one use of the key, as the call that it makes', async () => {
+    const { project, owner, key, secret } = await freshKey()
+    // At first, this isolate does not know the key.
+    for (let n = 0; n < 2; n++) await callTool({ token: secret, project }, 'get_health')
+    await rpc({ token: secret, project }, 'ping')
+    const { body } = await call(`/platform/v1/api-keys/${key.id}/usage`, { token: owner.token, project })
+    const operations = body.days.flatMap((day: { operations: object[] }) => day.operations)
+    expect(operations).toEqual([
+      { operation: 'getWebhookHealth', requests: 2 },
+      { operation: 'none', requests: 1 },
+    ])
   })
 
   it('shows what a replay would change, line by line', async () => {
@@ -189,6 +242,7 @@ describe('a call of a tool', () => {
     const { answer } = await callTool(me, 'dry_run_replay', { event_id: body.event_ids[0] })
     expect(answer).toMatchObject({ status: 'processed', dry_run: true })
     expect(answer.diff).toContain('~ subscription sub_diff status: null → "past_due"')
+    expect(answer.effects).toContainEqual({ kind: 'subscription', id: 'sub_diff', result: 'applied' })
   })
 })
 
