@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { newId } from '../src/lib/ids.ts'
 import { APPLICATION } from '../src/lib/key-jobs.ts'
-import { execute, literal, migrateLocal, type Target } from './lib/d1.ts'
+import { execute, literal, type Target } from './lib/d1.ts'
 import { DEPLOY_CONFIG, deployText, ownOf } from './lib/deploy-config.ts'
 import { KEY_PRESETS, makeFirstKey } from './lib/first-key.ts'
 import { misused, readFlags } from './lib/flags.ts'
 import { ROOT } from './lib/paths.ts'
+import { prepareLocal } from './lib/prepare.ts'
 import { serverUrl } from './lib/running.ts'
 import { fail, run } from './lib/terminal.ts'
 
@@ -49,15 +50,14 @@ await run(async () => {
   if (values.key !== undefined && values.project === undefined) misused(COMMAND, '--key needs --project')
   if (!KEY_PRESETS.includes(values.preset)) misused(COMMAND, `${JSON.stringify(values.preset)} is not a preset`)
   const target = values.remote ? remote() : 'local'
-  if (target === 'local') await migrateLocal()
+  if (target === 'local') await prepareLocal()
 
   const now = Date.now()
   const user = [newId('usr', now), email, now].map(literal).join(', ')
-  const results = await execute(
-    target,
-    `INSERT INTO users (id, email, created_at) VALUES (${user}) ON CONFLICT DO NOTHING;
-     SELECT id, created_at FROM users WHERE email = ${literal(email)}`,
-  )
+  const results = await execute(target, [
+    `INSERT INTO users (id, email, created_at) VALUES (${user}) ON CONFLICT DO NOTHING`,
+    `SELECT id, created_at FROM users WHERE email = ${literal(email)}`,
+  ])
   const row = results.at(-1)?.[0]
   if (!row) fail(`The user was not created. Have the migrations been applied?`)
   const where = values.remote ? 'the deployed database' : 'the local database'

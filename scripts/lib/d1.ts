@@ -1,16 +1,14 @@
-import { join } from 'node:path'
-import { asked, localConfig, localText } from './local-config.ts'
-import { LOCAL_DIR, ROOT, STATE_DIR } from './paths.ts'
+import { withEmbedded } from './embedded.ts'
+import { asked, localText } from './local-config.ts'
+import { migrations } from './migrations.ts'
 import { boundStores, databaseBinding } from './stores-config.ts'
-import { sleep } from './terminal.ts'
-import { ran, wranglerOrThrow } from './wrangler.ts'
+import { wranglerOrThrow } from './wrangler.ts'
 
-/** It is a process of its own, because importing wrangler changes how the process that does it fetches and logs. */
-const APPLY = join(import.meta.dirname, 'apply-migrations.ts')
-/** How long a database may take to answer a script (ms). */
+/** How long a database of the account may take to answer a script (ms). */
 const ANSWERS_WITHIN = 60_000
-/** How long a script waits for an embedded database that the local server is writing to (ms). */
-const LOCKED_AT_MOST = 30_000
+/** The table that `wrangler d1 migrations apply` creates and reads. */
+const APPLIED = `CREATE TABLE IF NOT EXISTS d1_migrations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`
 
 /** A value as an SQL literal, because `wrangler d1 execute` takes no parameters. */
 export function literal(value: string | number): string {
@@ -29,49 +27,56 @@ export type Target = 'local' | { config: string }
  * Runs statements in the database of a store and returns the rows of each. It is safe while the local server is
  * running.
  *
+ * @param sql one statement, or several
  * @param store 0 is also the directory
  */
-export async function execute(target: Target, sql: string, store = 0): Promise<Record<string, unknown>[][]> {
-  const where = target === 'local' ? local() : ['--remote', '--config', target.config]
-  const command = ['d1', 'execute', databaseBinding(store), ...where, '--json', '--command', sql]
-  const out = await whenUnlocked(() => wranglerOrThrow(command, { within: ANSWERS_WITHIN }))
+export async function execute(
+  target: Target,
+  sql: string | readonly string[],
+  store = 0,
+): Promise<Record<string, unknown>[][]> {
+  const statements = [sql].flat()
+  if (target === 'local') return withEmbedded([store], (of) => executeIn(of(store), statements))
+  const where = ['--remote', '--config', target.config]
+  const command = ['d1', 'execute', databaseBinding(store), ...where, '--json', '--command', statements.join(';\n')]
+  const out = await wranglerOrThrow(command, { within: ANSWERS_WITHIN })
   return (JSON.parse(out) as { results: Record<string, unknown>[] }[]).map(({ results }) => results)
+}
+
+async function executeIn(db: D1Database, statements: readonly string[]): Promise<Record<string, unknown>[][]> {
+  const answers = await db.batch<Record<string, unknown>>(statements.map((one) => db.prepare(one)))
+  return answers.map(({ results }) => results)
 }
 
 /**
  * Applies pending migrations to the embedded database of each store, or of some. It is safe to repeat.
  *
+ * @param then a statement for the directory, once it has them
  * @throws naming the migration that failed, and the database
  */
-export async function migrateLocal(stores: readonly number[] = boundStores(localText(asked))): Promise<void> {
-  // With no local settings, wrangler.toml itself is used.
-  const [, config = join(ROOT, 'wrangler.toml')] = localSettings()
-  await whenUnlocked(async () => {
-    const { code, stderr } = await ran([APPLY, config, STATE_DIR, ...stores.map(databaseBinding)])
-    if (code !== 0) throw new Error(`The local database could not be migrated.\n${stderr.trim()}`)
+export async function migrateLocal(
+  stores: readonly number[] = boundStores(localText(asked)),
+  then?: string,
+): Promise<void> {
+  const opened = then === undefined ? stores : [...new Set([0, ...stores])]
+  await withEmbedded(opened, async (of) => {
+    for (const store of stores) await applyPending(of(store), databaseBinding(store))
+    if (then !== undefined) await executeIn(of(0), [then])
   })
 }
 
-/**
- * Runs a command again while another process has the embedded database locked. SQLite has done nothing then: statements are one
- * transaction.
- */
-async function whenUnlocked<T>(command: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + LOCKED_AT_MOST; ; await sleep(250)) {
-    try {
-      return await command()
-    } catch (error) {
-      if (Date.now() > until || !String(error).includes('SQLITE_BUSY')) throw error
-    }
+/** Applies each migration as one transaction. `wrangler d1 migrations apply` starts a runtime for each, which takes ten times as long. */
+async function applyPending(db: D1Database, binding: string): Promise<void> {
+  await db.prepare(APPLIED).run()
+  const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
+  const applied = new Set(results.map(({ name }) => name))
+  for (const { name, statements } of migrations().filter(({ name }) => !applied.has(name))) {
+    const record = db.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name)
+    await db.batch([...statements.map((one) => db.prepare(one)), record]).catch((error: Error) => {
+      throw new Error(
+        `The local database could not be migrated.\nMigration ${name} of ${binding} failed: ${error.message}`,
+        { cause: error },
+      )
+    })
   }
 }
-
-/**
- * The embedded databases. They have their own configuration, because the server restarts when its configuration is
- * written.
- */
-function local(): string[] {
-  return ['--local', '--persist-to', STATE_DIR, ...localSettings()]
-}
-
-const localSettings = () => localConfig({ stores: asked.stores }, join(LOCAL_DIR, 'd1'))

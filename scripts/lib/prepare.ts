@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { execute, migrateLocal } from './d1.ts'
+import { migrateLocal } from './d1.ts'
 import { ensureDevVars } from './dev-vars.ts'
 import { asked, localText } from './local-config.ts'
 import { newestMigration } from './migrations.ts'
@@ -24,11 +24,10 @@ export async function prepareLocal(): Promise<void> {
   const before = existsSync(MARKER) ? readFileSync(MARKER, 'utf8') : ''
   if (before === state) return
   console.log('Applying migrations …')
-  await migrateLocal(before.startsWith(`${newest} `) ? stores.filter((one) => !prepared.includes(one)) : stores)
   // A local server has one isolate, so a new store does not need to wait before it takes projects.
   const rows = stores.map((store) => `(${store}, 0)`).join(', ')
-  await execute(
-    'local',
+  await migrateLocal(
+    before.startsWith(`${newest} `) ? stores.filter((one) => !prepared.includes(one)) : stores,
     `INSERT INTO stores (number, first_seen_at) VALUES ${rows} ON CONFLICT DO UPDATE SET first_seen_at = 0`,
   )
   writeFileSync(MARKER, state)

@@ -28,7 +28,10 @@ export function remoteStores(): Deployment {
 
 /** Reads what the directory knows about the stores. If it lacks a migration, the script ends and says what to do. */
 export async function readDirectory(target: Target): Promise<Known> {
-  const sql = 'SELECT * FROM stores ORDER BY number; SELECT store, count(*) AS projects FROM projects GROUP BY store'
+  const sql = [
+    'SELECT * FROM stores ORDER BY number',
+    'SELECT store, count(*) AS projects FROM projects GROUP BY store',
+  ]
   try {
     const [rows = [], counted = []] = await execute(target, sql)
     return {
