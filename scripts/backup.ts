@@ -4,7 +4,6 @@
 import { resolve } from 'node:path'
 import { databaseOf } from './lib/backup/databases.ts'
 import { backUp, sum } from './lib/backup/folder.ts'
-import { openDatabase } from './lib/backup/open.ts'
 import { misused, readFlags } from './lib/flags.ts'
 import { prepareLocal } from './lib/prepare.ts'
 import { run } from './lib/terminal.ts'
@@ -28,9 +27,9 @@ await run(async () => {
   if (!/^\d{1,5}$/.test(values.store ?? '')) misused(COMMAND, '--store must be a number')
   const remote = values.remote === true
   if (!remote) await prepareLocal()
-  const opened = await openDatabase(databaseOf(Number(values.store), remote))
+  const bound = databaseOf(Number(values.store), remote)
   const startedAt = Date.now()
-  const { objects } = await backUp(opened, resolve(folder), { store: Number(values.store), project_id: null })
+  const { objects } = await backUp(bound, resolve(folder), { store: Number(values.store), project_id: null })
   const megabytes = objects.reduce((all, { bytes }) => all + bytes, 0) / 1e6
   console.log(`
 ${sum(objects).toLocaleString('en')} rows in ${objects.length} objects, ${megabytes.toFixed(1)} MB, in ${((Date.now() - startedAt) / 1000).toFixed(0)} s: ${resolve(folder)}

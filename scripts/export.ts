@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { storeOfProject } from '../src/lib/ids.ts'
 import { databaseOf } from './lib/backup/databases.ts'
 import { backUp, sum } from './lib/backup/folder.ts'
-import { openDatabase } from './lib/backup/open.ts'
 import { misused, readFlags } from './lib/flags.ts'
 import { prepareLocal } from './lib/prepare.ts'
 import { run } from './lib/terminal.ts'
@@ -27,11 +26,9 @@ await run(async () => {
   if (!remote) await prepareLocal()
   // Members, invitations, domains and single sign-on are in the directory, which is store 0.
   for (const store of new Set([home, 0])) {
-    const opened = await openDatabase(databaseOf(store, remote))
     const path = resolve(folder, `store-${store}`)
-    const { objects } = await backUp(opened, path, { store, project_id: project })
+    const { objects } = await backUp(databaseOf(store, remote), path, { store, project_id: project })
     console.log(`${sum(objects).toLocaleString('en')} rows in ${objects.length} objects: ${path}`)
-    opened.close()
   }
   process.exit(0)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Manifest, Standing } from '../../../src/backup/backup.ts'
 import type { Listed } from '../../../src/backup/object.ts'
 import { fail } from '../terminal.ts'
-import type { Opened } from './open.ts'
+import { type Bound, type Opened, openDatabase } from './open.ts'
 import type { EndOfBackup, RestoreAnswer, StepAnswer } from './worker.ts'
 
 const MANIFEST = 'manifest.json'
@@ -18,7 +18,7 @@ type Kept = { standing: Standing; objects: Listed[]; store: number; project_id: 
 export type What = { store: number; project_id: string | null }
 
 /** Copies a database into a folder, or continues a copy that was stopped. It prints how far it has got. */
-export async function backUp({ ask }: Opened, folder: string, { store, project_id }: What): Promise<Manifest> {
+export async function backUp(bound: Bound, folder: string, { store, project_id }: What): Promise<Manifest> {
   mkdirSync(folder, { recursive: true })
   if (existsSync(join(folder, MANIFEST))) fail(`${folder} has a complete backup. Use another folder.`)
   const kept = read<Kept>(folder, STANDING)
@@ -27,6 +27,7 @@ export async function backUp({ ask }: Opened, folder: string, { store, project_i
     fail(`${folder} has part of another backup. Use another folder.`)
   }
   if (kept !== null) console.log(`Continuing after ${kept.objects.length} objects.`)
+  const { ask, close } = await openDatabase(bound)
   const objects = kept?.objects ?? []
   let standing = kept?.standing ?? null
   const report = reporting()
@@ -47,6 +48,7 @@ export async function backUp({ ask }: Opened, folder: string, { store, project_i
   const manifest = (await (await ask('/backup/end', JSON.stringify(ended))).json()) as Manifest
   write(folder, MANIFEST, JSON.stringify(manifest, null, 1))
   rmSync(join(folder, STANDING), { force: true })
+  close()
   return manifest
 }
 
