@@ -13,7 +13,7 @@ import * as z from 'zod'
 import { originFrom } from '../src/lib/origin.ts'
 import { Commands } from './lib/deploy/commands.ts'
 import { migrateStores } from './lib/deploy/migrate.ts'
-import { ensureDatabases, ensureNamespace, ensureQueue, requireLogin } from './lib/deploy/resources.ts'
+import { ensureDatabases, ensureNamespace, ensureQueues, requireLogin } from './lib/deploy/resources.ts'
 import { uploadWorker } from './lib/deploy/upload.ts'
 import { DEPLOY_CONFIG, tracked, trackedText, writeDeployConfig } from './lib/deploy-config.ts'
 import { readFlags } from './lib/flags.ts'
@@ -61,7 +61,7 @@ await run(async () => {
   const publicOrigin = await readPublicOrigin()
   const emailFrom = readEmailFrom()
   await requireLogin(commands)
-  for (const queue of QUEUES) await ensureQueue(commands, queue)
+  await ensureQueues(commands, QUEUES)
   const databases = await ensureDatabases(commands, STORES, flags.jurisdiction)
   const kv = await ensureNamespace(commands, `${NAME}-kv`)
   const ids = STORES.map(({ number, binding }) => `${binding} ${databases.get(number)}`).join(', ')

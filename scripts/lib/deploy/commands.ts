@@ -34,10 +34,13 @@ export class Commands {
     return finished.stdout
   }
 
-  /** Ends the script if the command fails. */
-  async change(args: readonly string[], { when = '', failed = '' }: Telling = {}): Promise<void> {
+  /** Ends the script if the command fails. @returns what the command printed */
+  async change(args: readonly string[], { when = '', failed = '' }: Telling = {}): Promise<string> {
     console.log(`\n$ wrangler ${args.join(' ')}${this.dry && when ? `   # ${when}` : ''}`)
-    if (!this.dry) requireSuccess(args, await wrangler(args, { show: true }), failed)
+    if (this.dry) return ''
+    const finished = await wrangler(args, { show: true })
+    requireSuccess(args, finished, failed)
+    return finished.stdout
   }
 }
 

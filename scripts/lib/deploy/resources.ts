@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import type { StoreConfig } from '../stores-config.ts'
 import { fail } from '../terminal.ts'
 import type { Commands } from './commands.ts'
@@ -8,7 +9,10 @@ import type { Commands } from './commands.ts'
  */
 type Listed = { name: string; uuid: string; jurisdiction?: string | null }
 
-const UNKNOWN = '<from the list>'
+const UNKNOWN = '<its id>'
+/** The id of a database, and of a namespace, as wrangler prints it. */
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
+const HEX_ID = /(?<=")[0-9a-f]{32}(?=")/
 
 export async function requireLogin(commands: Commands): Promise<void> {
   const { CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID } = process.env
@@ -24,11 +28,25 @@ export async function requireLogin(commands: Commands): Promise<void> {
   }
 }
 
-export async function ensureQueue(commands: Commands, name: string): Promise<void> {
-  const { code } = await commands.look(['queues', 'info', name])
-  if (commands.dry || code !== 0) {
-    await commands.change(['queues', 'create', name], { when: 'if it does not exist' })
+/** Creates the queues that the account lacks. */
+export async function ensureQueues(commands: Commands, names: readonly string[]): Promise<void> {
+  const missing = await missingQueues(commands, names)
+  for (const name of missing) await commands.change(['queues', 'create', name], { when: 'if it does not exist' })
+}
+
+/** Those of the queues that the account lacks. wrangler lists its queues page by page, and only as a table. */
+async function missingQueues(commands: Commands, names: readonly string[]): Promise<string[]> {
+  const cells = new Set<string>()
+  let missing = [...names]
+  for (let page = 1; missing.length > 0; page++) {
+    const before = cells.size
+    const table = await commands.lookOrThrow(['queues', 'list', '--page', String(page)])
+    for (const cell of stripVTControlCharacters(table).split(/[│\n]/)) cells.add(cell.trim())
+    missing = missing.filter((name) => !cells.has(name))
+    // After the last page comes an empty one. A page with nothing new would come for ever.
+    if (!table.includes('│') || cells.size === before) break
   }
+  return missing
 }
 
 /**
@@ -47,13 +65,24 @@ export async function ensureDatabases(
   const missing = stores.filter(({ database }) => !known.has(database))
   const [directory] = stores
   const where = missing.length === 0 ? undefined : placeOf(known.get(directory?.database ?? ''), jurisdiction)
-  for (const { database } of missing) {
-    const place = where === undefined || where === 'none' ? [] : ['--jurisdiction', where]
-    const create = ['d1', 'create', database, ...place, '--update-config=false']
-    await commands.change(create, { when: 'if it does not exist' })
+  const place = where === undefined || where === 'none' ? [] : ['--jurisdiction', where]
+  const ids = new Map<number, string>()
+  for (const { number, database } of stores) {
+    const id = known.get(database)?.uuid
+    ids.set(number, id ?? (await created(commands, ['d1', 'create', database, ...place], UUID)))
   }
-  const all = missing.length === 0 ? known : await listDatabases(commands)
-  return new Map(stores.map(({ number, database }) => [number, idOf(commands, all, database)]))
+  return ids
+}
+
+/** Creates what does not exist. @returns its id */
+async function created(commands: Commands, create: readonly string[], id: RegExp): Promise<string> {
+  const args = [...create, '--update-config=false']
+  const said = await commands.change(args, { when: 'if it does not exist' })
+  if (commands.dry) return UNKNOWN
+  return (
+    id.exec(said)?.[0] ??
+    fail(`wrangler ${create.join(' ')} printed no id. Run this again: it will be found in the list.`)
+  )
 }
 
 /** Where new databases are kept: where the directory is, because nothing says which projects may be kept elsewhere. */
@@ -73,21 +102,9 @@ async function listDatabases(commands: Commands): Promise<Map<string, Listed>> {
   return new Map(list.map((database) => [database.name, database]))
 }
 
-function idOf({ dry }: Commands, databases: ReadonlyMap<string, Listed>, name: string): string {
-  if (dry) return UNKNOWN
-  return databases.get(name)?.uuid ?? fail(`${name} was created but is not listed yet. Run this again.`)
-}
-
 export async function ensureNamespace(commands: Commands, title: string): Promise<string> {
-  const find = async () => {
-    const said = await commands.lookOrThrow(['kv', 'namespace', 'list'])
-    const list = JSON.parse(said || '[]') as { title: string; id: string }[]
-    return list.find((one) => one.title === title)?.id
-  }
-  const known = await find()
-  if (known !== undefined) return known
-  const create = ['kv', 'namespace', 'create', title, '--update-config=false']
-  await commands.change(create, { when: 'if it does not exist' })
-  if (commands.dry) return UNKNOWN
-  return (await find()) ?? fail(`${title} was created but is not listed yet. Run this again.`)
+  const said = await commands.lookOrThrow(['kv', 'namespace', 'list'])
+  const list = JSON.parse(said || '[]') as { title: string; id: string }[]
+  const id = list.find((one) => one.title === title)?.id
+  return id ?? created(commands, ['kv', 'namespace', 'create', title], HEX_ID)
 }

@@ -14,7 +14,10 @@ export async function uploadWorker(commands: Commands): Promise<void> {
   const secrets = await missingSecrets(commands)
   const names = Object.keys(secrets)
   const command = ['deploy', '--config', DEPLOY_CONFIG]
-  if (names.length === 0) return commands.change(command)
+  if (names.length === 0) {
+    await commands.change(command)
+    return
+  }
   commands.told(
     `generate ${names.join(' and ')} if the Worker has none (the only copy; set them in the environment to keep your own)`,
   )

@@ -1,7 +1,7 @@
 import { OPENS_AFTER_MS } from '../../../src/stores/limits.ts'
 import { Commands } from '../deploy/commands.ts'
 import { migrateStores } from '../deploy/migrate.ts'
-import { ensureDatabases, ensureQueue, requireLogin } from '../deploy/resources.ts'
+import { ensureDatabases, ensureQueues, requireLogin } from '../deploy/resources.ts'
 import { DEPLOY_CONFIG, deployText, ownOf, trackedText, writeDeployConfig, writeTracked } from '../deploy-config.ts'
 import { preparedStores, prepareLocal } from '../prepare.ts'
 import { boundStores, storesIn, withStores } from '../stores-config.ts'
@@ -60,7 +60,10 @@ async function createRemote(numbers: readonly number[], jurisdiction: string | u
   await requireLogin(commands)
   const all = storesIn(trackedText())
   const added = all.filter(({ number }) => numbers.includes(number))
-  for (const { queue } of added) await ensureQueue(commands, queue)
+  await ensureQueues(
+    commands,
+    added.map(({ queue }) => queue),
+  )
   const databases = await ensureDatabases(commands, all, jurisdiction)
   writeDeployConfig({ ...ownOf(deployed), databases })
   await migrateStores(commands, added)

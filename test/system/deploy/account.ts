@@ -16,6 +16,8 @@ export type Said = { status: number; body: unknown }
 
 const ACCOUNT = 'acc0'.repeat(8)
 export const ACCOUNT_ID = ACCOUNT
+/** The queues of one store fit on a page, those of three do not. */
+const QUEUES_ON_A_PAGE = 7
 
 /** One account at Cloudflare, with as much of its API as `wrangler` asks of it while it deploys. */
 export class Account {
@@ -74,7 +76,12 @@ export class Account {
     }
     const names = query.getAll('name')
     const found = this.queues.filter(({ queue_name }) => names.length === 0 || names.includes(queue_name))
-    return listed(found, query)
+    const rows = found.map((queue) => ({
+      ...queue,
+      producers_total_count: 0,
+      consumers_total_count: queue.consumers.length,
+    }))
+    return listed(rows, query, QUEUES_ON_A_PAGE)
   }
 
   private ofD1({ method, body, query }: Asked, [id, part]: string[]): Said | null {
@@ -169,9 +176,9 @@ export class Account {
 }
 
 /** One page of a list. */
-function listed(rows: readonly unknown[], query: URLSearchParams): Said {
+function listed(rows: readonly unknown[], query: URLSearchParams, onPage = 100): Said {
   const page = Number(query.get('page') ?? 1)
-  const per_page = Number(query.get('per_page') ?? 100)
+  const per_page = Number(query.get('per_page') ?? onPage)
   const result = rows.slice((page - 1) * per_page, page * per_page)
   const total_pages = Math.ceil(rows.length / per_page)
   return ok(result, { page, per_page, count: result.length, total_count: rows.length, total_pages })
