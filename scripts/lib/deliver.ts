@@ -85,11 +85,14 @@ export async function awaitFinal(
 ): Promise<Map<string, EventRecord>> {
   const known = new Map<string, EventRecord>()
   const open = () => ids.filter((id) => !isFinal(known.get(id)))
-  for (const until = Date.now() + withinMs; ; await sleep(500)) {
+  const until = Date.now() + withinMs
+  // The longer it takes, the less often it asks.
+  for (let pause = 500; ; pause = Math.min(pause * 1.05, 3000)) {
     for (const event of await readEvents(inbox, open())) known.set(event.id, event)
     const left = open().length
     report(ids.length - left)
     if (left === 0 || Date.now() > until) return known
+    await sleep(pause)
   }
 }
 

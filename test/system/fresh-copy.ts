@@ -38,19 +38,20 @@ export function copyOf(folder: string) {
         child.on('error', reject)
         child.on('close', (code) => resolve({ code, said: said() }))
       }),
-    serving: <T>(command: readonly string[], body: Body<T>) => serving(folder, command, body),
     /**
      * Starts a server with a command, asks for a sign-in code, edits a file, and waits for the edit to be served.
      *
+     * @param meanwhile is done before the edit
      * @returns how long that took (ms)
      * @throws if any of it does not happen
      */
-    async serves(command: string, args: readonly string[]): Promise<number> {
+    async serves(command: readonly string[], meanwhile?: (url: string) => Promise<unknown>): Promise<number> {
       const file = join(folder, EDITED)
       const before = readFileSync(file, 'utf8')
       try {
-        return await serving(folder, [command, ...args], async (url, said) => {
+        return await serving(folder, command, async (url, said) => {
           await requestCode(url, said)
+          await meanwhile?.(url)
           const began = Date.now()
           writeFileSync(file, before.replace(TEXT, `${TEXT}, edited: true`))
           await until(said, async () => (await (await ask(`${url}/healthz`)).text()).includes('edited'))

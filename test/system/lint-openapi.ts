@@ -2,6 +2,22 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 
+const EXAMPLES = 'oas3-valid-media-example'
+/**
+ * Spectral's rules. Redocly checks the examples of bodies and parameters as strictly, in a tenth of the time: Spectral compiles the schema
+ * of each of some thousand uses. So Spectral checks only the examples of headers, which Redocly does not, where each is defined.
+ */
+const SPECTRAL = {
+  extends: [[oas, 'recommended']],
+  rules: {
+    [EXAMPLES]: {
+      ...oas.rules[EXAMPLES],
+      given: '$..headers..[?(@ && @.schema && (@.example !== void 0 || @.examples))]',
+      resolved: false,
+    },
+  },
+}
+
 /** The warnings that are right and stay, and why. */
 const EXPLAINED: Record<string, string> = {
   'no-server-example.com': 'the server that is linted here runs on localhost',
@@ -40,7 +56,7 @@ async function redocly(source: string): Promise<Problem[]> {
 
 async function spectral(source: string): Promise<Problem[]> {
   const linter = new Spectral()
-  linter.setRuleset({ extends: [[oas as RulesetDefinition, 'recommended']] })
+  linter.setRuleset(SPECTRAL as RulesetDefinition)
   const problems = await linter.run(source)
   return problems.map(({ severity, code, message, path }) => ({
     rule: String(code),

@@ -39,9 +39,11 @@ export async function tryCatalog(url: string, folder: string): Promise<string> {
   await expect(run('diff'), 0, 'Nothing to change')
 
   // A conflict: somebody changes the catalog after the pull.
-  const [changed] = (
-    await must<{ data: { id: string }[] }>(`${url}/platform/v1/billing/plans?limit=1`, { token, project: test.project })
-  ).data
+  const listed = await must<{ data: { id: string; key: string }[] }>(`${url}/platform/v1/billing/plans?limit=2`, {
+    token,
+    project: test.project,
+  })
+  const changed = listed.data.find(({ key }) => key !== 'plan_0')
   const patch = { method: 'PATCH', token, project: test.project, json: { name: 'Theirs' } } as const
   await must(`${url}/platform/v1/billing/plans/${changed?.id}`, patch)
   edit((file) => Object.assign(plan(file, 'plan_0'), { name: 'Mine' }))

@@ -1,25 +1,37 @@
 import { newestMigration } from '../../../scripts/lib/migrations.ts'
-import { Account } from './account.ts'
-import { checkoutAt, consumersOf, creationsOf, must, NAME, names, same } from './walking.ts'
+import type { Account } from './account.ts'
+import { checkoutAt, consumersOf, creationsOf, type Ended, must, NAME, names, same } from './walking.ts'
 
 /**
- * Walks through npm run deploy and npm run stores with several stores. Each is a test, like those of `walks` with one
- * store.
+ * Walks through npm run deploy and npm run stores with several stores. Each is a test, like those of `walks`, and they go
+ * on in the same account.
  *
  * @param folder a checkout of two stores, which gets a third one
+ * @param account with what one store needs, and with a Worker that was uploaded once
  */
-export function walksOfStores(folder: string): [name: string, walk: () => Promise<void>][] {
+export function walksOfStores(folder: string, account: Account): [name: string, walk: () => Promise<void>][] {
   const { script, deployAndKeep } = checkoutAt(folder)
-  const account = new Account()
   const stores = (...args: string[]) => script(account, 'stores', [...args, '--remote'])
   const uploads = (n: number) => same('uploads', account.uploads.length, n)
   const appliedTo = (store: number) =>
     account.databases[store]?.sqlite.prepare('SELECT count(*) AS n FROM d1_migrations').get()?.n
   return [
     [
-      'two stores: the first run makes, migrates and binds both',
+      'two stores: a first run would make both in the jurisdiction, and migrate both before the upload',
+      async () => expectPlanned(await deployAndKeep(account, ['--jurisdiction', 'eu', '--dry-run'])),
+    ],
+    [
+      'two stores: the next run makes the second where the first is, migrates and binds it, applies nothing again, and leaves the secrets alone, also if the second encryption key has replaced the first',
       async () => {
-        must(await deployAndKeep(account, ['--jurisdiction', 'eu']), 0, 'Deployed.')
+        account.trouble = {}
+        account.secrets.delete('ENCRYPTION_KEY_1')
+        account.secrets.add('ENCRYPTION_KEY_2')
+        const before = creationsOf(account)
+        must(await deployAndKeep(account), 0, 'No migrations to apply')
+        same('creations', creationsOf(account), before + 2)
+        uploads(2)
+        const sent = account.uploads[1]?.bindings.filter(({ type }) => type === 'secret_text')
+        same('secrets that were sent', sent, [])
         expectBound(account, 2)
         same('migrations of store 1', appliedTo(1), appliedTo(0))
       },
@@ -32,7 +44,7 @@ export function walksOfStores(folder: string): [name: string, walk: () => Promis
         must(await stores('add'), 0, 'Added store 2')
         must(await stores('add'), 0, 'Finishing store 2')
         same('migrations of store 2', appliedTo(2), appliedTo(0))
-        uploads(1)
+        uploads(2)
       },
     ],
     [
@@ -44,7 +56,7 @@ export function walksOfStores(folder: string): [name: string, walk: () => Promis
         must(ended, 1, 'A migration failed, so the Worker was not uploaded')
         must(ended, 1, `Store 1 (database ${NAME}-1) was not migrated.\nMigrated: 0. Not tried: 2.`)
         same('migrations of store 2', appliedTo(2), 0)
-        uploads(1)
+        uploads(2)
       },
     ],
     [
@@ -54,12 +66,26 @@ export function walksOfStores(folder: string): [name: string, walk: () => Promis
         const before = creationsOf(account)
         must(await deployAndKeep(account), 0, 'Deployed.')
         same('creations', creationsOf(account), before)
-        uploads(2)
+        uploads(3)
         expectBound(account, 3)
         must(await stores(), 0, newestMigration().replace('.sql', ''))
       },
     ],
   ]
+}
+
+/** What a dry run must print: it plans for an account that has nothing. */
+function expectPlanned({ code, said }: Ended): void {
+  const planned = said.match(/(?<=^\$ wrangler )(d1 (create|migrations)|deploy).*/gm) ?? []
+  const made = [NAME, `${NAME}-1`].map((name) => `d1 create ${name} --jurisdiction eu`)
+  const migrated = ['DB', 'STORE_1'].map((binding) => `d1 migrations apply ${binding} --remote`)
+  const expected = [...made, ...migrated, 'deploy --config']
+  same('exit code', code, 0)
+  same(
+    'commands',
+    planned.map((command, i) => command.slice(0, expected[i]?.length)),
+    expected,
+  )
 }
 
 /** What the account must have, and the last upload must bind, with this many stores. */
