@@ -16,8 +16,6 @@ export type Said = { status: number; body: unknown }
 
 const ACCOUNT = 'acc0'.repeat(8)
 export const ACCOUNT_ID = ACCOUNT
-/** The queues of one store fit on a page, those of three do not. */
-const QUEUES_ON_A_PAGE = 7
 
 /** One account at Cloudflare, with as much of its API as `wrangler` asks of it while it deploys. */
 export class Account {
@@ -32,6 +30,8 @@ export class Account {
   readonly uploads: { bindings: Record<string, unknown>[] }[] = []
   readonly secrets = new Set<string>()
   readonly asked: string[] = []
+  /** How many queues a page of their list has. */
+  queuesOnPage = 100
   trouble: Trouble
 
   constructor(trouble: Trouble = {}) {
@@ -81,7 +81,7 @@ export class Account {
       producers_total_count: 0,
       consumers_total_count: queue.consumers.length,
     }))
-    return listed(rows, query, QUEUES_ON_A_PAGE)
+    return listed(rows, query, this.queuesOnPage)
   }
 
   private ofD1({ method, body, query }: Asked, [id, part]: string[]): Said | null {

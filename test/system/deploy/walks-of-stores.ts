@@ -63,6 +63,7 @@ export function walksOfStores(folder: string, account: Account): [name: string, 
       'the next run of three stores creates nothing, applies nothing again, and binds the third',
       async () => {
         for (const store of [1, 2]) copyMigrations(account, store)
+        account.queuesOnPage = 7 // of eight
         const before = creationsOf(account)
         must(await deployAndKeep(account), 0, 'Deployed.')
         same('creations', creationsOf(account), before)
