@@ -47,14 +47,15 @@ const STYLES = [
   'catalog',
 ]
 
-/** Each asset by the name that the console imports: its file extension, and the files it is concatenated from. */
-const ASSETS: Record<string, { ending: string; from: string[] }> = {
+/** Each asset by the name that the console imports: its file extension, the files it is concatenated from, and what is done to them. */
+const ASSETS: Record<string, { ending: string; from: string[]; edit?: (text: string) => string }> = {
   STYLE: {
     ending: 'css',
     from: [
       packaged('modern-normalize', 'modern-normalize.css'),
       ...STYLES.map((name) => join(OWN, 'styles', `${name}.css`)),
     ],
+    edit: withIcons,
   },
   SCRIPT: {
     ending: 'js',
@@ -70,8 +71,8 @@ const ASSETS: Record<string, { ending: string; from: string[] }> = {
   },
   PASSKEYS: { ending: 'js', from: [WEBAUTHN, join(OWN, 'passkeys.js')] },
   ICON: { ending: 'svg', from: [join(OWN, 'icon.svg')] },
-  ICON_DEGRADED: { ending: 'svg', from: [join(OWN, 'icon-degraded.svg')] },
-  ICON_FAILING: { ending: 'svg', from: [join(OWN, 'icon-failing.svg')] },
+  ICON_DEGRADED: { ending: 'svg', from: [join(OWN, 'icon.svg')], edit: withDot('#d97706') },
+  ICON_FAILING: { ending: 'svg', from: [join(OWN, 'icon.svg')], edit: withDot('#dc2626') },
   REFERENCE_STYLE: {
     ending: 'css',
     from: [packaged('swagger-ui-dist', 'swagger-ui.css'), join(OWN, 'reference.css')],
@@ -94,8 +95,8 @@ const HEADERS = `/assets/*
 export function buildAssets(): void {
   const folder = join(PUBLIC, 'assets')
   mkdirSync(folder, { recursive: true })
-  const names = Object.entries(ASSETS).map(([name, { ending, from }]) => {
-    const text = [...from.map(readSource), ...(name === 'STYLE' ? iconRules() : [])].join('\n')
+  const names = Object.entries(ASSETS).map(([name, { ending, from, edit = (text: string) => text }]) => {
+    const text = edit(from.map(readSource).join('\n'))
     const digest = createHash('sha256').update(text).digest('hex').slice(0, 10)
     const file = `${name.toLowerCase().replaceAll('_', '-')}-${digest}.${ending}`
     write(join(folder, file), text)
@@ -108,13 +109,18 @@ export function buildAssets(): void {
   for (const file of readdirSync(folder)) if (!current.has(file)) rmSync(join(folder, file), { force: true })
 }
 
-/** A rule for the mark, and one for each icon of the sidebar. The style sheet has them, so that no page waits for another file. */
-function iconRules(): string[] {
+/** Adds a rule for the mark, and one for each icon of the sidebar. The style sheet has them, so that no page waits for another file. */
+function withIcons(style: string): string {
   const icons = [...new Set(Object.values(SECTION_ICONS))].map((name) => {
     const address = imageOf(packaged('heroicons', `24/outline/${name}.svg`))
     return `[data-icon="${name}"]{--icon:${address}}`
   })
-  return [`.brand{--mark:${imageOf(join(OWN, 'icon.svg'))}}`, ...icons]
+  return [style, `.brand{--mark:${imageOf(join(OWN, 'icon.svg'))}}`, ...icons].join('\n')
+}
+
+/** Adds a dot in this color to an SVG of 16 by 16. */
+function withDot(color: string): (svg: string) => string {
+  return (svg) => svg.replace('</svg>', `<circle cx="12.5" cy="12.5" r="3.5" fill="${color}" stroke="#fff"/></svg>`)
 }
 
 /** An SVG file as an image in a style sheet. */

@@ -24,7 +24,7 @@ export async function withEmbedded<T>(
   const known = storesIn(localText({ stores: asked.stores }))
   const ids = stores.map((store) => {
     const found = known.find(({ number }) => number === store)
-    if (!found) throw new Error(`There is no local store ${store}.`)
+    if (!found) throw new Error(`Store ${store} is not in the local configuration.`)
     return [String(store), found.id] as const
   })
   const told: string[] = []

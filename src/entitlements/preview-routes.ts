@@ -16,7 +16,7 @@ export const previewRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'previewPlan',
     summary: 'Preview a change of a plan',
-    description: `Who would gain and who would lose by a change of a plan. It takes the fields of the change, and writes nothing. One call looks at up to ${MAX_WALKED} subscriptions, as many purchases and as many grants. If the plan is the default plan, it also looks at consumers. A price that another plan has is previewed as if it moved to this plan; the change itself is refused until the other plan gives it up.`,
+    description: `Shows who would gain and who would lose access by a change to a plan. It takes the fields of the change and writes nothing. One call looks at up to ${MAX_WALKED} subscriptions, as many purchases and as many grants. If the plan is the default plan, it also looks at consumers. A price that another plan has is previewed as if it moved to this plan; the change itself is refused until the other plan gives it up.`,
     tag: 'Catalog',
     policy: { actors: ['session', 'api_key'], scope: 'catalog:read', project: true, reads: true, costly: true },
     responses: { 200: { description: 'What would change.', schema: PlanPreview } },

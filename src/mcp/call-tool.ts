@@ -6,8 +6,8 @@ import { asFault, describe } from '../http/errors'
 import { writeLog } from '../http/log'
 import { Fault } from '../lib/fault'
 import { codeOf } from '../lib/faults'
-import { fitting } from './cut'
-import type { ApiAnswer, Asked, Tool } from './tool'
+import { cutToFit } from './cut'
+import type { ApiAnswer, ApiCall, Tool } from './tool'
 import { TOOLS } from './tools'
 
 /** Sends a request to the API, inside the Worker. */
@@ -22,7 +22,7 @@ const PASSED_ON = ['Authorization', 'X-Project-Id', 'CF-Connecting-IP', 'User-Ag
 export type Called = { result: CallToolResult; isMade: boolean; denied: Response | null }
 
 /**
- * Makes the call of a tool, with the credentials of the request. So checks, limits, logs and refusals are those of the API.
+ * Makes a tool's call of the API, with the credentials of the request: the API checks, counts, logs and refuses it as any other.
  */
 export async function callApi(c: Context<HttpEnv>, api: Api, name: string, args: unknown): Promise<Called> {
   let isMade = false
@@ -44,10 +44,10 @@ export async function callApi(c: Context<HttpEnv>, api: Api, name: string, args:
 function toolNamed(name: string): Tool {
   const tool = TOOLS.get(name)
   if (tool) return tool
-  throw new Fault('not_found', `There is no such tool. The tools are ${[...TOOLS.keys()].join(', ')}.`)
+  throw new Fault('not_found', `This tool does not exist. The tools are ${[...TOOLS.keys()].join(', ')}.`)
 }
 
-function requestOf(c: Context<HttpEnv>, { method, path }: Asked): Request {
+function requestOf(c: Context<HttpEnv>, { method, path }: ApiCall): Request {
   const headers = new Headers({ 'X-Request-Id': c.get('clientRequestId') ?? c.get('requestId') })
   for (const name of PASSED_ON) {
     const value = c.req.header(name)
@@ -58,11 +58,11 @@ function requestOf(c: Context<HttpEnv>, { method, path }: Asked): Request {
 }
 
 function shown(answer: object, less: string | null): CallToolResult {
-  const structuredContent = fitting(answer, less)
+  const structuredContent = cutToFit(answer, less)
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
 }
 
-/** What the API says of a refused call: how long to wait, too. */
+/** What the API says about a refused call, and how long to wait. */
 function said({ status, code, detail, errors, request_id }: ApiAnswer, response: Response): ApiAnswer {
   const wait = response.headers.get('Retry-After')
   return { status, code, detail, errors, request_id, ...(wait !== null && { retry_after_s: Number(wait) }) }
@@ -78,5 +78,5 @@ function told(c: Context<HttpEnv>, name: string, error: unknown): ApiAnswer {
 
 /** A refusal is the result of a tool, so that the model reads it: it may know what to do. */
 function refusal(body: object): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: JSON.stringify(fitting(body)) }] }
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify(cutToFit(body)) }] }
 }

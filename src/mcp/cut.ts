@@ -1,5 +1,5 @@
 import { utf8 } from '../lib/crypto'
-import { MAX_ANSWER_BYTES, MAX_PLACES_TOLD } from './limits'
+import { MAX_PLACES_TOLD, MAX_TOOL_ANSWER_BYTES } from './limits'
 
 /** A list, object or text of an answer that was shortened: its JSON Pointer, and how much of it is there. */
 type Place = { at: string; shown: number; of: number }
@@ -32,7 +32,7 @@ const TOO_LARGE = 'The answer was too large, so a part of it is missing: see `cu
  *
  * @param less how to ask for less, as a sentence; null if the arguments do not allow that
  */
-export function fitting(answer: object, less: string | null = null): Record<string, unknown> {
+export function cutToFit(answer: object, less: string | null = null): Record<string, unknown> {
   if (fits(answer)) return { ...answer }
   const places: Place[] = []
   const page = fewerRows({ ...answer }, places)
@@ -49,14 +49,14 @@ export function fitting(answer: object, less: string | null = null): Record<stri
   return { cut: [{ at: '', shown: 0, of: 1 }], note }
 }
 
-/** A page without the rows for which there is no room. It then has no cursor: that would lead past the rows that are missing. */
+/** A page with only the rows that fit. It then has no cursor, because a cursor would skip the missing rows. */
 function fewerRows(page: Record<string, unknown>, places: Place[]): Record<string, unknown> {
   const { data } = page
   if (!Array.isArray(data) || !('next_cursor' in page)) return page
   let bytes = ROOM_TO_SAY
   const fit = data.findIndex((row) => {
     bytes += sizeOf(row) + 1
-    return bytes > MAX_ANSWER_BYTES
+    return bytes > MAX_TOOL_ANSWER_BYTES
   })
   const shown = Math.max(fit, 1)
   if (fit < 0 || shown === data.length) return page
@@ -86,7 +86,7 @@ function shortened(value: unknown, spot: Spot, step: (typeof STEPS)[number], pla
   return isList ? kept.map(([, part]) => part) : Object.fromEntries(kept)
 }
 
-/** Whether a text is no use if it is cut: a cursor, which this service made, or an id. */
+/** Whether a text is useless when it is cut: a cursor, which this service made, or an id. */
 function isWhole({ at, name = '' }: Spot, text: string): boolean {
   return at === '/next_cursor' || (/^(id|.*_id)$/.test(name) && text.length <= MAX_ID)
 }
@@ -97,7 +97,7 @@ function escaped(name: string): string {
 }
 
 function fits(value: object): boolean {
-  return sizeOf(value) <= MAX_ANSWER_BYTES
+  return sizeOf(value) <= MAX_TOOL_ANSWER_BYTES
 }
 
 function sizeOf(value: unknown): number {

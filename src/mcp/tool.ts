@@ -22,7 +22,7 @@ type Declared<S extends z.ZodRawShape> = {
 }
 
 /** A call of the API, and what is shown of its answer. */
-export type Asked = { method: string; path: string; show: (answer: ApiAnswer) => object; less: string | null }
+export type ApiCall = { method: string; path: string; show: (answer: ApiAnswer) => object; less: string | null }
 
 /** A tool: one call of the API that changes nothing. */
 export type Tool = {
@@ -36,7 +36,7 @@ export type Tool = {
    *
    * @throws {Fault} `validation_failed`
    */
-  ask: (args: unknown) => Asked
+  ask: (args: unknown) => ApiCall
 }
 
 /** A tool, from its declaration. */

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
 import { MAX_PLANS, MAX_PRICES_OF_PLAN } from '../../src/catalog/limits'
 import { MAX_SUBSCRIPTION_ITEMS } from '../../src/entitlements/limits'
-import { MAX_ANSWER_BYTES } from '../../src/mcp/limits'
+import { MAX_TOOL_ANSWER_BYTES } from '../../src/mcp/limits'
 import { TOOLS } from '../../src/mcp/tools'
 import { stopClock } from '../clock'
 import { type Answer, BESIDE, countingD1 } from '../harness'
@@ -17,7 +17,7 @@ import { largestProject, MANY, MEMBERS } from './largest'
 
 const MAX_BYTES = 4 * 1024 * 1024
 /** The answer of a tool, as an object and as text, in which each quotation mark takes two bytes more. */
-const MAX_TOOL_BYTES = 3 * MAX_ANSWER_BYTES
+const MAX_TOOL_BYTES = 3 * MAX_TOOL_ANSWER_BYTES
 /** What a call may cost if nothing else is stated: round trips to D1, statements, and rows that they read. */
 const USUAL = { trips: 5, statements: 12, rows: 700 }
 type Bounds = Partial<typeof USUAL>

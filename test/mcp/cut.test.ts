@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/lib/crypto'
-import { fitting } from '../../src/mcp/cut'
-import { MAX_ANSWER_BYTES } from '../../src/mcp/limits'
+import { cutToFit } from '../../src/mcp/cut'
+import { MAX_TOOL_ANSWER_BYTES } from '../../src/mcp/limits'
 
 const sizeOf = (value: unknown) => utf8(JSON.stringify(value)).byteLength
 const row = (id: number, characters = 1_000) => ({ id, text: 'x'.repeat(characters) })
@@ -10,11 +10,11 @@ const rows = (n: number, characters?: number) => Array.from({ length: n }, (_, i
 describe('an answer', () => {
   it('that fits is left as it is', () => {
     const page = { data: rows(20), has_more: true, next_cursor: 'c' }
-    expect(fitting(page)).toEqual(page)
+    expect(cutToFit(page)).toEqual(page)
   })
 
   it('keeps whole rows, as many as fit, and says how to get the others', () => {
-    const { data, cut, ...rest } = fitting({ data: rows(100), has_more: false, next_cursor: null }) as {
+    const { data, cut, ...rest } = cutToFit({ data: rows(100), has_more: false, next_cursor: null }) as {
       data: object[]
       cut: object[]
     }
@@ -28,15 +28,15 @@ describe('an answer', () => {
   })
 
   it('of one row keeps its cursor, and a part of the row', () => {
-    const made = fitting({ data: [row(1, 100_000)], has_more: true, next_cursor: 'c' }) as Record<string, never>
+    const made = cutToFit({ data: [row(1, 100_000)], has_more: true, next_cursor: 'c' }) as Record<string, never>
     expect(made).toMatchObject({ has_more: true, next_cursor: 'c', data: [{ id: 1 }] })
     expect(made.cut).toEqual([{ at: '/data/0/text', shown: 4_000, of: 100_000 }])
   })
 
   it('says how to ask for less, if the tool can be asked for less', () => {
     const large = { features: Object.fromEntries(rows(999).map(({ id, text }) => [id, text])) }
-    expect(fitting(large).note).toMatch(/see `cut`\.$/)
-    expect(fitting(large, 'Ask for fewer `features`.').note).toMatch(/see `cut`\. Ask for fewer `features`\.$/)
+    expect(cutToFit(large).note).toMatch(/see `cut`\.$/)
+    expect(cutToFit(large, 'Ask for fewer `features`.').note).toMatch(/see `cut`\. Ask for fewer `features`\.$/)
   })
 
   it('keeps its cursor whole, and all that its own names and those of a row say, however little of it fits', () => {
@@ -45,7 +45,7 @@ describe('an answer', () => {
     const long = rows(30, 900).map(({ text }) => text)
     const names = Array.from({ length: 40 }, (_, n) => `name${n}`)
     const large = { ...ids, ...Object.fromEntries(names.map((name) => [name, { lists: [long, long, long] }])) }
-    const made = fitting({ data: [large], has_more: true, next_cursor, truncated: false }) as {
+    const made = cutToFit({ data: [large], has_more: true, next_cursor, truncated: false }) as {
       data: Record<string, { lists: string[][] }>[]
     }
     expect(made).toMatchObject({ data: [ids], has_more: true, next_cursor, truncated: false })
@@ -55,7 +55,7 @@ describe('an answer', () => {
 
   it('keeps the beginning of each long list, object and text', () => {
     const sources = rows(300, 300)
-    const { features, cut } = fitting({ features: { seats: { allowed: true, sources } } }) as Record<string, never>
+    const { features, cut } = cutToFit({ features: { seats: { allowed: true, sources } } }) as Record<string, never>
     expect(features).toMatchObject({ seats: { allowed: true, sources: sources.slice(0, 50) } })
     expect(cut).toEqual([{ at: '/features/seats/sources', shown: 50, of: 300 }])
   })
@@ -72,8 +72,8 @@ describe('an answer', () => {
     ['quotation marks', { text: '"\\\\\n'.repeat(50_000) }],
     ['depth', { a: rows(9, 9).map(() => rows(99, 9).map(() => rows(99, 9))) }],
   ])('is never too large: %s', (_, answer) => {
-    const made = fitting(answer)
-    expect(sizeOf(made)).toBeLessThanOrEqual(MAX_ANSWER_BYTES)
+    const made = cutToFit(answer)
+    expect(sizeOf(made)).toBeLessThanOrEqual(MAX_TOOL_ANSWER_BYTES)
     expect(made.cut).not.toEqual([])
     expect(JSON.stringify(made)).not.toMatch(/\\ud[89a-f]/)
   })

@@ -69,9 +69,7 @@ document.addEventListener('submit', async (event) => {
   const body = new URLSearchParams(new FormData(form, submitter))
   const { type } = await fetch(submitter.formAction, { method: 'POST', body, redirect: 'manual' })
   if (type !== 'opaqueredirect') return location.reload() // The session has ended, or the service has a fault.
-  const theme = submitter.value
-  document.documentElement.dataset.theme = theme
-  document.querySelector('meta[name=color-scheme]').content = theme === 'system' ? 'light dark' : theme
+  document.documentElement.dataset.theme = submitter.value
   for (const button of form.elements.theme) button.ariaPressed = String(button === submitter)
   say(`Theme: ${submitter.textContent}`)
 })

@@ -1,5 +1,5 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
-import { None } from './parts'
+import { Email, None } from './parts'
 
 /**
  * A column: its heading, and the cell for a row. An empty heading marks a column of buttons. Numbers and amounts stand
@@ -8,6 +8,17 @@ import { None } from './parts'
  */
 export type Column<Row> = readonly [head: string, cell: (row: Row) => Child, kind?: Kind | undefined]
 type Kind = 'number' | 'spare' | 'number spare'
+
+/** The column of email addresses, in any list that has them. */
+export const EMAIL_COLUMN: Column<{ email: string | null }> = [
+  'Email address',
+  ({ email }) =>
+    email && (
+      <span class="address">
+        <Email of={email} />
+      </span>
+    ),
+]
 
 type TableProps<Row> = PropsWithChildren<{
   label: string

@@ -5,7 +5,7 @@ import { vendorTitle } from './vendor-titles'
 const COLORS = 8
 
 /** A vendor's name after a colored initial, by which it is found in a list. The color is one of a few, not the vendor's own. */
-export function VendorName({ name }: { name: string }) {
+export function VendorLabel({ name }: { name: string }) {
   const title = vendorTitle(name)
   const color = Math.max(VENDOR_NAMES.indexOf(name as (typeof VENDOR_NAMES)[number]), 0) % COLORS
   return (

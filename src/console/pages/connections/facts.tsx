@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge'
 import { Dotted, Fact, Time } from '../../ui/parts'
 import { adviceOn, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import { lastOf, modeOf, standingOf } from './describe'
 import type { ShownConnection } from './read'
 
@@ -39,7 +39,7 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
   return (
     <dl id="facts" class="facts" {...changed(part)}>
       <Fact name="Vendor">
-        <VendorName name={row.vendor} />
+        <VendorLabel name={row.vendor} />
       </Fact>
       <Fact name="Mode">{modeOf(row)}</Fact>
       <Fact name="Last event">

@@ -6,7 +6,7 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { type Column, Table } from '../../ui/table'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import { connectionPath, lastOf, modeOf, standingOf } from './describe'
 import type { ListedConnection } from './read'
 
@@ -44,7 +44,7 @@ function columnsOf(c: Visit): Column<ListedConnection>[] {
   const { now } = c.get('rt')
   return [
     ['Name', (row) => <a href={connectionPath(c, row)}>{row.name}</a>],
-    ['Vendor', (row) => <VendorName name={row.vendor} />],
+    ['Vendor', (row) => <VendorLabel name={row.vendor} />],
     ['Mode', modeOf],
     ['Status', (row) => <Badge of={standingOf(row)} />],
     ['Last event', (row) => <Time at={lastOf(row)} now={now} />],

@@ -3,7 +3,7 @@ import type { ObjectKind } from '../../../lib/billing-kinds'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { type Column, Table } from '../../ui/table'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import { commonColumns } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
 import { customerPath } from '../customers/read'
@@ -36,7 +36,7 @@ export function Customers({ c, of: { row, customers } }: Props) {
         </a>
       ),
     ],
-    ['Vendor', ({ vendor }) => <VendorName name={vendor} />],
+    ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
     [
       'Linked',
       (link) => (

@@ -9,8 +9,8 @@ import { Badge } from '../../ui/badge'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
-import { Copyable, Email, Head, Time } from '../../ui/parts'
-import { type Column, Table } from '../../ui/table'
+import { Copyable, Head, Time } from '../../ui/parts'
+import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
 import { titleOf } from './parts'
 
 export type AskedConsumers = { q: string; state: ConsumerState | undefined }
@@ -107,15 +107,7 @@ function columnsOf(c: Visit): Column<Consumer>[] {
       ),
     ],
     ['Your ID', ({ external_ids }) => external_ids.length > 0 && <Ids of={external_ids} />],
-    [
-      'Email address',
-      ({ email }) =>
-        email && (
-          <span class="address">
-            <Email of={email} />
-          </span>
-        ),
-    ],
+    EMAIL_COLUMN,
     ['State', ({ state }) => <Badge of={state} />],
     ['Created', ({ created_at }) => <Time at={created_at} now={now} />],
   ]

@@ -5,7 +5,7 @@ import type { Sent } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Email, Fact, Head } from '../../ui/parts'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import { CONSUMER } from '../consumers/form'
 import { Choices, LinkedBy } from '../consumers/parts'
 import { customerPath, type ShownCustomer } from './read'
@@ -40,7 +40,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
       </Head>
       <dl class="facts">
         <Fact name="Vendor">
-          <VendorName name={link.vendor} />
+          <VendorLabel name={link.vendor} />
         </Fact>
         {of.name !== null && <Fact name="Name">{of.name}</Fact>}
         {email !== null && (

@@ -2,9 +2,9 @@ import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
-import { Email, Head } from '../../ui/parts'
-import { type Column, Table } from '../../ui/table'
-import { VendorName } from '../../ui/vendor'
+import { Head } from '../../ui/parts'
+import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
+import { VendorLabel } from '../../ui/vendor'
 import { LinkedBy } from '../consumers/parts'
 import { customerPath, type ShownCustomer } from './read'
 
@@ -66,16 +66,8 @@ function columnsOf(c: Visit): Column<ShownCustomer>[] {
         </>
       ),
     ],
-    [
-      'Email address',
-      ({ email }) =>
-        email && (
-          <span class="address">
-            <Email of={email} />
-          </span>
-        ),
-    ],
-    ['Vendor', ({ link }) => <VendorName name={link.vendor} />],
+    EMAIL_COLUMN,
+    ['Vendor', ({ link }) => <VendorLabel name={link.vendor} />],
     ['Named consumer', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
   ]
   const link: Column<ShownCustomer> = [

@@ -4,7 +4,7 @@ import { pathsOf, type Visit } from '../../page'
 import { Effects } from '../../ui/effects'
 import { money, words } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { isOpenEvent } from './row'
 import type { Links } from './store'
@@ -30,7 +30,7 @@ export function Summary({ c, row, links }: SummaryProps) {
           )}
         </Fact>
         <Fact name="Vendor">
-          <VendorName name={row.vendor} />
+          <VendorLabel name={row.vendor} />
         </Fact>
         <Fact name="Mode">{modeWord(row.summary?.livemode ?? row.livemode)}</Fact>
         <Fact name="Received">

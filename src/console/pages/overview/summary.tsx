@@ -3,7 +3,7 @@ import { Badge } from '../../ui/badge'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import { lastOf, modeOf, standingOf } from '../connections/describe'
 import { expiring } from './attention'
 import type { Overview } from './read'
@@ -30,7 +30,7 @@ export function Connections({ c, of: { connections } }: { c: Visit; of: Overview
           rows={rows}
           columns={[
             ['Name', ({ id, name }) => <a href={`${at}/${id}`}>{name}</a>],
-            ['Vendor', ({ vendor }) => <VendorName name={vendor} />],
+            ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
             ['Mode', modeOf],
             ['Status', (row) => <Badge of={standingOf(row)} />],
             ['Last event', (row) => <Time at={lastOf(row)} now={now} />],

@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import type { AuditRow } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { lastingOf } from './differences'
@@ -75,7 +75,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
           class="consumers"
           columns={[
             ['Price or product', ({ ref }) => <code>{ref}</code>],
-            ['Vendor', ({ vendor }) => <VendorName name={vendor} />],
+            ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
             ['One-time payments', (price) => (price.lasts ? lastingOf(price) : 'give nothing')],
           ]}
         />

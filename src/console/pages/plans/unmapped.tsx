@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { VendorName } from '../../ui/vendor'
+import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
 
 const AMONG = `among the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions, and as many purchases, that changed last`
@@ -56,7 +56,7 @@ function columnsOf(c: Visit): Column<Unmapped>[] {
         </>
       ),
     ],
-    ['Vendor', ({ vendor }) => <VendorName name={vendor} />],
+    ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
     ['Subscriptions', ({ n }) => n.toLocaleString('en'), 'number'],
     ['Purchases', ({ bought }) => bought.toLocaleString('en'), 'number'],
   ]
