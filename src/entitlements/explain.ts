@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { Fault } from '../lib/fault'
 import { iso, isoOrNull } from '../lib/time'
-import type { Catalog, ConsumerFacts, FeatureFact, GrantFact, IndexedCatalog } from './facts'
+import type { ConsumerFacts, FeatureFact, GrantFact, IndexedCatalog } from './facts'
 import type { EntitlementShown } from './fields'
 import { countSources } from './holders'
 import { MAX_EXPLAINED, MAX_EXPLANATION_BYTES } from './limits'
@@ -10,35 +10,30 @@ import { type EntitlementSource, whyOf } from './sources'
 import { NOTHING_NAMED, notMapped, outrankedBy, whyInWords, whyNever } from './why-not'
 
 /**
- * What a consumer may do with every feature, and why, by the key of the feature.
+ * What a consumer may do with each of these features, and why.
  *
+ * @param keys of features, which the catalog may lack
  * @throws {Fault} `payload_too_large`
  */
-export function explainAll(holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
-  requireExplainable(catalog, holder)
+export function explainAsked(keys: readonly string[], holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
+  // Each feature is explained by all items and grants, so both together decide how long the answer takes.
+  if (keys.length * countSources(holder) > MAX_EXPLAINED) throw tooLong()
   let bytes = 0
-  return catalog.features.map((feature) => {
-    const one = resolve(feature.key, holder, catalog, now)
-    const sources = explain(feature, one, holder, now)
+  const explained = keys.map((key) => {
+    const one = resolve(key, holder, catalog, now)
+    const feature = catalog.byKey.get(key)
+    const sources = feature ? explain(feature, one, holder, now) : []
     bytes += JSON.stringify([one.value, sources]).length
     if (bytes > MAX_EXPLANATION_BYTES) throw tooLong()
-    return [feature.key, { ...presentEntitlement(one), sources }] as const
+    return [key, { ...presentEntitlement(one), sources }] as const
   })
-}
-
-/**
- * Every feature is explained by all items and grants, so both together decide how long the answer takes.
- *
- * @throws {Fault} `payload_too_large`
- */
-function requireExplainable({ features }: Catalog, holder: ConsumerFacts): void {
-  if (features.length * countSources(holder) > MAX_EXPLAINED) throw tooLong()
+  return Object.fromEntries(explained)
 }
 
 function tooLong(): Fault {
   return new Fault(
     'payload_too_large',
-    'This consumer has too many subscriptions, purchases, items or grants to explain all features. Ask without explain, or use a check.',
+    'This consumer has too many subscriptions, purchases, items or grants to explain these features. Name fewer of them with `feature`, or ask without `explain`.',
   )
 }
 

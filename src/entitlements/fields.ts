@@ -3,7 +3,7 @@ import { MAX_FEATURES } from '../catalog/limits'
 import { CustomerLink } from '../consumers/customer-fields'
 import { MAX_CUSTOMERS, MAX_EXTERNAL_ID } from '../consumers/limits'
 import { EXTERNAL, NAMES_CONSUMER } from '../consumers/ref'
-import { flagOrFalse, named, timestamp } from '../http/fields'
+import { flagOrFalse, named, several, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
 import { MAX_KEY } from '../lib/catalog-key'
 import { DEFAULT_TTL_S, MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_DAYS_FROM_NOW, MAX_TTL_S, MIN_TTL_S } from './limits'
@@ -114,6 +114,9 @@ export const CheckedEntitlements = named(
 )
 
 export const EntitlementsQuery = z.strictObject({
+  feature: several(z.string().min(1).max(MAX_KEY), MAX_ASKED_FEATURES)
+    .optional()
+    .describe('Only the features with these keys. Repeatable. Without it, every feature of the catalog.'),
   explain: flagOrFalse.describe('Adds what could give each feature, what of it counts, and why the rest does not.'),
   at: z.iso
     .datetime({ offset: true })
@@ -129,7 +132,7 @@ export const EntitlementsShown = named(
     as_of,
     consumer: z.string().describe('As you named it.'),
     consumer_id: z.string(),
-    features: z.record(z.string(), ExplainedEntitlement).describe('Every feature of the catalog.'),
+    features: z.record(z.string(), ExplainedEntitlement).describe('By key.'),
     customers: z
       .array(CustomerLink)
       .optional()

@@ -18,7 +18,7 @@ import { body, query } from '../http/validate'
 import { DAY, iso } from '../lib/time'
 import { answerFacts, bytesOfValues } from './answer'
 import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from './at'
-import { explainAll, presentAsked } from './explain'
+import { explainAsked, presentAsked } from './explain'
 import { CheckBody, CheckedEntitlements, EntitlementsQuery, EntitlementsShown } from './fields'
 import { factsIn } from './holders'
 import { MAX_ASKED_FEATURES, MAX_CONSUMERS, MAX_EXPLANATION_BYTES, MAX_SOURCES, MAX_SUBSCRIPTION_ITEMS } from './limits'
@@ -63,7 +63,7 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
     id: 'getEntitlements',
     summary: 'Get all entitlements of a consumer',
     description:
-      'Every feature of the catalog. With `explain=true`, everything that could give it, down to the recorded events. With `at`, as it was then, or as it will be.',
+      'Every feature of the catalog, or the ones named with `feature`. With `explain=true`, everything that could give each one, down to the recorded events. With `at`, as it was then, or as it will be. An unknown feature is an answer, not an error.',
     tag,
     policy: { ...policy, costly: ['explain', 'at'] },
     headers: { 'If-None-Match': 'An `ETag` of an earlier response. If nothing but the time has changed: 304.' },
@@ -75,19 +75,21 @@ export const consumerEntitlementRoutes = new Hono<HttpEnv>().get(
   }),
   query(EntitlementsQuery),
   async (c) => {
-    const { explain: explained, at } = c.req.valid('query')
+    const { explain: explained, at, feature: asked = null } = c.req.valid('query')
     const project = projectOf(c.get('actor'))
     const { db, now } = c.get('rt')
     const ref = refToRead(c.req.param('consumer'))
     const time = at === undefined ? null : timeAsked(at, now)
     if (time !== null && time <= now)
-      return sendInRoom(c, MAX_CATALOG_BYTES, async () => shown(c, await hadAt(c, ref, time), explained).send())
+      return sendInRoom(c, MAX_CATALOG_BYTES, async () =>
+        shown(c, await hadAt(c, ref, time), { asked, explained }).send(),
+      )
     const facts = (extent: Extent) => ({
-      ...factsOf(db, project, [ref], { keys: null, explained, ...extent }),
+      ...factsOf(db, project, [ref], { keys: asked, explained, ...extent }),
       consumer: findConsumer(db, project, ref),
       links: customersOf(db, project, ref),
     })
-    const make = (found: Results<ReturnType<typeof facts>>) => shown(c, hadNow(found, time), explained)
+    const make = (found: Results<ReturnType<typeof facts>>) => shown(c, hadNow(found, time), { asked, explained })
     return answerFacts(c, facts, make, explained ? MAX_EXPLANATION_BYTES : 0)
   },
 )
@@ -101,11 +103,14 @@ type Answering200 = Context<
   Answering<{ 200: { description: string; schema: typeof EntitlementsShown }; 304: { description: string } }>
 >
 
-/** The answer, and about how many bytes it has. */
-function shown(c: Answering200, { id, links, holder, catalog, now, missing }: Had, explained: boolean) {
-  const features: Shown['features'] = explained
-    ? Object.fromEntries(explainAll(holder, catalog, now))
-    : presentAsked([...catalog.byKey.keys()], holder, catalog, now)
+/** The answer, and about how many bytes it has. `asked`: keys of features; null for all of them. */
+function shown(
+  c: Answering200,
+  { id, links, holder, catalog, now, missing }: Had,
+  { asked, explained }: { asked: readonly string[] | null; explained: boolean },
+) {
+  const present = explained ? explainAsked : presentAsked
+  const features: Shown['features'] = present(asked ?? [...catalog.byKey.keys()], holder, catalog, now)
   const contents = {
     consumer: c.req.param('consumer') ?? '',
     consumer_id: id,

@@ -41,6 +41,11 @@ export const flagField = z.preprocess(fromWord, trueOrFalse)
 /** As {@link flagField}, and false if it is not given. */
 export const flagOrFalse = z.preprocess(fromWord, trueOrFalse.default(false))
 
+/** A query parameter that may be repeated, up to `most` times. */
+export function several<T extends z.ZodType<string>>(one: T, most: number) {
+  return z.union([one.transform((value) => [value]), z.array(one).min(1).max(most)])
+}
+
 // Cc: control characters; Zl, Zp: line and paragraph separators; Cs: lone surrogates; the rest are bidi overrides,
 // which can disguise a label.
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/u

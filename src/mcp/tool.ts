@@ -13,12 +13,10 @@ type Declared<S extends z.ZodRawShape> = {
   input: z.ZodObject<S>
   /** What the query always has. */
   always?: Record<string, string>
-  /** Arguments that are not sent, because only `show` looks at them. */
-  aside?: readonly (keyof S & string)[]
   /** How to ask for less than an answer that is too large, besides a smaller `limit`: a sentence. */
   less?: string
   /** What is shown of the answer: all of it by default. @throws {Fault} */
-  show?: (answer: ApiAnswer, args: z.output<z.ZodObject<S>>) => object
+  show?: (answer: ApiAnswer) => object
 }
 
 /** A call of the API, and what is shown of its answer. */
@@ -45,16 +43,13 @@ export function tool<S extends z.ZodRawShape>(declared: Declared<S>): Tool {
   const ask: Tool['ask'] = (sent) => {
     const { success, data, error } = input.safeParse(sent ?? {})
     if (!success) throw invalid(error.issues)
-    return { ...addressed(declared, data as Record<string, unknown>), show: (answer) => show(answer, data), less }
+    return { ...addressed(declared, data as Record<string, unknown>), show, less }
   }
   return { call, title, description, inputSchema: () => lean(standalone(input)), ask }
 }
 
 /** The method, and the path with its query. Values are escaped, and none can be `.` or `..`: their schemas see to that. */
-function addressed<S extends z.ZodRawShape>(
-  { call, always = {}, aside = [] }: Declared<S>,
-  args: Record<string, unknown>,
-) {
+function addressed<S extends z.ZodRawShape>({ call, always = {} }: Declared<S>, args: Record<string, unknown>) {
   const [method = '', template = ''] = call.split(' ')
   const inPath = new Set<string>()
   const path = template.replaceAll(/:(\w+)/g, (_, name: string) => {
@@ -63,7 +58,7 @@ function addressed<S extends z.ZodRawShape>(
   })
   const query = new URLSearchParams(always)
   for (const [name, value] of Object.entries(args)) {
-    if (inPath.has(name) || aside.includes(name) || value === undefined) continue
+    if (inPath.has(name) || value === undefined) continue
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one))
   }
   return { method, path: query.size === 0 ? path : `${path}?${query}` }

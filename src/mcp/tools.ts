@@ -5,7 +5,6 @@ import { EntitlementsQuery } from '../entitlements/fields'
 import { catalogKey } from '../http/fields'
 import { pageFields } from '../http/page'
 import { searchFields } from '../inbox/search/filters'
-import { notFound } from '../lib/fault'
 import { FindQuery } from '../search/fields'
 import { type ApiAnswer, type Tool, tool } from './tool'
 
@@ -103,12 +102,10 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
         'Shows what a consumer may do: each feature, whether it is allowed, its value, and the reason in a word. To learn where a feature comes from, use `explain_entitlement`.',
       input: z.strictObject({
         consumer,
-        features: z.array(catalogKey).min(1).max(20).optional().describe('Only these features, by their keys.'),
+        feature: z.array(catalogKey).min(1).max(20).optional().describe('Only these features, by their keys.'),
         at,
       }),
-      aside: ['features'],
-      less: 'Ask for fewer `features`.',
-      show: (answer, { features }) => ofFeatures(answer, features),
+      less: 'Name fewer features with `feature`.',
     }),
     explain_entitlement: tool({
       call: `GET ${ENTITLEMENTS}`,
@@ -117,8 +114,6 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
         'Explains why a consumer may or may not use a feature: every subscription, purchase, grant and default plan that could include it, which of them apply, why the others do not, and the events behind them. A costly call: 30 a minute for an API key.',
       input: z.strictObject({ consumer, feature: catalogKey.describe('The key of the feature.'), at }),
       always: { explain: 'true' },
-      aside: ['feature'],
-      show: (answer, { feature }) => ofFeatures(answer, [feature]),
     }),
     dry_run_replay: tool({
       call: `POST ${WEBHOOKS}/:event_id/replay`,
@@ -136,19 +131,6 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
 function withoutSecrets({ data, ...page }: ApiAnswer): object {
   const rows = data as ApiAnswer[]
   return { data: rows.map(({ secrets: _, ...row }) => row), ...page }
-}
-
-/**
- * Entitlements, of some features only.
- *
- * @throws {Fault} `not_found` if the catalog lacks one of them
- */
-function ofFeatures({ features, ...answer }: ApiAnswer, keys: readonly string[] | undefined): object {
-  const all = features as ApiAnswer
-  const missing = keys?.find((key) => !Object.hasOwn(all, key))
-  if (missing !== undefined) throw notFound(`Feature ${missing}`)
-  const shown = keys ? Object.fromEntries(keys.map((key) => [key, all[key]])) : all
-  return { ...answer, features: shown }
 }
 
 /** What a replay would do, with a line for each field that it would change in place of the values. */

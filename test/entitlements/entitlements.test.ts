@@ -247,6 +247,21 @@ describe('the entitlements of one consumer', () => {
     const limits = features.limits?.sources?.find(({ plan }) => plan === 'starter')
     expect(limits).toMatchObject({ counted: false, why_not: 'Another source gives more.' })
   })
+
+  it.each([
+    ['now', 0],
+    ['as they will be', HOUR],
+    ['as they were', -1],
+  ])('are those of the features asked for, as among all of them: %s', async (_, from) => {
+    await world.deliver(stripe('price_pro', 'ada'))
+    advance(10)
+    const more = `&explain=true&at=${new Date(Date.now() + from).toISOString()}`
+    const { features: all } = await world.one('ext:ada', `?${more}`)
+    const { features } = await world.one('ext:ada', `?feature=seats&feature=nowhere&feature=sso&feature=seats${more}`)
+    const nowhere = { allowed: false, value: null, reason: 'unknown_feature', valid_until: null }
+    expect(features).toMatchObject({ seats: all.seats, sso: all.sso, nowhere })
+    expect([Object.keys(features), features.seats?.allowed]).toEqual([['seats', 'nowhere', 'sso'], true])
+  })
 })
 
 describe('the cost', () => {

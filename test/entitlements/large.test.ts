@@ -185,6 +185,8 @@ describe('reads of a large catalog', () => {
       `/consumers/${idOf('csm', 1)}/entitlements?explain=true`,
     )
     expect([status, body.code]).toEqual([413, 'payload_too_large'])
+    const ofOne = await world.one(idOf('csm', 1), '?explain=true&feature=f102')
+    expect([Object.keys(ofOne.features), ofOne.features.f102?.sources?.length]).toEqual([['f102'], 101])
     expect((await world.one(idOf('csm', 1))).features.f1?.allowed).toBe(true)
     expect(MAX_EXPLANATION_BYTES).toBeLessThanOrEqual(MAX_CATALOG_BYTES)
   })

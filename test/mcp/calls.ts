@@ -46,7 +46,7 @@ export const CALLS: Record<string, Called> = {
     shows: () => ({ data: [{ code: 'signature_mismatch', verdict: 'unknown' }] }),
   },
   get_entitlements: {
-    args: () => ({ consumer: 'ext:sample', features: ['sso'] }),
+    args: () => ({ consumer: 'ext:sample', feature: ['sso'] }),
     shows: () => ({ features: { sso: { allowed: true, reason: 'grant' } } }),
   },
   explain_entitlement: {

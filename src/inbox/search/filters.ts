@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type ConsumerRef, refToRead } from '../../consumers/ref'
-import { flagField, named, wholeNumber } from '../../http/fields'
+import { flagField, named, several, wholeNumber } from '../../http/fields'
 import { invalidField } from '../../http/validate'
 import { VendorField } from '../../vendors/field'
 import { EventErrorCode, EventSource, EventStatus } from '../events/present'
@@ -16,10 +16,6 @@ import {
   MAX_VENDOR_ID_LENGTH,
 } from './limits'
 
-/** A parameter that may be repeated. */
-function several<T extends z.ZodType<string>>(one: T) {
-  return z.union([one.transform((value) => [value]), z.array(one).min(1).max(MAX_VALUES)])
-}
 const when = z.iso.datetime({ offset: true })
 const vendorId = z.string().min(1).max(MAX_VENDOR_ID_LENGTH)
 /** A vendor's type of event, or how several begin: `customer.*`. */
@@ -31,12 +27,12 @@ export const eventType = z
 
 /** The filters of a search. An event must match all of them. */
 export const searchFields = {
-  event_type: several(eventType)
+  event_type: several(eventType, MAX_VALUES)
     .optional()
     .describe(
       'An exact type, or a prefix such as `customer.*`, which also finds thin events such as `v1.customer.updated`. Repeatable.',
     ),
-  status: several(EventStatus).optional().describe('Repeatable.'),
+  status: several(EventStatus, MAX_VALUES).optional().describe('Repeatable.'),
   vendor: VendorField.optional(),
   connection_id: z.string().max(MAX_CONNECTION_ID_LENGTH).optional(),
   vendor_event_id: vendorId.optional().describe("The vendor's event id."),

@@ -2,7 +2,7 @@ import { listFeatures } from '../../../catalog/features'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
 import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from '../../../entitlements/at'
-import { explainAll } from '../../../entitlements/explain'
+import { explainAsked } from '../../../entitlements/explain'
 import type { ConsumerFacts, IndexedCatalog } from '../../../entitlements/facts'
 import { factsIn } from '../../../entitlements/holders'
 import type { factsOf } from '../../../entitlements/read'
@@ -12,7 +12,7 @@ import { DAY } from '../../../lib/time'
 import type { Visit } from '../../page'
 
 type Found = Results<ReturnType<typeof factsOf>>
-type Explained = ReturnType<typeof explainAll>[number][1]
+type Explained = ReturnType<typeof explainAsked>[string]
 export type Source = Explained['sources'][number]
 
 /** One feature of a consumer, with everything that could give it. */
@@ -73,7 +73,8 @@ type Named = { key: string; name: string }
 /** @throws {Fault} `payload_too_large` */
 function decided(named: readonly Named[], holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
   const nameOf = new Map(named.map(({ key, name }) => [key, name]))
-  const all = explainAll(holder, catalog, now).map(([key, { sources: from, ...one }]) => {
+  const explained = explainAsked([...catalog.byKey.keys()], holder, catalog, now)
+  const all = Object.entries(explained).map(([key, { sources: from, ...one }]) => {
     return { ...one, key, name: nameOf.get(key) ?? key, from }
   })
   // What is mapped to no plan is among the sources of every feature.
