@@ -11,9 +11,14 @@ export async function formTokenOf(rt: Runtime, sessionId: string): Promise<strin
   return hex(await hmac('SHA-256', utf8(rt.settings.codePepper), `console form:${sessionId}`))
 }
 
-/** @throws {HTTPException} 403 if the form does not carry the session's token */
+/** A form that does not carry the token of the session: an earlier session of the browser filled it in. */
+export class OfEarlierSession extends HTTPException {
+  override readonly name = 'OfEarlierSession'
+}
+
+/** @throws {OfEarlierSession} 403 if the form does not carry the session's token */
 export function requireFormToken(form: URLSearchParams, token: string): void {
-  if (!equalBytes(utf8(form.get('form_token') ?? ''), utf8(token))) throw refused()
+  if (!equalBytes(utf8(form.get('form_token') ?? ''), utf8(token))) throw new OfEarlierSession(403)
 }
 
 /**

@@ -5,20 +5,28 @@ import { asFault, describe, retryAfter } from '../http/errors'
 import { Fault } from '../lib/fault'
 import { ERRORS, type FaultName } from '../lib/faults'
 import { startPath } from '../tenancy/reach'
+import { earlierSessionPage, endedPage } from './again'
+import { OfEarlierSession } from './csrf'
 import { lead, needsConfirmation, needsPasskey, toConfirm, toSecondFactor } from './lead'
 import { enterIfKnown, type Visit } from './page'
-import { forgetSession, isNotSignedIn } from './session'
+import { deletedPage, restorableOf } from './pages/projects/deleted'
+import { forgetSession, hasEnded, isNotSignedIn } from './session'
 import { plural } from './ui/format'
 import { show } from './ui/layout'
+import type { NoticeName } from './ui/notice'
 
 /** Shows an error as a page. A visitor who must sign in, or confirm the session, returns afterwards. */
 export function errorPage(c: Visit, error: unknown): Response | Promise<Response> {
   if (error instanceof Fault) c.get('log').code = error.fault
+  if (error instanceof OfEarlierSession) return earlierSessionPage(c)
   if (error instanceof HTTPException) {
     c.get('log').code = 'form_rejected'
     return say(c, { status: error.status, title: 'The form was rejected', detail: error.message })
   }
-  if (isNotSignedIn(error)) return toSignIn(c)
+  if (isNotSignedIn(error)) {
+    const isForm = c.req.method === 'POST' && !c.req.header('HX-Request') && c.req.path !== '/console/sign-out'
+    return isForm ? endedPage(c, error) : toSignIn(c, error)
+  }
   if (needsConfirmation(error)) return toConfirm(c)
   if (needsPasskey(error)) return toSecondFactor(c)
   const fault = asFault(error)
@@ -68,7 +76,10 @@ const PAGE_WORDS: Partial<Record<FaultName, { title: string; detail: string }>> 
 
 /** The page for a path that does not exist, or that the visitor may not know about. */
 export async function missingPage(c: Visit): Promise<Response> {
-  if (!c.get('actor')) await enterIfKnown(c, /^\/console\/p\/([^/]+)/.exec(c.req.path)?.[1] ?? null)
+  const project = /^\/console\/p\/([^/]+)/.exec(c.req.path)?.[1] ?? null
+  if (!c.get('actor')) await enterIfKnown(c, project)
+  const deleted = project && c.get('actor') ? await restorableOf(c, project) : null
+  if (deleted) return deletedPage(c, deleted)
   return say(c, {
     status: 404,
     title: 'Page not found',
@@ -104,11 +115,12 @@ async function say(c: Visit, { status, title, detail, wait = null }: Said) {
   )
 }
 
-function toSignIn(c: Visit): Response {
+function toSignIn(c: Visit, error: unknown): Response {
   // A partial update leads back to the page that it was for, if the header names one.
   const { pathname, search } = URL.parse(c.req.header('HX-Current-URL') ?? '', c.req.url) ?? new URL(c.req.url)
   const back = c.req.method === 'GET' ? pathname + search : '/console'
-  const target = back === '/console' ? '/console/sign-in' : `/console/sign-in?next=${encodeURIComponent(back)}`
+  const query = new URLSearchParams(back === '/console' ? {} : { next: back })
+  if (hasEnded(error)) query.set('done', 'your_session_ended' satisfies NoticeName)
   forgetSession(c)
-  return lead(c, target)
+  return lead(c, query.size === 0 ? '/console/sign-in' : `/console/sign-in?${query}`)
 }

@@ -16,12 +16,9 @@ const COOKIE = 'session'
 /** The `__Host-` prefix restricts the cookie to this origin: browsers require Secure, Path=/ and no Domain. */
 export const ATTRIBUTES = { prefix: 'host', secure: true, httpOnly: true, sameSite: 'Lax' } as const
 
-const NOT_SIGNED_IN: FaultName[] = [
-  'missing_credentials',
-  'malformed_credentials',
-  'unknown_session',
-  'session_expired',
-]
+/** What the cookie of a session that has ended leads to. */
+const ENDED: FaultName[] = ['unknown_session', 'session_expired']
+const NOT_SIGNED_IN: FaultName[] = ['missing_credentials', 'malformed_credentials', ...ENDED]
 
 export type SignedIn = Extract<Actor, { type: 'session' }>
 
@@ -64,6 +61,11 @@ function cookieOf(c: Context<HttpEnv>): string | null {
 /** Whether an error says that nobody is signed in. */
 export function isNotSignedIn(error: unknown): boolean {
   return error instanceof Fault && NOT_SIGNED_IN.includes(error.fault)
+}
+
+/** Whether an error says that the browser had a session, which has ended. */
+export function hasEnded(error: unknown): boolean {
+  return error instanceof Fault && ENDED.includes(error.fault)
 }
 
 /** The signed-in user, on a page that requires one. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, call, freshProject, unconfirm } from '../harness'
+import { addMember, call, freshProject, signedIn, unconfirm } from '../harness'
 import { submit, visit } from './visit'
 
 describe('the general settings of a project', () => {
@@ -152,7 +152,15 @@ describe('the end of a project', () => {
     expect(start.text).not.toContain(`/console/p/${project}`)
     const theirs = await visit('/console', viewer.token)
     expect([theirs.text.includes('Ask an owner'), theirs.text.includes(restore)]).toEqual([true, false])
-    expect((await visit(`/console/p/${project}`, owner.token)).status).toBe(404)
+    // So does every page of the project.
+    for (const [{ token }, says, offers] of [
+      [owner, 'Ends was deleted', true],
+      [viewer, 'Ask an owner', false],
+      [await signedIn(), 'Page not found', false],
+    ] as const) {
+      const { status, text } = await visit(`/console/p/${project}/platform/settings/api-keys`, token)
+      expect([status, text.includes(says), text.includes(restore)]).toEqual([404, true, offers])
+    }
     expect((await submit(restore, viewer.token)).status).toBe(403)
     const undone = await submit(restore, owner.token)
     expect([undone.status, undone.headers.get('Location')]).toEqual([

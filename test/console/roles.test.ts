@@ -33,11 +33,14 @@ describe('the pages and roles', () => {
       return visit(path, token, isForm ? { form: { form_token, ...fields } } : {})
     }
 
-    it(`${nameOf(page)} sends visitors who are not signed in to the sign-in page`, async () => {
+    it(`${nameOf(page)} asks visitors who are not signed in to sign in`, async () => {
       const answer = await send(null)
-      expect(answer.status).toBe(303)
+      if (isForm && !page.path.endsWith('/sign-out')) {
+        expect([answer.status, /<h1>(.*)<\/h1>/.exec(answer.text)?.[1]]).toEqual([401, 'Your session ended'])
+        return
+      }
+      expect([answer.status, answer.text]).toEqual([303, ''])
       expect(answer.headers.get('Location')).toMatch(/^\/console\/sign-in/)
-      expect(answer.text).toBe('')
     })
     // These end the session or the membership, so nothing else can be tried with it.
     if (/sign-out|sessions\/:id\/end|POST .*\/leave/.test(nameOf(page))) continue

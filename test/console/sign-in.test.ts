@@ -144,7 +144,7 @@ describe('signing in', () => {
     expect(answer.headers.get('Set-Cookie')).toBe('__Host-session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax')
     expect((await call('/auth/sessions/current', { token })).status).toBe(401)
     const after = await visit('/console/sessions', token)
-    expect(after.headers.get('Location')).toBe('/console/sign-in?next=%2Fconsole%2Fsessions')
+    expect(after.headers.get('Location')).toBe('/console/sign-in?next=%2Fconsole%2Fsessions&done=your_session_ended')
   })
 
   it('deletes the cookie of a session that has ended', async () => {

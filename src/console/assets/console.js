@@ -61,6 +61,23 @@ document.addEventListener('submit', (event) => {
   event.preventDefault()
   openDialog(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }, () => form.submit())
 })
+// Offline, a form stays as it is filled in: the browser would show its own error page instead. A button that was pressed says that it waits.
+document.addEventListener('submit', (event) => {
+  if (navigator.onLine) {
+    setTimeout(() => {
+      if (!event.defaultPrevented) event.submitter?.setAttribute('aria-busy', 'true')
+    })
+    return
+  }
+  event.preventDefault()
+  event.stopImmediatePropagation()
+  const note = document.getElementById('stale')
+  note.textContent = 'You are offline, and nothing was sent. Try again when you are online.'
+  note.hidden = false
+})
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy')
+})
 // The theme changes in place: the page may hold a secret that is shown once, or a form that is half filled in.
 document.addEventListener('submit', async (event) => {
   const { target: form, submitter } = event

@@ -51,6 +51,8 @@ export function Field({ name, label, hint, mistakes, children, ...input }: Field
           name={name}
           autocomplete="off"
           {...input}
+          // The cursor goes to the first mistake: browsers take the first field that asks for it.
+          autofocus={Object.keys(mistakes ?? {}).length === 0 ? input.autofocus : wrong !== undefined}
           aria-invalid={wrong ? 'true' : undefined}
           aria-describedby={wrong ? `${name}-wrong` : hint ? `${name}-hint` : undefined}
         />

@@ -5,6 +5,7 @@ import { SECOND } from '../../lib/time'
 import { SESSION_IDLE } from '../../sessions/limits'
 import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import { themeIn } from '../browser'
+import { pageBefore } from '../lead'
 import type { Visit } from '../page'
 import type { SignedIn } from '../session'
 import { Frame } from './frame/frame'
@@ -35,6 +36,12 @@ type View = {
   passkeys?: boolean
 }
 
+/** A list's path, with the filter and page that the visitor has just come from. */
+function asLeft(c: Visit, path: string): string {
+  const before = pageBefore(c)
+  return before.split('?')[0] === path ? before : path
+}
+
 /** Responds with a full page, in the frame if a user is signed in. */
 export async function show(c: Visit, view: View, content: Child) {
   const user = c.get('actor') as SignedIn | undefined
@@ -47,7 +54,7 @@ export async function show(c: Visit, view: View, content: Child) {
     <main id="main" tabindex={-1} class={user || view.wide ? '' : 'narrow'}>
       {view.above && (
         <nav aria-label="Breadcrumb" class="above">
-          <a href={view.above[1]}>← {view.above[0]}</a>
+          <a href={asLeft(c, view.above[1])}>← {view.above[0]}</a>
         </nav>
       )}
       {around?.current && <GraceNotices project={around.current.id} domains={around.inGrace} />}

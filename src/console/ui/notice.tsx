@@ -2,6 +2,7 @@
 const NOTICES = {
   signed_out: 'You are signed out.',
   session_ended: 'The session has ended.',
+  your_session_ended: 'Your session ended. Sign in to go on where you were.',
   sessions_ended: 'All your other sessions have ended.',
   project_emails_saved: 'Your choice of emails about this project was saved.',
   notices_saved: 'Your choice of security emails was saved.',

@@ -3,13 +3,13 @@ import type { OwnInvitation } from '../../../members/own-invitations'
 import type { MemberProject } from '../../../projects/in-directory'
 import type { Visit } from '../../page'
 import { projectPaths } from '../../paths'
-import { Post } from '../../ui/controls'
 import { capital, exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { OwnInvitations } from '../invitations/own'
+import { Undo } from './deleted'
 
 /** The invitations to the user's address, and whether there are older ones. */
 export type InvitedTo = { rows: OwnInvitation[]; more: boolean }
@@ -84,15 +84,5 @@ function Deleted({ c, rows }: { c: Visit; rows: readonly MemberProject[] }) {
         ]}
       />
     </section>
-  )
-}
-
-function Undo({ c, row }: { c: Visit; row: MemberProject }) {
-  return (
-    <Post c={c} to={`/console/projects/${row.id}/restore`} class="once">
-      <button type="submit">
-        Undo<span class="unseen"> the deletion of {row.name}</span>
-      </button>
-    </Post>
   )
 }

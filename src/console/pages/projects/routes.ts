@@ -13,13 +13,11 @@ import { page } from '../../page'
 import { projectPaths } from '../../paths'
 import { userOf } from '../../session'
 import { createPage, PROJECT, welcomePage } from './create'
+import { DELETED } from './deleted'
 import { listPage } from './list'
 
 /** Invitations on the start page: the newest. */
 const INVITED = 10
-/** Deleted projects on the start page: those that can be restored the longest. */
-const DELETED = 20
-
 const create = action({
   at: '/projects/new',
   posts: '/projects',
