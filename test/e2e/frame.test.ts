@@ -260,6 +260,39 @@ describe('a page', () => {
     await made.close()
   })
 
+  it('keeps a form that is sent offline, or after its session has ended in another tab', async () => {
+    const email = 'ending@example.com'
+    const sessionOf = async () => sessionCookie((await signIn(URL_OF_CONSOLE, email)).token)
+    const of = await contextWith({})
+    await of.addCookies([await sessionOf()])
+    const create = async (page: Page) => page.getByRole('button', { name: 'Create project' }).click()
+    await within(
+      `${URL_OF_CONSOLE}/console/projects/new`,
+      async (page) => {
+        await page.getByLabel('Name').fill('Typed in vain')
+        await of.setOffline(true)
+        await create(page)
+        expect(await page.locator('#stale').textContent()).toContain('You are offline, and nothing was sent.')
+        expect(await page.getByLabel('Name').inputValue()).toBe('Typed in vain')
+        await of.setOffline(false)
+
+        await of.clearCookies()
+        await create(page)
+        await page.getByRole('heading', { name: 'Your session ended' }).waitFor()
+        expect(await page.getByRole('link', { name: 'Sign in on a new tab' }).getAttribute('target')).toBe('_blank')
+        await of.addCookies([await sessionOf()])
+        for (const title of ['Your session ended', 'Send the form again?']) {
+          await page.getByRole('heading', { name: title }).waitFor()
+          await page.getByRole('button', { name: 'Send the form' }).click()
+        }
+        await page.getByText('The project was created.').waitFor()
+        expect(await page.title()).toContain('Typed in vain')
+      },
+      of,
+    )
+    await of.close()
+  })
+
   it('says how far away a time is in the words of the server', () =>
     within(at('/platform/billing/webhooks'), async (page) => {
       const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
