@@ -2,7 +2,7 @@
  * npm run bench:scale: what each read costs with a thousand, a hundred thousand and a million events in a local D1, and what
  * reads of consumers cost with up to a hundred thousand of them, without purchases and with them. The
  * Worker as it is deployed answers every question over its own fetch handler; rows read and round trips are those of its
- * own log lines, which are D1's. Writes docs/scale.md.
+ * own log lines, which are D1's. Writes docs/operate/scale.md.
  *
  *   node bench/scale.ts                  every size, and the document
  *   node bench/scale.ts --sizes 1000     only these numbers of events, nothing written
@@ -23,7 +23,7 @@ import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worke
 const SIZES = [1_000, 100_000, 1_000_000]
 const CONSUMERS = [1_000, 10_000, 100_000]
 const BUYERS = [1_000, 100_000]
-const DOCUMENT = join(ROOT, 'docs/scale.md')
+const DOCUMENT = join(ROOT, 'docs/operate/scale.md')
 /** Timed requests a question; the median is shown. */
 const REPEATS = 11
 /** No page of a search reads more, whatever is asked. */
@@ -216,7 +216,7 @@ await run(async () => {
   if (!values.sizes && !values.only) {
     const [events, consumers, buyers] = tables as [Table, Table, Table]
     writeFileSync(DOCUMENT, documentOf(events, consumers, buyers) + writtenByHand())
-    console.log('\nWritten to docs/scale.md')
+    console.log('\nWritten to docs/operate/scale.md')
   }
   const broken = tables.flatMap((table) => table.broken)
   if (broken.length > 0) throw new Error(`What has to hold does not:\n${broken.join('\n')}`)

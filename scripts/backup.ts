@@ -1,5 +1,5 @@
 /*
- * npm run backup -- FOLDER [--remote] [--store N]: copies a store into a folder while it is in use. docs/operations.md, "Backups".
+ * npm run backup -- FOLDER [--remote] [--store N]: copies a store into a folder while it is in use. docs/operate/operations.md, "Backups".
  */
 import { resolve } from 'node:path'
 import { databaseOf } from './lib/backup/databases.ts'

@@ -1,5 +1,5 @@
 /*
- * npm run restore -- FOLDER [--remote] [--database NAME]: writes a backup into an empty database. docs/operations.md, "Backups".
+ * npm run restore -- FOLDER [--remote] [--database NAME]: writes a backup into an empty database. docs/operate/operations.md, "Backups".
  */
 import { resolve } from 'node:path'
 import { emptyLocal, emptyRemote } from './lib/backup/databases.ts'

@@ -1,6 +1,6 @@
 /*
  * npm run stores [-- --projects | add | close N | open N] [--remote]: the stores of this checkout's local server, or of its
- * deployment. A store is a database for projects, with its own queue: docs/operations.md, "Stores".
+ * deployment. A store is a database for projects, with its own queue: docs/operate/operations.md, "Stores".
  */
 import { misused, readFlags } from './lib/flags.ts'
 import { addStore } from './lib/stores/add.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ROOMS, SOURCES } from './sources'
 
-const PAGES = import.meta.glob<string>(['../*.md', '../docs/*.md', '../bench/*.md', '../client/*.md'], {
+const PAGES = import.meta.glob<string>(['../*.md', '../docs/**/*.md', '../bench/*.md', '../client/*.md'], {
   query: '?raw',
   import: 'default',
   eager: true,
@@ -34,7 +34,7 @@ it('names only code that is there, by the end of its path too', () => {
 })
 
 it('shows the rooms in their order, from the highest to the lowest, and says what each one does', () => {
-  const text = PAGES['../docs/architecture.md'] ?? ''
+  const text = PAGES['../docs/contribute/architecture.md'] ?? ''
   const rows = [...text.matchAll(/^ {4}([\w-]+(?: --- [\w-]+)*)$/gm)].flatMap(([, row = '']) => row.split(' --- '))
   expect(rows.toReversed()).toEqual(ROOMS)
   const [, table = ''] = /^\| room \|.*?\n(.*?)\n\n/ms.exec(text) ?? []
@@ -44,8 +44,8 @@ it('shows the rooms in their order, from the highest to the lowest, and says wha
   expect(said.toSorted()).toEqual(ROOMS.filter((room) => !ENTRIES.includes(room)).toSorted())
 })
 
-describe('docs/security.md', () => {
-  const text = PAGES['../docs/security.md'] ?? ''
+describe('docs/operate/security.md', () => {
+  const text = PAGES['../docs/operate/security.md'] ?? ''
   const part = (title: string) => text.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
   const rowsIn = (table: string) =>
     [...table.matchAll(/^\| (\d[^|]*) \|(.*)\|$/gm)].map(([, ids = '', rest = '']) => ({ ids, rest }))

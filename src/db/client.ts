@@ -128,7 +128,7 @@ type Given<H> = { [Name in keyof H]: H[Name] extends infer One ? (One extends He
 
 /**
  * A statement that is built once in each isolate. To build one takes longer than anything else of ours in a request, so the
- * statements of the hottest paths are made with this: see docs/database.md.
+ * statements of the hottest paths are made with this: see docs/contribute/database.md.
  *
  * ```ts
  * const byId = prepared((db: Db, { id }: { id: Held<string> }) => db.select().from(things).where(eq(things.id, id)))

@@ -42,7 +42,7 @@ const failures = failuresBySource('auth_failure', 'Too many failed authenticatio
  * Authenticates the caller and checks the route's policy. If the route only reads and this isolate knows the secret,
  * the database is not asked yet: `read` or {@link settle} does that.
  *
- * @throws {Fault} 400, 401, 403, 404, 429 or 503 as docs/api.md lists them
+ * @throws {Fault} 400, 401, 403, 404, 429 or 503 as docs/reference/api.md lists them
  */
 export async function authenticate(c: Context<HttpEnv>, policy: Policy): Promise<void> {
   const { kind, token } = readBearer(c)

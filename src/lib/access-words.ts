@@ -4,7 +4,7 @@ import { ADMINISTRATIVE, NEEDS_CONFIRMATION, ROLE_SCOPES, ROLES, type Role, rank
 export type Area = Scope extends `${infer A}:${string}` ? A : never
 type Reading = Exclude<Extract<Scope, `${string}:read`>, 'audit_log:read'>
 
-/** What each area is called, and what its scopes are for. The console shows this, and docs/api.md is tested against it. */
+/** What each area is called, and what its scopes are for. The console shows this, and docs/reference/api.md is tested against it. */
 export const AREAS: Record<Area, { label: string; hint: string }> = {
   projects: {
     label: 'Project',
@@ -49,7 +49,7 @@ export const NEEDS_CONFIRMATION_NAMES = namesOf(NEEDS_CONFIRMATION)
 
 /**
  * The calls of the plane that take the session of a person and no API key, by their operation, and why. The specification lets a
- * key make every other call. The API description and docs/api.md show these reasons.
+ * key make every other call. The API description and docs/reference/api.md show these reasons.
  */
 export const SESSIONS_ONLY: Readonly<Record<string, string>> = {
   mintApiKey: 'The specification lets only people create keys. Otherwise a key could outlive its own revocation.',
@@ -79,7 +79,7 @@ const ABILITIES: Record<Exclude<Scope, Reading>, string> = {
 }
 
 /**
- * What a role may do, in sentences. The console shows them, and docs/api.md is tested against them.
+ * What a role may do, in sentences. The console shows them, and docs/reference/api.md is tested against them.
  *
  * @param may whom the sentences are about, and “can”
  */

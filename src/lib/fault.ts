@@ -1,6 +1,6 @@
 import type { FaultName } from './faults'
 
-/** What can be wrong with a field. docs/api.md explains the codes: add to them, never change one. */
+/** What can be wrong with a field. docs/reference/api.md explains the codes: add to them, never change one. */
 export const FIELD_CODES = [
   'required',
   'wrong_type',

@@ -9,7 +9,7 @@ type Meaning = {
 
 /**
  * Every reason for which an attempt at processing an event fails: `last_error_code`, and what the console says of it.
- * docs/webhooks.md lists them, and a test compares the two.
+ * docs/concepts/webhooks.md lists them, and a test compares the two.
  */
 const MEANINGS = {
   vendor_unknown: {

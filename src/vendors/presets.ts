@@ -3,7 +3,7 @@ import type { PresetName, Verification } from './verification'
 const BARE = { algorithm: 'sha256', unit: 's', tolerance_s: 300, signed: '{body}' } as const
 
 /**
- * How known senders sign, to start a verification from. docs/vendors.md says which of them are compared with the sender's own
+ * How known senders sign, to start a verification from. docs/guides/vendors.md says which of them are compared with the sender's own
  * library. The address beside each is its documentation.
  */
 export const PRESETS: Readonly<Record<PresetName, Verification>> = {

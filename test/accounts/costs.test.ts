@@ -15,7 +15,7 @@ async function costOf(work: (bindings: NonNullable<RequestOptions['bindings']>) 
 
 const from = (agent: string) => ({ 'User-Agent': agent })
 
-it('costs as docs/accounts.md says', async () => {
+it('costs as docs/concepts/accounts.md says', async () => {
   const { email } = await signIn(undefined, { headers: from('known/1') })
   const signInFrom = async (agent: string, mistyped = false) => {
     const { challenge, code } = await sent(email)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import api from '../../docs/api.md?raw'
+import api from '../../docs/reference/api.md?raw'
 import { SESSIONS_ONLY } from '../../src/lib/access-words'
 import { setClock, stopClock } from '../clock'
 import { bound, call, countingD1, freshKey, freshProject, mint, STORE } from '../harness'
@@ -67,7 +67,7 @@ describe('authentication', () => {
     },
   )
 
-  it('[auth.9] docs/api.md lists exactly the calls that take no key, with the reasons that the API description gives', () => {
+  it('[auth.9] docs/reference/api.md lists exactly the calls that take no key, with the reasons that the API description gives', () => {
     const refusing = plane.filter(({ meta }) => !meta.operation?.policy?.actors.includes('api_key'))
     expect(refusing.map(idOf).sort()).toEqual(Object.keys(SESSIONS_ONLY).sort())
     const [, section = ''] = /### Calls that take no API key\n(.*?)\n### /s.exec(api) ?? []

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import contract from '../../docs/contract.md?raw'
+import contract from '../../docs/contribute/contract.md?raw'
 
 /*
  * The tests of this folder are the specification, sentence by sentence. A test's name begins with the reference that
- * docs/contract.md gives beside the sentence. If it shows two sentences, the second reference follows later in the name.
+ * docs/contribute/contract.md gives beside the sentence. If it shows two sentences, the second reference follows later in the name.
  */
 const sources = import.meta.glob<string>(['./*.test.ts', '!./document.test.ts'], {
   query: '?raw',
@@ -12,7 +12,7 @@ const sources = import.meta.glob<string>(['./*.test.ts', '!./document.test.ts'],
 })
 const references = (text: string) => text.match(/\[[a-z]+\.\d+\]/g) ?? []
 
-describe('docs/contract.md', () => {
+describe('docs/contribute/contract.md', () => {
   it('[contract] names every test of this folder, and no other', () => {
     const tested = new Set<string>()
     for (const [file, source] of Object.entries(sources)) {

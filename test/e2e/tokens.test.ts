@@ -14,7 +14,9 @@ import { URL_OF_CONSOLE as ORIGIN } from './browser.ts'
 const API = `${ORIGIN}/platform/v1`
 /** The first program about jose in the docs. */
 const [, PROGRAM = ''] =
-  /```js\n(import \{ createRemoteJWKSet.*?)```/s.exec(readFileSync(join(ROOT, 'docs/entitlements.md'), 'utf8')) ?? []
+  /```js\n(import \{ createRemoteJWKSet.*?)```/s.exec(
+    readFileSync(join(ROOT, 'docs/concepts/entitlements.md'), 'utf8'),
+  ) ?? []
 
 type Issued = { token: string }
 let session: string

@@ -4,7 +4,7 @@ import { entitlementWorld, sellPlans } from './world'
 
 /*
  * The life of one subscription, from the files of story/, and what its consumer may do after each event and at the moments when
- * something ends by itself. The table follows the rules of docs/entitlements.md.
+ * something ends by itself. The table follows the rules of docs/concepts/entitlements.md.
  */
 
 const files = import.meta.glob<object>('./story/*.json', { import: 'default', eager: true })

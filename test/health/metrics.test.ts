@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import alerts from '../../docs/alerts.yml?raw'
-import dashboard from '../../docs/grafana.json'
-import operations from '../../docs/operations.md?raw'
+import alerts from '../../docs/operate/alerts.yml?raw'
+import dashboard from '../../docs/operate/grafana.json'
+import operations from '../../docs/operate/operations.md?raw'
 import { METRICS } from '../../src/http/measure'
 import { MINUTE, SECOND } from '../../src/lib/time'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import operations from '../../docs/operations.md?raw'
+import operations from '../../docs/operate/operations.md?raw'
 import { METRICS, type MetricName } from '../../src/http/measure'
 import wrangler from '../../wrangler.toml?raw'
 import {
@@ -177,7 +177,7 @@ describe('the version that is deployed', () => {
   })
 })
 
-describe('docs/operations.md', () => {
+describe('docs/operate/operations.md', () => {
   it.each(Object.entries(METRICS))('describes %s with every column in its place', (name, { labels, values }) => {
     const blobs = labels.map((label, i) => `\`blob${i + 2}\` ${label}`)
     const doubles = values.map((value, i) => `\`double${i + 1}\` ${value}`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import docs from '../../docs/api.md?raw'
+import docs from '../../docs/reference/api.md?raw'
 import { newSecret } from '../../src/api-keys/secret'
 import { RATE_LIMITS } from '../../src/http/limits'
 import { newConnectionId } from '../../src/lib/ids'
@@ -134,7 +134,7 @@ it('states the limits that wrangler.toml sets', () => {
   expect(Object.fromEntries(set)).toEqual(RATE_LIMITS)
 })
 
-it('shows the same limits in docs/api.md', () => {
+it('shows the same limits in docs/reference/api.md', () => {
   const rows = [...docs.matchAll(/^\| `(\w+)` \| `LIMIT_(\w+)` \| ([\d,]+) /gm)]
   expect(rows.map(([, name, setting]) => [name, setting?.toLowerCase()])).toEqual(
     Object.keys(RATE_LIMITS).map((name) => [name, name]),

@@ -5,7 +5,7 @@ import { callRoute, tokenFor } from '../routes/walk'
 import { newWorld, type World } from '../routes/world'
 
 const WEBHOOKS = '/platform/v1/billing/webhooks'
-/** The codes of `errors` that docs/api.md states. */
+/** The codes of `errors` that docs/reference/api.md states. */
 const CODES = [
   'required',
   'wrong_type',

@@ -8,7 +8,7 @@ import { newWorld } from '../routes/world'
 /** Which calls take Idempotency-Key: one table says it, and routes, documentation and refusals follow it. */
 
 const api = Object.values(
-  import.meta.glob<string>('../../docs/api.md', { query: '?raw', import: 'default', eager: true }),
+  import.meta.glob<string>('../../docs/reference/api.md', { query: '?raw', import: 'default', eager: true }),
 )[0] as string
 const HEADER = { 'Idempotency-Key': 'key' }
 const POSTS = ROUTES.filter(({ method }) => method === 'POST')
@@ -27,7 +27,7 @@ it('is stated by the route of each call in the table, and of no other', () => {
   expect(ROUTES.filter(({ meta }) => meta.operation?.repeated).map(nameOf)).toEqual(taking.map(nameOf))
 })
 
-it('docs/api.md lists exactly the calls that take it, with what a repeat returns', () => {
+it('docs/reference/api.md lists exactly the calls that take it, with what a repeat returns', () => {
   const [, section = ''] = /## Repeating a request\n(.*?)\n### /s.exec(api) ?? []
   const listed = section.split('\n').filter((line) => line.startsWith('| `'))
   const expected = taking.map((route) => {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import api from '../../docs/api.md?raw'
+import api from '../../docs/reference/api.md?raw'
 import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/lib/access'
 import { AREAS, roleWords } from '../../src/lib/access-words'
 
 const [, section = ''] = /### Scopes and roles\n(.*?)\n## /s.exec(api) ?? []
 const lines = section.split('\n')
 
-it('docs/api.md lists every scope by its area, and what it is for', () => {
+it('docs/reference/api.md lists every scope by its area, and what it is for', () => {
   const named = new Set<string>()
   for (const [area, { label, hint }] of Object.entries(AREAS)) {
     const scopes = SCOPES.filter((scope) => scope.startsWith(`${area}:`))
@@ -16,7 +16,7 @@ it('docs/api.md lists every scope by its area, and what it is for', () => {
   expect([...named].sort()).toEqual([...SCOPES].sort())
 })
 
-it.each(ROLES)('docs/api.md says of the role %s what the console says', (role) => {
+it.each(ROLES)('docs/reference/api.md says of the role %s what the console says', (role) => {
   expect(lines).toContain(`| ${role} | ${roleWords(role, 'Can')} |`)
 })
 

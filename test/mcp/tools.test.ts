@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import docs from '../../docs/mcp.md?raw'
+import docs from '../../docs/guides/mcp.md?raw'
 import { newSecret } from '../../src/api-keys/secret'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
@@ -246,7 +246,7 @@ describe('a call of a tool', () => {
   })
 })
 
-it('docs/mcp.md lists each tool with its call, its scope and its limit', () => {
+it('docs/guides/mcp.md lists each tool with its call, its scope and its limit', () => {
   const rows = [...docs.matchAll(/^\| `(\w+)` \| `([^`]+)` \| (?:`([\w:]+)`|none) \| (.+) \|$/gm)].map((row) =>
     row.slice(1),
   )

@@ -99,7 +99,7 @@ describe('what a thief has gained in a session of their own', () => {
     ])
   })
 
-  it('costs what docs/passkeys.md says: a row for each other session, and no trip', async () => {
+  it('costs what docs/guides/passkeys.md says: a row for each other session, and no trip', async () => {
     const person = await withPasskey()
     const { passkey } = await register(person.token)
     const costOf = async (path: string, options: RequestOptions) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import operations from '../../docs/operations.md?raw'
+import operations from '../../docs/operate/operations.md?raw'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { setClock, stopClock } from '../clock'
 import { call, countingD1, DIRECTORY, freshKey } from '../harness'
@@ -143,15 +143,18 @@ describe('a session', () => {
   })
 })
 
-it.each([1, 0])('end by the commands of docs/operations.md: those of one user, or all (%i is left)', async (left) => {
-  const [ada, other] = [await signIn(), await signIn()]
-  const [, section = ''] = /^## Ending sessions\n([\s\S]*?)\n## /m.exec(operations) ?? []
-  const commands = [...section.matchAll(/--command "(.*)"$/gm)].map(([, sql = '']) => sql)
-  expect(commands).toHaveLength(2)
-  await DIRECTORY.prepare(commands[left ? 0 : 1]?.replace('ada@example.com', ada.email) ?? '').run()
-  expect((await current(ada.token)).body.code).toBe('unknown_session')
-  expect((await current(other.token)).status).toBe(left ? 200 : 401)
-})
+it.each([1, 0])(
+  'end by the commands of docs/operate/operations.md: those of one user, or all (%i is left)',
+  async (left) => {
+    const [ada, other] = [await signIn(), await signIn()]
+    const [, section = ''] = /^## Ending sessions\n([\s\S]*?)\n## /m.exec(operations) ?? []
+    const commands = [...section.matchAll(/--command "(.*)"$/gm)].map(([, sql = '']) => sql)
+    expect(commands).toHaveLength(2)
+    await DIRECTORY.prepare(commands[left ? 0 : 1]?.replace('ada@example.com', ada.email) ?? '').run()
+    expect((await current(ada.token)).body.code).toBe('unknown_session')
+    expect((await current(other.token)).status).toBe(left ? 200 : 401)
+  },
+)
 
 describe('all sessions of a user', () => {
   it.each([

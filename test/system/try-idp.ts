@@ -5,7 +5,7 @@ import { localSession } from '../../scripts/lib/sign-in.ts'
 const RETURN = 'http://localhost:3000/sso/callback'
 
 /**
- * Signs in customers at the identity provider of `npm start -- --idp`, with the calls of docs/sso-customers.md: a test run of the connection,
+ * Signs in customers at the identity provider of `npm start -- --idp`, with the calls of docs/guides/sso-customers.md: a test run of the connection,
  * then two people.
  *
  * @returns what is printed about it

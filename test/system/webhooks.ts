@@ -50,7 +50,7 @@ const LISTS = {
   consumer: 'consumers',
 }
 
-/** A customer decides which of its payment methods is the default, and its changes have revisions of their own: docs/webhooks-out.md. */
+/** A customer decides which of its payment methods is the default, and its changes have revisions of their own: docs/guides/webhooks-out.md. */
 function setDefault(
   method: { id: string; vendor: string; customer: string; is_default: boolean | null },
   customers: Map<string, { default_payment_method: string | null }>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import api from '../../docs/api.md?raw'
+import api from '../../docs/reference/api.md?raw'
 import { saidOf } from '../../src/console/pages/audit-log/words'
 import { DEFAULTS, ofDirectory, ofStore, ProjectSettings, SETTINGS } from '../../src/tenancy/settings'
 import { call, freshProject, storedTables } from '../harness'
@@ -33,7 +33,7 @@ describe.each(Object.entries(SETTINGS))('the setting %s', (name, setting) => {
     expect([ofDirectory(change), ofStore(change)]).toEqual(owned ? [change, {}] : [{}, change])
   })
 
-  it('is in docs/api.md with its default, and with who may change it', () => {
+  it('is in docs/reference/api.md with its default, and with who may change it', () => {
     // A stolen key must not keep a report from ending it.
     const others = name === 'on_exposure' ? 'admins' : 'admins, keys'
     const who = setting.decides === 'directory' ? 'owners' : others

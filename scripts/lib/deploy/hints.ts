@@ -9,11 +9,11 @@ ${PERMISSIONS}.`
   }
   if (/workers\.dev subdomain/.test(said)) {
     return `Your account has no workers.dev subdomain yet. Choose one under Workers & Pages in the dashboard, and run this again.
-Or serve the Worker only from a domain of your own: docs/operations.md, "A domain of your own".`
+Or serve the Worker only from a domain of your own: docs/operate/operations.md, "A domain of your own".`
   }
   if (args.includes('migrations')) {
     return `A migration failed, so the Worker was not uploaded: the previous version keeps serving. Migrations before the one
-that failed stay applied. Fix the cause and run this again; docs/operations.md, "Upgrades and migrations", says how.`
+that failed stay applied. Fix the cause and run this again; docs/operate/operations.md, "Upgrades and migrations", says how.`
   }
   if (args[0] === 'deploy' && /^Uploaded /m.test(said)) {
     return `The Worker was uploaded, but not all of its triggers (cron, queues, address) were set. Fix the cause and run this again.`

@@ -101,7 +101,7 @@ export const subscriptionRoutes = listRoute(
     overdue: flagField
       .optional()
       .describe(
-        'Whether the subscription should have renewed more than a day ago, and nothing has been received about it since. The service looks for such subscriptions in live mode every six hours: see [health](docs/webhooks.md#what-does-not-come).',
+        'Whether the subscription should have renewed more than a day ago, and nothing has been received about it since. The service looks for such subscriptions in live mode every six hours: see [health](docs/concepts/webhooks.md#what-does-not-come).',
       ),
   }),
 )

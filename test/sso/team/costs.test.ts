@@ -19,7 +19,7 @@ import {
 /** A row that counts the changes of the project on the day. */
 const COUNTED = 1
 
-/* What each call costs, as docs/sso.md says: round trips, and rows written, an audit row among them. */
+/* What each call costs, as docs/guides/sso.md says: round trips, and rows written, an audit row among them. */
 
 beforeEach(() => {
   stopClock()
