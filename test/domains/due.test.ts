@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { MAX_OWNED_PROJECTS } from '../../src/tenancy/limits'
 import { advance, stopClock } from '../clock'
-import { addMember, countingD1, DIRECTORY, mailbox, setHost, tamperedD1 } from '../harness'
+import { addMember, captureConsole, countingD1, DIRECTORY, mailbox, setHost, tamperedD1 } from '../harness'
 import { cron, keepHouse } from '../inbox/pipeline'
 import { actionsOf, MARK, newApi, newName, publish, texts, verified, zone } from './domains'
 
@@ -138,6 +138,25 @@ it('owners and admins are told when the record of a verified domain goes missing
   for (const text of missing.said) expect(text).toContain(`until ${missing.grace_until?.slice(0, 10)}`)
   expect(await told(1, DAY)).toMatchObject({ state: 'grace', to: [] })
   expect(await told(6, DAY)).toMatchObject({ state: 'failed', to: both })
+})
+
+it('an email that is refused is in the log, and keeps no other manager from theirs', async () => {
+  stopClock()
+  const { project, owner, api } = await newApi()
+  const admin = await addMember(project, 'admin')
+  const { id, hostname } = await verified(api)
+  await zone(hostname, texts())
+  const { EMAIL: box, mails } = mailbox()
+  const send = (mail: Parameters<typeof box.send>[0]) =>
+    JSON.stringify(mail).includes(owner.email) ? Promise.reject(new Error('refused here')) : box.send(mail as never)
+  const lines = captureConsole()
+  for (let n = 0; n < 3; n++) {
+    advance(DAY)
+    await cron({ EMAIL: { send } as unknown as SendEmail, SIGN_IN_DELIVERY: 'email' })
+  }
+  expect(mails.filter(({ text }) => text.includes(id)).map(({ to }) => to)).toEqual([admin.email])
+  const logged = lines.filter((line) => line.includes('domain_mail_not_sent')).map((line) => JSON.parse(line))
+  expect(logged).toMatchObject([{ domain_id: id, news: 'record_missing', error: 'Error: refused here' }])
 })
 
 it('a domain that was never verified fails without an email', async () => {

@@ -163,12 +163,17 @@ describe('a receiver', () => {
     await world.change(1)
     await world.pump()
     expect(await endpoint.row()).toMatchObject({ at_once: 2, not_before: Date.now() + 600_000 })
-    await world.change(3)
+    await world.change(1)
     await pass(world, 9 * MINUTE, 3 * MINUTE)
     expect(await endpoint.seen()).toHaveLength(1)
     await endpoint.answers({})
     await pass(world, 2 * MINUTE)
-    expect(await endpoint.got()).toHaveLength(4)
+    expect(await endpoint.got()).toHaveLength(2)
+    // As many as it may get at once were taken: from now on it gets twice as many. Fewer would not say so.
+    expect(await endpoint.row()).toMatchObject({ at_once: 4 })
+    await world.change(1)
+    await world.pump()
+    expect([(await endpoint.got()).length, (await endpoint.row()).at_once]).toEqual([3, 4])
   })
 
   it('that is enabled again is tried at once, however long it had asked to be left alone', async () => {
