@@ -87,7 +87,7 @@ describe('the pages and roles', () => {
       const { status, text } = await visit(pageIn(cast.world, page), cast.viewer)
       if (
         status !== 200 ||
-        /live|status|steps|first|payload|sign-in|sessions|passkeys|second-factor|projects|reference|leave/.test(
+        /live|status|steps|first|payload|csv|sign-in|sessions|passkeys|second-factor|projects|reference|leave/.test(
           page.path,
         ) ||
         page.path === '/console'

@@ -53,8 +53,16 @@ const PRICES = MAX_PLANS * MAX_PRICES_OF_PLAN + 500
 /** Each is read with the plan of its price; a large catalog takes a second read of it all. */
 const ITEMS = 2 * (2 * MAX_SUBSCRIPTION_ITEMS + 4_000)
 
+/** A download reads up to a hundred pages, with as many statements as D1 answers in one request. */
+const DOWNLOAD = { trips: 300, statements: 600, rows: 100_000 }
+const DOWNLOADS = [
+  ...['webhooks', 'subscriptions', 'invoices', 'payment-methods', 'purchases'].map((list) => `${BILLING}/${list}/csv`),
+  'GET /console/p/:project/platform/consumers/csv',
+]
+
 /** What else is allowed, and why. */
 const STATED: Record<string, Bounds> = {
+  ...Object.fromEntries(DOWNLOADS.map((name) => [name, DOWNLOAD])),
   'GET /platform/v1/api-keys': { rows: PEOPLE },
   'GET /platform/v1/api-keys/:id': { rows: PEOPLE },
   [`${SETTINGS}/api-keys`]: { rows: PEOPLE },

@@ -33,7 +33,7 @@ function objects(at: string, kind: ObjectKind, filters: [string, ...string[]]): 
           ),
         filters,
       },
-      console: { [`GET ${PAGES}/${at}`]: {} },
+      console: { [`GET ${PAGES}/${at}`]: {}, [`GET ${PAGES}/${at}/csv`]: {} },
     },
     [`GET /platform/v1/billing/${at}/:id`]: {
       who: read('billing:read'),

@@ -30,7 +30,7 @@ export const CONSUMER_ROWS: Rows = {
       add: ({ project }, n) => times(n, () => insertConsumer(project, null)),
       filters: ['state=active', 'state=blocked', 'email=sample@example.com', ''],
     },
-    console: { [`GET ${PAGES}`]: {} },
+    console: { [`GET ${PAGES}`]: {}, [`GET ${PAGES}/csv`]: {} },
   },
   'GET /platform/v1/consumers/:consumer': {
     who: read('consumers:read'),

@@ -65,7 +65,7 @@ export const INBOX: Rows = {
         '',
       ],
     },
-    console: { [`GET ${PAGES}`]: {}, [`GET ${PAGES}/live`]: {} },
+    console: { [`GET ${PAGES}`]: {}, [`GET ${PAGES}/csv`]: {}, [`GET ${PAGES}/live`]: {} },
   },
   'GET /platform/v1/billing/webhooks/health': {
     who: read('billing:read'),

@@ -66,14 +66,33 @@ function short(value: number): string {
   return value < 10 ? String(Math.round(value * 10) / 10) : String(Math.round(value))
 }
 
+type Money = { value: number; currency: string }
+
 /** An amount in minor units: `EUR 19.00`. */
-export function money({ value, currency }: { value: number; currency: string }): string {
+export function money({ value, currency }: Money): string {
   try {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
-    return format.format(value / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2)).replace('\u00a0', ' ')
+    const { format, digits } = formatOf(currency)
+    return format.format(value / 10 ** digits).replace('\u00a0', ' ')
   } catch {
     return `${value} ${currency}` // not a currency code
   }
+}
+
+/** An amount in minor units as a number: `19.00`. Null if the currency is not known. */
+export function decimal(value: number | null | undefined, currency: string | null | undefined): string | null {
+  if (value === null || value === undefined || !currency) return null
+  try {
+    const { digits } = formatOf(currency)
+    return (value / 10 ** digits).toFixed(digits)
+  } catch {
+    return null // not a currency code
+  }
+}
+
+/** @throws RangeError if it is no currency code */
+function formatOf(currency: string) {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
+  return { format, digits: format.resolvedOptions().maximumFractionDigits ?? 2 }
 }
 
 /** `1 event`, `2 events`. */

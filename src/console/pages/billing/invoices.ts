@@ -1,5 +1,5 @@
 import { INVOICE_STATUSES } from '../../../vendors/objects'
-import { amountIn } from '../../ui/format'
+import { amountIn, decimal } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
 /** The list of invoices. To add a column, add a line to `columns`. */
@@ -23,5 +23,16 @@ export const invoices: ObjectList<'invoice'> = {
     time('Due', ({ due_at }) => due_at, 'spare'),
     vendor,
     updated,
+  ],
+  file: [
+    ['number', ({ number }) => number],
+    ['subscription', ({ subscription }) => subscription],
+    ['currency', ({ currency }) => currency],
+    ['total', ({ total, currency }) => decimal(total, currency)],
+    ['amount_paid', ({ amount_paid, currency }) => decimal(amount_paid, currency)],
+    ['amount_remaining', ({ amount_remaining, currency }) => decimal(amount_remaining, currency)],
+    ['refunded_amount', ({ refunded_amount, currency }) => decimal(refunded_amount, currency)],
+    ['due_at', ({ due_at }) => due_at],
+    ['paid_at', ({ paid_at }) => paid_at],
   ],
 }

@@ -1,26 +1,19 @@
-import type { ShownObjects } from '../../../billing/read/present'
-import type { Page } from '../../../http/page'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pathsOf, type Visit } from '../../page'
 import { Field, Select } from '../../ui/controls'
+import { CsvLink } from '../../ui/csv-link'
 import { FilterActions } from '../../ui/filters'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
-import { commonColumns, type NamesOf } from './columns'
+import { commonColumns } from './columns'
+import type { Asked, Listed } from './find'
 import type { ObjectList } from './object-list'
 
-type Asked = Record<'customer' | 'consumer' | 'status', string | undefined> & { overdue: boolean | undefined }
-
 /** A list of billing objects with its search. */
-export function listPage<K extends ObjectKind>(
-  c: Visit,
-  list: ObjectList<K>,
-  asked: Asked,
-  found: Page<ShownObjects[K]> & { truncated: boolean; namesOf: NamesOf },
-) {
+export function listPage<K extends ObjectKind>(c: Visit, list: ObjectList<K>, asked: Asked, found: Listed<K>) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
   const searched = [asked.customer, asked.consumer, asked.status, asked.overdue].some((one) => one !== undefined)
@@ -28,7 +21,7 @@ export function listPage<K extends ObjectKind>(
     c,
     { title, section: path },
     <>
-      <Head title={title} />
+      <Head title={title}>{found.data.length > 0 && <CsvLink c={c} at={`${billing}/${path}`} />}</Head>
       <Search
         action={`${billing}/${path}`}
         statuses={statuses}

@@ -1,5 +1,6 @@
 import type { ShownObjects } from '../../../billing/read/present'
 import type { ObjectKind } from '../../../lib/billing-kinds'
+import type { CsvColumn } from '../../csv'
 import type { Column } from '../../ui/table'
 import type { CommonColumns } from './columns'
 
@@ -17,4 +18,6 @@ export type ObjectList<K extends ObjectKind> = {
   showsPlans: boolean
   /** The columns in order. `common` holds the columns that all kinds share. */
   columns: (common: CommonColumns) => Column<ShownObjects[K]>[]
+  /** The columns of its file between those that all kinds share. */
+  file: CsvColumn<ShownObjects[K]>[]
 }

@@ -21,6 +21,14 @@ export const paymentMethods: ObjectList<'payment_method'> = {
     vendor,
     updated,
   ],
+  file: [
+    ['type', ({ type }) => type],
+    ['brand', ({ card }) => card?.brand],
+    ['last4', ({ last4 }) => last4],
+    ['exp_month', ({ card }) => card?.exp_month],
+    ['exp_year', ({ card }) => card?.exp_year],
+    ['is_default', ({ is_default }) => is_default],
+  ],
 }
 
 /** The brand of a card, or another type of payment method, as a word: `Visa`, `SEPA debit`. */

@@ -1,5 +1,5 @@
 import { PURCHASE_STATUSES } from '../../../vendors/purchase'
-import { amountIn, words } from '../../ui/format'
+import { amountIn, decimal, words } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
 /** The number of a purchase's items that a row names. */
@@ -36,5 +36,12 @@ export const purchases: ObjectList<'purchase'> = {
     time('Paid', ({ paid_at }) => paid_at),
     vendor,
     updated,
+  ],
+  file: [
+    ['products', ({ items }) => items?.map(({ price, variant, product }) => price ?? variant ?? product).join(' ')],
+    ['currency', ({ currency }) => currency],
+    ['total', ({ total, currency }) => decimal(total, currency)],
+    ['refunded_amount', ({ refunded_amount, currency }) => decimal(refunded_amount, currency)],
+    ['paid_at', ({ paid_at }) => paid_at],
   ],
 }

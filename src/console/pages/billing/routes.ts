@@ -1,15 +1,12 @@
 import { Hono } from 'hono'
 import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
-import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject } from '../../../billing/read/present'
-import { findObject, findOverdue, type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
+import { findObject, findOverdue } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
-import { customerSetOf } from '../../../consumers/owned'
-import { refToRead } from '../../../consumers/ref'
-import { batch, type Queries, run } from '../../../db/client'
+import { batch, type Queries } from '../../../db/client'
 import { ofPurchase, purchaseGives } from '../../../entitlements/given'
-import { findNamed, type Named, namedOf } from '../../../entitlements/named'
+import { findNamed } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { findSourceKeys } from '../../../inbox/refresh/keys'
@@ -18,8 +15,9 @@ import type { ObjectKind } from '../../../lib/billing-kinds'
 import { withoutGuest } from '../../../vendors/guest'
 import { pageAsked } from '../../list'
 import { page, type Visit } from '../../page'
-import type { NamesOf } from './columns'
+import { objectCsv } from './csv'
 import { customerPage } from './customer'
+import { askedIn, findListed } from './find'
 import { invoices } from './invoices'
 import { listPage } from './list'
 import { type Detail, objectDetail } from './object'
@@ -59,20 +57,10 @@ export const billingPages = new Hono<HttpEnv>()
 function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) => objectPage(c, list)) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
-      const customer = c.req.query('customer')?.trim() || undefined
-      const consumer = c.req.query('consumer')?.trim() || undefined
-      const status = c.req.query('status') || undefined
-      const overdue = list.kind === 'subscription' && c.req.query('overdue') === 'true' ? true : undefined
-      const asked = { customer, consumer, status, overdue, ...pageAsked(c) }
-      const { db, now } = c.get('rt')
-      const objects = listing(list.kind, asked, now)
-      const project = projectOf(c.get('actor'))
-      const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
-      const beside: ReadBeside = (of) => namedOf(project, of, list.showsPlans)
-      const rows = await run(db, listObjects(db, project, list.kind, { ...objects, customers, beside }))
-      const shown = objects.page(rows, (row) => presentObject(list.kind, row))
-      return listPage(c, list, asked, { ...shown, namesOf: namesIn(rows) })
+      const asked = askedIn(c, list.kind)
+      return listPage(c, list, asked, await findListed(c, list, asked, pageAsked(c)))
     })
+    .route('/', objectCsv(list))
     .get(`/${list.path}/:object`, page('billing:read'), shown)
 }
 
@@ -110,14 +98,4 @@ async function one<K extends ObjectKind, Q extends Queries>(c: Visit, { kind }: 
     timeline: timeline.page(events),
   }
   return { detail, found }
-}
-
-/** The names that a list has read beside its objects. */
-function namesIn(rows: readonly ListedRow[]): NamesOf {
-  const keyOf = (vendor: string, id: string) => `${vendor} ${id}`
-  const all = rows
-    .filter(isListedObject)
-    .map(({ vendor, vendor_id, beside }) => [keyOf(vendor, vendor_id), beside as Named] as const)
-  const byKey = new Map(all)
-  return ({ vendor, id }) => byKey.get(keyOf(vendor, id))
 }

@@ -22,17 +22,31 @@ export const subscriptions: ObjectList<'subscription'> = {
     vendor,
     updated,
   ],
+  file: [
+    ['currency', ({ currency }) => currency],
+    ['items', ({ items, currency }) => items.map((item) => priced(item, currency)).join(', ')],
+    ['started_at', ({ started_at }) => started_at],
+    ['trial_end', ({ trial_end }) => trial_end],
+    ['current_period_end', ({ current_period_end }) => current_period_end],
+    ['cancel_at_period_end', ({ cancel_at_period_end }) => cancel_at_period_end],
+    ['canceled_at', ({ canceled_at }) => canceled_at],
+    ['ended_at', ({ ended_at }) => ended_at],
+  ],
 }
 
 type Items = ShownObjects['subscription']['items']
 
-/** `Team: 2 × EUR 19.00 / month`, or the price's id where the amount is not known. */
+/** `2 × EUR 19.00 / month`, or the price's id where the amount is not known. */
+function priced(item: Items[number], currency: string | null): string {
+  const price = priceOf(item, currency) ?? words(item.price)
+  return item.quantity === null || item.quantity === 1 ? price : `${item.quantity} × ${price}`
+}
+
+/** The items as {@link priced}, each after the name of its plan: `Team: 2 × EUR 19.00 / month`. */
 function itemsOf(items: Items, currency: string | null, planOf: (item: Items[number]) => string | undefined): string {
   const named = items.slice(0, ITEMS_SHOWN).map((item) => {
-    const price = priceOf(item, currency) ?? words(item.price)
     const plan = planOf(item)
-    const many = item.quantity === null || item.quantity === 1 ? price : `${item.quantity} × ${price}`
-    return plan === undefined ? many : `${plan}: ${many}`
+    return plan === undefined ? priced(item, currency) : `${plan}: ${priced(item, currency)}`
   })
   return named.join(', ') + (items.length > ITEMS_SHOWN ? ` and ${items.length - ITEMS_SHOWN} more` : '')
 }

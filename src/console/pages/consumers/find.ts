@@ -1,6 +1,6 @@
 import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
-import type { ConsumerState } from '../../../consumers/schema'
+import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
 import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import { type Page, paging } from '../../../http/page'
@@ -18,14 +18,23 @@ function typedRef(text: string): ConsumerRef {
   return refOf(text) ?? (EXTERNAL_ID.test(text) ? { external_id: text } : NOBODY)
 }
 
+export type AskedConsumers = { q: string; state: ConsumerState | undefined }
+
+/** The filters of the list, from the address. */
+export function askedIn(c: Visit): AskedConsumers {
+  const state = CONSUMER_STATES.find((name) => name === c.req.query('state'))
+  return { q: (c.req.query('q') ?? '').trim(), state }
+}
+
 /** Reads a page of the list: of all consumers, or of the ones with the id or the email address in `q`. */
 export async function listFound(
   c: Visit,
-  { q, state }: { q: string; state: ConsumerState | undefined },
+  { q, state }: AskedConsumers,
+  part = pageAsked(c, LISTED),
 ): Promise<Page<Consumer> & { truncated: boolean }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const asked = { ...pageAsked(c, LISTED), q, state }
+  const asked = { ...part, q, state }
   const list = paging<Pick<Consumer, 'id'>>('console/consumers', asked)
   const email = q === '' ? undefined : q.toLowerCase()
   const { named, rows } = await batch(db, {

@@ -6,14 +6,14 @@ import type { Page } from '../../../http/page'
 import { APPLICATION } from '../../../lib/key-jobs'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { CsvLink } from '../../ui/csv-link'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head, Time } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
+import type { AskedConsumers } from './find'
 import { titleOf } from './parts'
-
-export type AskedConsumers = { q: string; state: ConsumerState | undefined }
 
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
 export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> & { truncated: boolean }) {
@@ -25,6 +25,7 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> &
     { title: 'Consumers', section: 'consumers' },
     <>
       <Head title="Consumers">
+        {page.data.length > 0 && <CsvLink c={c} at={consumers} />}
         {can(c, 'consumers:write') && (
           <a class="button primary" href={`${consumers}/new`}>
             New consumer

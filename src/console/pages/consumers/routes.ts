@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
-import { CONSUMER_STATES } from '../../../consumers/schema'
 import type { HttpEnv } from '../../../http/context'
 import { page, pathsOf } from '../../page'
 import { consumerPage } from './consumer'
+import { consumerCsv } from './csv'
 import { revokeDevicePages } from './devices'
-import { listFound } from './find'
+import { askedIn, listFound } from './find'
 import { formPages } from './form'
 import { removeIdentityPages } from './identities'
 import { keyPages } from './key-pages'
@@ -15,18 +15,25 @@ import { statePages } from './state'
 
 /** Consumers: find, create, look at, edit, block, merge. */
 export const consumerPages = new Hono<HttpEnv>().get('/', page('consumers:read'), async (c) => {
-  const state = CONSUMER_STATES.find((name) => name === c.req.query('state'))
-  const asked = { q: (c.req.query('q') ?? '').trim(), state }
+  const asked = askedIn(c)
   const found = await listFound(c, asked)
   const [one, another] = found.data
-  const only = asked.q !== '' && state === undefined && another === undefined && !found.has_more
+  const only = asked.q !== '' && asked.state === undefined && another === undefined && !found.has_more
   return one && only ? c.redirect(`${pathsOf(c).consumers}/${one.id}`, 303) : listPage(c, asked, found)
 })
 
-for (const pages of [...formPages, ...statePages, revokeDevicePages, ...keyPages, removeIdentityPages, mergePages])
+// The file and the form of a new consumer come before the page of a consumer, whose path they would match.
+for (const pages of [
+  consumerCsv,
+  ...formPages,
+  ...statePages,
+  revokeDevicePages,
+  ...keyPages,
+  removeIdentityPages,
+  mergePages,
+])
   consumerPages.route('/', pages)
 
-// This comes after the page of a new consumer, whose path it would match.
 consumerPages.get('/:consumer', page('consumers:read', { costly: true }), async (c) =>
   consumerPage(c, await readShownConsumer(c)),
 )

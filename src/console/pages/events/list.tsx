@@ -2,6 +2,7 @@ import type { EventRow } from '../../../inbox/events/events'
 import type { CauseRow } from '../../../inbox/failures/failures'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { can, pathsOf, type Visit } from '../../page'
+import { CsvLink } from '../../ui/csv-link'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
@@ -46,6 +47,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, causes, 
     { title: 'Events', section: 'events', status: wrong ? 422 : 200 },
     <>
       <Head title="Events">
+        {found.data.length > 0 && <CsvLink c={c} at={events} query={address} />}
         {can(c, 'billing:write') && found.data.length > 0 && (
           <a class="button" href={`${events}/replay${searched ? `?${query}` : ''}`}>
             Replay {searched ? 'these' : 'all'}…

@@ -16,6 +16,7 @@ import { pageAsked } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
+import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
 import { type Found, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
@@ -44,6 +45,7 @@ export const eventPages = new Hono<HttpEnv>()
     const judged = { ...asked, mistakes: { ...asked.mistakes, ...mistakes } }
     return listPage(c, { asked: judged, found, counts, connections, causes, unknown })
   })
+  .route('/', eventCsv)
   .get('/live', page('billing:read'), liveUpdate)
   .get('/:event', page('billing:read'), async (c) => {
     const polled = c.req.header('HX-Request') !== undefined

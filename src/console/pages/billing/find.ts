@@ -1,0 +1,56 @@
+import { isListedObject, listing } from '../../../billing/read/list'
+import { presentObject, type ShownObjects } from '../../../billing/read/present'
+import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
+import { customerSetOf } from '../../../consumers/owned'
+import { refToRead } from '../../../consumers/ref'
+import { run } from '../../../db/client'
+import { type Named, namedOf } from '../../../entitlements/named'
+import { projectOf } from '../../../http/auth'
+import type { Page } from '../../../http/page'
+import type { ObjectKind } from '../../../lib/billing-kinds'
+import type { Visit } from '../../page'
+import type { NamesOf } from './columns'
+import type { ObjectList } from './object-list'
+
+/** The filters of a list of billing objects. */
+export type Asked = Record<'customer' | 'consumer' | 'status', string | undefined> & { overdue: boolean | undefined }
+
+/** A page of a list, with the names that belong to its objects. */
+export type Listed<K extends ObjectKind> = Page<ShownObjects[K]> & { truncated: boolean; namesOf: NamesOf }
+
+/** The filters that the address has. */
+export function askedIn(c: Visit, kind: ObjectKind): Asked {
+  return {
+    customer: c.req.query('customer')?.trim() || undefined,
+    consumer: c.req.query('consumer')?.trim() || undefined,
+    status: c.req.query('status') || undefined,
+    overdue: kind === 'subscription' && c.req.query('overdue') === 'true' ? true : undefined,
+  }
+}
+
+/** Reads a page of a list. @throws {Fault} `invalid_cursor` */
+export async function findListed<K extends ObjectKind>(
+  c: Visit,
+  { kind, showsPlans }: ObjectList<K>,
+  asked: Asked,
+  part: { limit: number; cursor: string | undefined },
+): Promise<Listed<K>> {
+  const { db, now } = c.get('rt')
+  const { consumer, customer } = asked
+  const objects = listing(kind, { ...asked, ...part }, now)
+  const project = projectOf(c.get('actor'))
+  const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
+  const beside: ReadBeside = (of) => namedOf(project, of, showsPlans)
+  const rows = await run(db, listObjects(db, project, kind, { ...objects, customers, beside }))
+  return { ...objects.page(rows, (row) => presentObject(kind, row)), namesOf: namesIn(rows) }
+}
+
+/** The names that a list has read beside its objects. */
+function namesIn(rows: readonly ListedRow[]): NamesOf {
+  const keyOf = (vendor: string, id: string) => `${vendor} ${id}`
+  const all = rows
+    .filter(isListedObject)
+    .map(({ vendor, vendor_id, beside }) => [keyOf(vendor, vendor_id), beside as Named] as const)
+  const byKey = new Map(all)
+  return ({ vendor, id }) => byKey.get(keyOf(vendor, id))
+}
