@@ -128,3 +128,13 @@ function resolve(folder: string, name: string): string {
   }
   return parts.join('/')
 }
+
+it('has each page of docs/ in its list, docs/README.md', () => {
+  const [list = ''] = Object.entries(PAGES).flatMap(([page, text]) => (page === '../docs/README.md' ? [text] : []))
+  const pages = Object.keys(PAGES).filter((page) => page.startsWith('../docs/') && page !== '../docs/README.md')
+  expect(pages.filter((page) => !list.includes(`](${page.replace('../docs/', '')}): `))).toEqual([])
+})
+
+it('begins with a README of at most 90 lines', () => {
+  expect(PAGES['../README.md']?.trimEnd().split('\n').length).toBeLessThanOrEqual(90)
+})

@@ -16,7 +16,8 @@ const POLICY = [
 
 const UNUSED = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
 
-const HEADERS: Record<string, string> = {
+/** The security headers of every page. */
+export const PAGE_HEADERS: Record<string, string> = {
   'Content-Security-Policy': POLICY,
   'X-Frame-Options': 'DENY',
   // Not `no-referrer`: it would set the Origin of our own forms to `null`, and we check the Origin.
@@ -30,5 +31,5 @@ const HEADERS: Record<string, string> = {
 /** Sets the security headers of every console page, including error pages. */
 export async function pageHeaders(c: Context<HttpEnv>, next: () => Promise<void>): Promise<void> {
   await next()
-  for (const [name, value] of Object.entries(HEADERS)) c.res.headers.set(name, value)
+  for (const [name, value] of Object.entries(PAGE_HEADERS)) c.res.headers.set(name, value)
 }

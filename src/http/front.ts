@@ -7,6 +7,7 @@ export function front(c: Context): Response {
   return c.json({
     api: '/platform/v1',
     console: '/console',
+    docs: '/docs',
     openapi: '/openapi.json',
     errors: '/errors',
     health: '/healthz',

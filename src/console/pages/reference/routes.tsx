@@ -15,7 +15,7 @@ export function referencePage(c: Visit) {
       <Authorizing c={c} />
       <p>
         The description itself is at <a href="/openapi.json">/openapi.json</a>, and the error codes are at{' '}
-        <a href="/errors">/errors</a>. This page requires JavaScript.
+        <a href="/errors">/errors</a>. The <a href="/docs">documentation</a> has guides. This page requires JavaScript.
       </p>
       <h2>Operations</h2>
       <div id="reference" />

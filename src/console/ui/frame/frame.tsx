@@ -178,6 +178,9 @@ function Account({ c, user }: { c: Visit; user: SignedIn }) {
         <li>
           <a href="/console/passkeys">Passkeys</a>
         </li>
+        <li>
+          <a href="/docs">Documentation</a>
+        </li>
         <li class="last">
           <Post c={c} to="/console/sign-out">
             <ThemeButtons c={c} />
