@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { must } from '../../scripts/lib/api.ts'
+import { command } from '../../scripts/lib/command.ts'
+import { ROOT } from '../../scripts/lib/paths.ts'
+import { localSession } from '../../scripts/lib/sign-in.ts'
+
+/** The guide whose code is one program, and the program's file. */
+const GUIDE = join(ROOT, 'docs/guides/integrate.md')
+export const GUIDE_PROGRAM = 'integrate.ts'
+
+/** The code of a page in one language: its blocks, one after the other. @throws if there is none */
+export function codeOf(page: string, language: string): string {
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
+    ([, code = '']) => code,
+  )
+  if (blocks.length === 0) throw new Error(`the page has no ${language}`)
+  return blocks.join('\n')
+}
+
+/** Puts the program of the guide into a folder. */
+export function writeGuide(folder: string): void {
+  writeFileSync(join(folder, GUIDE_PROGRAM), codeOf(readFileSync(GUIDE, 'utf8'), 'ts'))
+}
+
+/**
+ * Runs the program of the guide in a new project, with a key as the first five minutes of the README mint it.
+ *
+ * @throws if it prints something else than the guide says
+ */
+export async function runGuide(url: string, folder: string): Promise<string> {
+  const { token } = await localSession(url)
+  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name: 'Guide' } })
+  const minted = { token, project, json: { name: 'first key' } }
+  const { secret } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, minted)
+  const env = { API_URL: url, API_KEY: secret, PROJECT_ID: project }
+  const said = await command(process.execPath, [GUIDE_PROGRAM], { cwd: folder, env })
+  const expected = codeOf(readFileSync(GUIDE, 'utf8'), 'text')
+  if (!said.includes(expected.trim())) throw new Error(`the guide says\n${expected}\nand its program said\n${said}`)
+  return `the guide's program printed its ${expected.trim().split('\n').length} lines`
+}
