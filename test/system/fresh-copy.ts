@@ -15,6 +15,13 @@ const COPIED = [
   'tsconfig.json',
   'vitest.config.ts',
   'wrangler.toml',
+  // The build turns them into /docs.
+  'docs',
+  'client/README.md',
+  'bench/README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
 ]
 /** How long a busy machine may take to start, and to serve an edit (ms). */
 const PATIENCE = 120_000
