@@ -26,6 +26,7 @@ export interface Env {
   LIMIT_PROJECT_READS: RateLimit
   LIMIT_PROJECT_WRITES: RateLimit
   LIMIT_PROJECT_COSTLY: RateLimit
+  LIMIT_CALLER_WRITES: RateLimit
   LIMIT_CALLER_COSTLY: RateLimit
   LIMIT_USER_COSTLY: RateLimit
   LIMIT_REFRESH: RateLimit
@@ -93,6 +94,7 @@ export type Runtime = {
     project_reads: RateLimit
     project_writes: RateLimit
     project_costly: RateLimit
+    caller_writes: RateLimit
     caller_costly: RateLimit
     user_costly: RateLimit
     refresh: RateLimit
@@ -143,6 +145,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       project_reads: env.LIMIT_PROJECT_READS,
       project_writes: env.LIMIT_PROJECT_WRITES,
       project_costly: env.LIMIT_PROJECT_COSTLY,
+      caller_writes: env.LIMIT_CALLER_WRITES,
       caller_costly: env.LIMIT_CALLER_COSTLY,
       user_costly: env.LIMIT_USER_COSTLY,
       refresh: env.LIMIT_REFRESH,

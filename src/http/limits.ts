@@ -43,19 +43,20 @@ export const ANSWER_CHUNK = 64 * 1024
  * them, so they are stated twice, and a test compares them.
  */
 export const RATE_LIMITS = {
-  credential: { requests: 600, window: 60 },
+  credential: { requests: 3000, window: 60 },
   auth_failure: { requests: 20, window: 60 },
   sign_in: { requests: 10, window: 60 },
   ingest: { requests: 1200, window: 60 },
   unknown_connection: { requests: 120, window: 60 },
   public: { requests: 300, window: 60 },
-  // Of a project, however many keys it has: as much as five keys may read, and two may write. A costly call takes some 50
-  // times as long as another one, so one a second weighs as much as all others that a project may make.
-  project_reads: { requests: 3000, window: 60 },
+  // Of a project, however many keys it has: as much as two keys may read, and two may write. A costly call takes some 50
+  // times as long as another one, so one a second weighs as much as half of all others that a project may make.
+  project_reads: { requests: 6000, window: 60 },
   project_writes: { requests: 1200, window: 60 },
   project_costly: { requests: 60, window: 60 },
-  // Of one API key or person: half of what the project has, just as one key may make half of its writes. So one that is in the
+  // Of one API key or person: half of what the project has, just as one key may make half of its reads. So one that is in the
   // wrong hands, or runs wild, leaves something for the others.
+  caller_writes: { requests: 600, window: 60 },
   caller_costly: { requests: 30, window: 60 },
   // Of all keys that one user minted: as much as five projects have, however many the user owns.
   user_costly: { requests: 300, window: 60 },

@@ -5,7 +5,7 @@ import { MAX_KNOWN_CREDENTIALS, OWN_LIMIT_READ_EVERY, RATE_LIMITS, RETRY_AFTER }
 import { isWithin, overLimit } from './rate-limit'
 
 /** The limits in which those of single keys are counted, the lower first. */
-const COUNTED_IN = ['auth_failure', 'credential'] as const
+const COUNTED_IN = ['auth_failure', 'unknown_connection', 'caller_writes', 'credential'] as const
 
 /** How many requests this isolate has counted of each key with a limit of its own. */
 const counted = new BoundedMap<string, number>(MAX_KNOWN_CREDENTIALS)
@@ -33,7 +33,7 @@ export async function countRemembered(rt: Pick<Runtime, 'limits' | 'now'>, actor
 
 /**
  * Counts a request against the limit of its API key, if it has one. The limit of a binding is fixed, so a request counts there as often
- * as it must for the key's number to use it up: with 150 of 600, four times. What is left of a division is carried on to the
+ * as it must for the key's number to use it up: with 150 of 600, four times, and at most six times. What is left of a division is carried on to the
  * next request, so that in one isolate the number is exact.
  *
  * @throws {Fault} `rate_limited`

@@ -87,6 +87,7 @@ export function dailyLimit(now: number): Fault {
 }
 
 const TOO_MANY = {
+  caller_writes: 'This API key or person has sent too many write requests.',
   caller_costly: 'This API key or person has sent too many costly requests, such as previews and explanations.',
   user_costly:
     'The API keys that were minted by the same user as this one have sent too many costly requests, in all projects together.',
@@ -204,8 +205,11 @@ export function routeOf(c: Context<HttpEnv>): string {
 function sharesOf(c: Context<HttpEnv>, counted: Counted & { reads?: boolean }, actor: Actor): Share[] {
   if (actor.project_id === null || counted.later || (counted.ends && actor.type === 'session')) return []
   if (takesMuch(c, counted)) return costlyShares(actor)
-  const reads = counted.reads || c.req.method === 'GET'
-  return [{ name: reads ? 'project_reads' : 'project_writes', key: groupOf(actor) }]
+  if (counted.reads || c.req.method === 'GET') return [{ name: 'project_reads', key: groupOf(actor) }]
+  return [
+    { name: 'caller_writes', key: callerOf(actor) },
+    { name: 'project_writes', key: groupOf(actor) },
+  ]
 }
 
 /**
@@ -214,13 +218,18 @@ function sharesOf(c: Context<HttpEnv>, counted: Counted & { reads?: boolean }, a
  */
 function costlyShares(actor: Actor): Share[] {
   const project: Share = { name: 'project_costly', key: groupOf(actor) }
-  if (actor.type === 'session') return [{ name: 'caller_costly', key: actor.user_id }, project]
-  return [{ name: 'caller_costly', key: actor.id }, { name: 'user_costly', key: userOf(actor) }, project]
+  const own: Share = { name: 'caller_costly', key: callerOf(actor) }
+  return actor.type === 'session' ? [own, project] : [own, { name: 'user_costly', key: userOf(actor) }, project]
 }
 
 /** All API keys of a project, or all its people. */
 function groupOf(actor: Actor): string {
   return `${actor.project_id}:${actor.type}`
+}
+
+/** An API key, or a person with all sessions. */
+function callerOf(actor: Actor): string {
+  return actor.type === 'session' ? actor.user_id : actor.id
 }
 
 function userOf(actor: Actor): string {

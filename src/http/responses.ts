@@ -49,7 +49,7 @@ export const HEADERS = {
       'The limit that refused the request: at most `q` requests in a window of `w` seconds. Limits are approximate and count per location.',
     required: true,
     schema: { type: 'string' },
-    example: '"credential";q=600;w=60',
+    example: '"credential";q=3000;w=60',
   },
   Challenge: {
     description: 'The challenge of RFC 6750.',

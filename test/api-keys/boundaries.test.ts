@@ -3,7 +3,7 @@ import { isSecret, newSecret, storeOfSecret } from '../../src/api-keys/secret'
 import { newId } from '../../src/lib/ids'
 import { DAY, HOUR, iso, MINUTE } from '../../src/lib/time'
 import { advance, inOneWindow, stopClock } from '../clock'
-import { call, fillTable, freshProject, LIMIT_REACHED, mint, STORE, withLimits } from '../harness'
+import { call, fillTable, freshProject, mint, STORE, withLimits } from '../harness'
 import { keysOf, lastingProject } from './world'
 
 /* Exactly at a limit, and one below and above it. */
@@ -141,12 +141,12 @@ describe('limits of the fields', () => {
     expect([(await minted('x'.repeat(100))).status, (await minted('x'.repeat(101))).status]).toEqual([201, 422])
   })
 
-  it('a rate limit goes from 1 to 600, and nothing sets none', async () => {
+  it('a rate limit goes from 1 to 3,000, and nothing sets none', async () => {
     const { key } = await keys.make()
     for (const [rate_limit, status] of [
       [{ per_minute: 1 }, 200],
-      [{ per_minute: 600 }, 200],
-      [{ per_minute: 601 }, 422],
+      [{ per_minute: 3_000 }, 200],
+      [{ per_minute: 3_001 }, 422],
       [null, 200],
     ] as const) {
       expect((await keys.patch(key.id, { rate_limit })).status).toBe(status)
@@ -185,25 +185,30 @@ describe('limits of the fields', () => {
   })
 })
 
-it.each([20, 21])('a limit of %i is counted where the binding has room for it', async (per_minute) => {
+it.each([
+  [20, 'LIMIT_AUTH_FAILURE', 20],
+  [21, 'LIMIT_UNKNOWN_CONNECTION', 120],
+  [121, 'LIMIT_CALLER_WRITES', 600],
+  [601, 'LIMIT_CREDENTIAL', 3_000],
+])('a limit of %i is counted in the lowest binding that has room for it: %s', async (per_minute, counts, units) => {
   const { secret } = await keys.make({ rate_limit: { per_minute } })
   const counted: string[] = []
   const limit = async ({ key }: RateLimitOptions) => {
     if (key.startsWith('own:')) counted.push(key)
     return { success: true }
   }
-  // A limiter that refuses is not asked.
-  const [low, high] = per_minute === 20 ? [{ limit }, LIMIT_REACHED] : [LIMIT_REACHED, { limit }]
-  const isOwn = ({ key }: RateLimitOptions) => key.startsWith('own:')
-  const LIMIT_CREDENTIAL = {
-    limit: async (asked: RateLimitOptions) => (isOwn(asked) ? high.limit(asked) : { success: true }),
-  }
-  const bindings = { LIMIT_AUTH_FAILURE: low, LIMIT_CREDENTIAL }
+  // All others would refuse the key, if it were counted there.
+  const limiter = (name: string) => ({
+    limit: async (asked: RateLimitOptions) =>
+      name === counts ? limit(asked) : { success: !asked.key.startsWith('own:') },
+  })
+  const names = ['LIMIT_AUTH_FAILURE', 'LIMIT_UNKNOWN_CONNECTION', 'LIMIT_CALLER_WRITES', 'LIMIT_CREDENTIAL']
+  const bindings: object = Object.fromEntries(names.map((name) => [name, limiter(name)]))
   const answers: unknown[] = []
   for (let n = 0; n < per_minute; n++) answers.push(await keys.says(secret, { bindings }))
   expect(new Set(answers)).toEqual(new Set([200]))
   // In a minute it is counted up to what the binding allows.
-  expect(counted).toHaveLength(per_minute === 20 ? 20 : 600)
+  expect(counted).toHaveLength(units)
   expect(new Set(counted).size).toBe(1)
 })
 

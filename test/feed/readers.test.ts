@@ -27,7 +27,7 @@ describe('a reader of the feed', () => {
       let position = ''
       for (let last = false; !last; ) {
         last = !writing
-        await scheduler.wait(20) // a key has 600 calls a minute
+        await scheduler.wait(20) // a key has 3,000 calls a minute
         const page = await follow(world, { after: position, limit: 7 })
         seen.push(...page.found.map(({ number }) => number))
         position = page.position

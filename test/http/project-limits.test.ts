@@ -52,7 +52,7 @@ const FULL = {
 
 const limitOf = ({ status, headers }: Answer) => [status, headers.get('RateLimit-Policy')]
 const costly = [429, '"project_costly";q=60;w=60']
-const reads = [429, '"project_reads";q=3000;w=60']
+const reads = [429, '"project_reads";q=6000;w=60']
 const writes = [429, '"project_writes";q=1200;w=60']
 
 describe('which limit of its project a call counts against', () => {

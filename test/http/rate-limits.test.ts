@@ -22,7 +22,7 @@ describe('a 429 states the limit, and how long to wait', () => {
   it.each([
     [
       'credential',
-      600,
+      3000,
       async () => {
         const { secret, project } = await freshKey()
         return call('/platform/v1/api-keys', { token: secret, project, bindings: { LIMIT_CREDENTIAL: FULL } })

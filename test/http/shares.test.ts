@@ -104,6 +104,27 @@ describe('a costly call', () => {
   })
 })
 
+it('a write of a key counts as the key’s, and that of a person as the person’s; over the limit, the others go on', async () => {
+  stopClock()
+  const { one, two, owner, project } = await twoKeys()
+  const noted: string[] = []
+  const limiter = (success: boolean): RateLimit => ({
+    limit: async ({ key }) => {
+      noted.push(key)
+      return { success }
+    },
+  })
+  const write = ({ token }: { token: string }, success = true) =>
+    call('/platform/v1/consumers/ext:nobody', {
+      ...{ method: 'PUT', json: {}, project, token },
+      bindings: { LIMIT_CALLER_WRITES: limiter(success) },
+    })
+  const refused = [429, '"caller_writes";q=600;w=60']
+  expect([limitOf(await write(one, false)), limitOf(await write(one))]).toEqual([refused, refused])
+  for (const who of [two, owner]) expect((await write(who)).status).toBeLessThan(300)
+  expect(noted).toEqual([one.id, two.id, owner.user])
+})
+
 describe('a call that reads many rows', () => {
   it.each([
     [COSTLY_ROWS - A_FEW, 0],

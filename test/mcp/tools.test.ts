@@ -29,7 +29,7 @@ const COSTLY = 'caller_costly user_costly project_costly'
 /** Limits that let everything through, and what was counted against each; `own`: the limit of a key's own. */
 function counting() {
   const counted: string[] = []
-  const names = ['credential', 'auth_failure', 'project_reads', 'project_writes', ...COSTLY.split(' ')]
+  const names = ['credential', 'auth_failure', 'project_reads', 'caller_writes', 'project_writes', ...COSTLY.split(' ')]
   const limiter = (name: string): RateLimit => ({
     limit: async ({ key }) => {
       counted.push(key.startsWith('own:') ? 'own' : name)
@@ -160,7 +160,7 @@ describe('a call of a tool', () => {
   it.each<[string, () => object, number, string]>([
     ['a read', () => use('get_health'), 200, 'project_reads'],
     ['a costly one', () => use('explain_entitlement', CALLS.explain_entitlement?.args(world)), 200, COSTLY],
-    ['a write', () => use('dry_run_replay', { event_id: world.event }), 200, 'project_writes'],
+    ['a write', () => use('dry_run_replay', { event_id: world.event }), 200, 'caller_writes project_writes'],
     ['of an id that is not there', () => use('get_event', { event_id: NO_EVENT }), 200, 'project_reads'],
     ['without the scope', () => use('list_connections'), 200, ''],
     ['with wrong arguments', () => use('get_event'), 200, 'project_reads'],
