@@ -1,6 +1,6 @@
 import { and, eq, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { audited, type Change } from '../audit/store'
+import { audited, auditedFrom, type Change } from '../audit/store'
 import { batch, ConstraintError, type Db, raw } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { refusedNull, refusedTwin } from '../db/refused'
@@ -120,15 +120,11 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
       before: findPlan(db, of.project_id, of.id),
       kept: revisionKept(db, of, differs, change.now),
       spared: revisionsBeyondDeleted(db, of.project_id),
-      ...audited(
-        db,
-        change,
-        entry(of, 'plan.updated', { fields: Object.keys(fields) }),
-        db
-          .update(plans)
-          .set({ ...own, revision: next, updated_at: change.now })
-          .where(differs),
-      ),
+      ...updateAudited(db, of, fields, change),
+      changed: db
+        .update(plans)
+        .set({ ...own, revision: next, updated_at: change.now })
+        .where(differs),
       // It counts from the revision that the plan has now.
       pruned: oldRevisionDeleted(db, of),
       ...(prices && { unmapped: refsRemoved(db, of, prices), mapped: refsAdded(db, of, prices) }),
@@ -205,20 +201,35 @@ export function bytesIn(given: PlanFeatures): number {
 }
 
 /** Whether a change would change anything. */
-function differing(of: PlanOf, { key, name, rank, state, features, prices }: Partial<PlanFields>): SQL | undefined {
-  return or(
-    key === undefined ? undefined : ne(plans.key, key),
-    name === undefined ? undefined : ne(plans.name, name),
-    rank === undefined ? undefined : ne(plans.rank, rank),
-    state === undefined ? undefined : ne(plans.state, state),
-    features === undefined ? undefined : ne(plans.features, features),
-    prices && sql`(SELECT count(*) FROM ${planRefs} ${mine} WHERE ${isMine(of)}) <> ${prices.length}`,
-    prices &&
-      sql`EXISTS (SELECT * FROM ${mappingsIn(prices)} EXCEPT
-      SELECT ${mappingOf(mine)} FROM ${planRefs} ${mine} WHERE ${isMine(of)})`,
-  )
+function differing(of: PlanOf, fields: Partial<PlanFields>): SQL | undefined {
+  return or(...differences(of, fields).map(([, differs]) => differs))
 }
 
-function entry({ project_id, id }: PlanOf, action: string, details: Record<string, unknown>) {
+/** The fields that a change sets, each with whether the plan has another value. */
+function differences(of: PlanOf, { key, name, rank, state, features, prices }: Partial<PlanFields>): [string, SQL][] {
+  const others = sql`(SELECT count(*) FROM ${planRefs} ${mine} WHERE ${isMine(of)}) <> ${prices?.length} OR
+    EXISTS (SELECT * FROM ${mappingsIn(prices ?? [])} EXCEPT SELECT ${mappingOf(mine)} FROM ${planRefs} ${mine} WHERE ${isMine(of)})`
+  const all: [string, SQL | undefined][] = [
+    ['key', key === undefined ? undefined : ne(plans.key, key)],
+    ['name', name === undefined ? undefined : ne(plans.name, name)],
+    ['rank', rank === undefined ? undefined : ne(plans.rank, rank)],
+    ['state', state === undefined ? undefined : ne(plans.state, state)],
+    ['features', features === undefined ? undefined : ne(plans.features, features)],
+    ['prices', prices === undefined ? undefined : sql`(${others})`],
+  ]
+  return all.filter((one): one is [string, SQL] => one[1] !== undefined)
+}
+
+/** Records which fields a change is about to change, unless that is none. It comes before the change. */
+function updateAudited(db: Db, of: PlanOf, fields: Partial<PlanFields>, change: Change) {
+  const names = differences(of, fields).map(([name, differs]) => sql`iif(${differs}, ${`,"${name}"`}, '')`)
+  if (names.length === 0) return {}
+  const changed = sql`'[' || substr(${sql.join(names, sql` || `)}, 2) || ']'`
+  const from = sql`FROM (SELECT ${plans.project_id} AS project_id, ${changed} AS fields FROM ${plans} WHERE ${isPlan(of)}) WHERE fields <> '[]'`
+  const taken = { project_id: sql`project_id`, details: sql`json_object('fields', json(fields))` }
+  return { audited: auditedFrom(db, change, entry(of, 'plan.updated'), { taken, from }) }
+}
+
+function entry({ project_id, id }: PlanOf, action: string, details?: Record<string, unknown>) {
   return { project_id, action, object_type: 'plan', object_id: id, details }
 }

@@ -1,13 +1,44 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { Db } from '../db/client'
+import { type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
-import { valuesOf } from '../db/sql'
-import { MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
-import { isMine, mine, type PlanOf } from './plans'
-import { planRefs, planRevisions, plans } from './schema'
+import { fitsPage, json, valuesOf } from '../db/sql'
+import { MAX_HISTORY_BYTES, MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
+import { isMine, type MappedPrice, mine, type PlanOf } from './plans'
+import { type PlanState, planRefs, planRevisions, plans } from './schema'
+import type { PlanFeatures } from './values'
 
 const older = alias(planRevisions, 'older')
+const r = alias(planRevisions, 'r')
+
+/** A plan as it was. */
+export type PlanDocument = {
+  key: string
+  name: string
+  rank: number
+  state: PlanState
+  features: PlanFeatures
+  prices: MappedPrice[]
+}
+
+/** An earlier revision. `until`: when a change replaced it (ms). `document`: null beyond {@link MAX_HISTORY_BYTES}. */
+export type Revision = ReturnType<typeof listRevisions>['_']['result'][number]
+
+/** Reads the last `most` revisions that are kept of a plan, the newest first. */
+export function listRevisions(db: Db, { project_id, id }: PlanOf, most: number) {
+  const fits = fitsPage(sql`octet_length(${r.document})`, MAX_HISTORY_BYTES, desc(r.revision))
+  const newest = sql`SELECT * FROM ${planRevisions} ${r} WHERE ${and(eq(r.project_id, project_id), eq(r.plan_id, id))}
+    ORDER BY ${desc(r.revision)} LIMIT ${most}`
+  return raw(
+    db,
+    {
+      revision: r.revision,
+      until: r.until,
+      document: json<PlanDocument | null>(sql`iif(${fits}, ${r.document}, 'null')`),
+    },
+    (fields) => sql`SELECT ${fields} FROM (${newest}) ${r} ORDER BY ${desc(r.revision)}`,
+  )
+}
 
 // A patch leaves out what is null.
 const PRICE = sql`json_patch(json_object('vendor', ${mine.vendor}, 'ref', ${mine.ref}), json_object('lasts', ${mine.lasts}, 'again', ${mine.again}))`

@@ -37,7 +37,9 @@ export const DETAILS: Record<string, unknown> = {
   'feature.updated': { name: 'sample' },
   'plan.created': { key: 'sample' },
   'PUT /platform/v1/billing/catalog': { fields: ['name', 'rank'] },
-  'plan.updated': { fields: ['key', 'name', 'rank', 'state', 'prices', 'features'] },
+  // Only what is another value than before.
+  'PATCH /platform/v1/billing/plans/:id': { fields: ['key', 'name', 'rank', 'state', 'features'] },
+  'plan.updated': { fields: ['key', 'name', 'rank', 'features'] },
   'grant.created': { consumer: '<consumer>', feature: 'seats', plan: null, effect: 'allow' },
   'grant.revoked': { consumer: '<consumer>', feature: 'sso', plan: null, effect: 'allow' },
   'entitlement_key.rotated': { compromised: false },

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { DAY } from '../../src/lib/time'
 import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { type EntitlementWorld, entitlementWorld } from '../entitlements/world'
-import { addMember, countingD1 } from '../harness'
+import { addMember, countingD1, STORE } from '../harness'
 import { told } from './member-pages'
 import { formToken, submit, visit } from './visit'
 
@@ -176,6 +176,33 @@ describe('the catalog in the console', () => {
     const back = (await edit({ step: 'edit' }, [], etag)).answer.text
     expect(back).toContain(`name="etag" value="${etag.replaceAll('"', '&quot;')}"`)
     expect((await world.catalog.get(plan)).body.name).toBe('Pro 2')
+  })
+
+  it('names in its history only what each change changed, before and after', async () => {
+    const history = async () => (await words(`${billing}/plans/${plan}`)).split(' History ')[1] ?? ''
+    expect(await history()).toMatch(
+      /Changed a plan Name: Pro → Pro 2 .*Seats: none → 5 per seat.*SSO: off|Created a plan/,
+    )
+    // The form sends all fields.
+    const same = { ...OF_PLAN, 'value.sso': 'true', 'value.seats': '5', 'per_seat.seats': 'true' }
+    const renamed = { ...same, 'value.limits': '{"rows": 10}', name: 'Pro 3', step: 'save' }
+    expect((await edit(renamed, ['price_pro'])).answer.status).toBe(303)
+    expect(await history()).toMatch(/^.{0,120} Changed a plan Name: Pro 2 → Pro 3 just now/)
+    const log = await world.ask('GET', `/audit-log?object_id=${plan}&limit=1`)
+    expect(log.body).toMatchObject({ data: [{ details: { fields: ['name'] } }] })
+    const same90 = 'x'.repeat(90)
+    const { features } = (await world.catalog.get(plan)).body
+    for (const rows of [1, 2])
+      await world.catalog.change(plan, {
+        features: { sso: features.sso, limits: { value: { same90, rows } } },
+        prices: [PRICE, { vendor: 'stripe', ref: 'price_z' }],
+      })
+    const [last, before] = (await history()).split('Changed a plan').slice(1)
+    expect(last).toMatch(/^ LIMITS: …x+&quot;,&quot;rows&quot;:1} → …x+&quot;,&quot;rows&quot;:2} just/)
+    expect(before).toMatch(/^ LIMITS: .* Seats: 5 per seat → none Price at Stripe: none → price_z just/)
+    await STORE.prepare('DELETE FROM plan_revisions WHERE plan_id = ?').bind(plan).run()
+    expect(await history()).toContain('Changed a plan name. The values before and after are not stored.')
+    await world.catalog.change(plan, { features, prices: [PRICE] })
   })
 
   it('deletes a feature that nothing has, and no other', async () => {

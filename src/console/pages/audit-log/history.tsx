@@ -6,13 +6,22 @@ import { type Column, Table } from '../../ui/table'
 import { type AuditRow, Who } from './entry'
 import { EntryWhat } from './list'
 
-/** The latest audit entries about one object, on its own page. @param none what is shown if there are no entries */
-export function History({ c, entries, none }: { c: Visit; entries: AuditRow[]; none: Child }) {
+type HistoryProps = {
+  c: Visit
+  entries: readonly AuditRow[]
+  /** What is shown if there are no entries. */
+  none: Child
+  /** What the page knows of an entry beyond its details; undefined if nothing. */
+  more?: (entry: AuditRow) => Child | undefined
+}
+
+/** The latest audit entries about one object, on its own page. */
+export function History({ c, entries, none, more }: HistoryProps) {
   const { now } = c.get('rt')
   const columns: Column<AuditRow>[] = [
     ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
     ['Who', (entry) => <Who c={c} row={entry} />],
-    ['What', (entry) => <EntryWhat row={entry} />],
+    ['What', (entry) => <EntryWhat row={entry} instead={more?.(entry)} />],
   ]
   return (
     <>

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
@@ -63,13 +64,13 @@ function columnsOf(c: Visit): Column<AuditRow>[] {
   ]
 }
 
-/** What was done, in words. */
-export function EntryWhat({ row }: { row: AuditRow }) {
+/** What was done, in words. @param instead what is shown instead of the details */
+export function EntryWhat({ row, instead }: { row: AuditRow; instead?: Child | undefined }) {
   const [did, more] = saidOf(row)
   return (
     <>
       {did}
-      {more && <span class="line quiet">{more}</span>}
+      {instead ?? (more && <span class="line quiet">{more}</span>)}
     </>
   )
 }

@@ -2,24 +2,25 @@ import type { Feature } from '../../../catalog/features'
 import { FOREVER } from '../../../catalog/lasting'
 import type { MappedPrice, Plan, Price } from '../../../catalog/plans'
 import type { PlanFeature, PlanFeatures } from '../../../catalog/values'
+import type { Difference } from '../../ui/differences'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { shownValue } from './values'
 
 /** What a form sets of a plan. */
 export type WantedPlan = Pick<Plan, 'key' | 'name' | 'rank' | 'state' | 'features' | 'prices'>
-/** One changed part of a plan. `from`, `to`: null if it is not there. */
-export type Difference = { what: string; from: string | null; to: string | null }
 
 const FIELDS = { key: 'Key', name: 'Name', rank: 'Rank', state: 'State' } as const
 
-/** What a change would change of the plan itself. */
-export function differencesOf(plan: Plan, wanted: WantedPlan, catalog: readonly Feature[]): Difference[] {
+/** What a change would change, or has changed, of the plan itself. A feature that was deleted since has no name but its key. */
+export function differencesOf(plan: WantedPlan, wanted: WantedPlan, catalog: readonly Feature[]): Difference[] {
   const fields = Object.entries(FIELDS).map(([name, what]) => {
     const field = name as keyof typeof FIELDS
     return { what, from: String(plan[field]), to: String(wanted[field]) }
   })
-  const features = catalog.map(({ key, name }) => ({
-    what: name,
+  const names = new Map(catalog.map(({ key, name }) => [key, name]))
+  const keys = new Set([...names.keys(), ...Object.keys(plan.features), ...Object.keys(wanted.features)])
+  const features = [...keys].map((key) => ({
+    what: names.get(key) ?? key,
     from: givenIn(plan.features, key),
     to: givenIn(wanted.features, key),
   }))

@@ -2,6 +2,8 @@ import type { Feature } from '../../../catalog/features'
 import type { Plan } from '../../../catalog/plans'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { Differences } from '../../ui/differences'
+import { words } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
@@ -9,9 +11,13 @@ import { VendorLabel } from '../../ui/vendor'
 import type { AuditRow } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { lastingOf } from './differences'
+import type { PlanHistory } from './read'
 import { shownValue } from './values'
 
-type Shown = { plan: Plan; catalog: readonly Feature[]; history: AuditRow[] | null; isDefault: boolean }
+/** How many changed parts of a plan an entry of its history shows. */
+const CHANGES_SHOWN = 5
+
+type Shown = { plan: Plan; catalog: readonly Feature[]; history: PlanHistory | null; isDefault: boolean }
 
 /** The page of one plan. */
 export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown) {
@@ -82,9 +88,24 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
       ) : (
         <p class="quiet">No price is mapped to the plan, so consumers can only have it through grants.</p>
       )}
-      {history && <History c={c} entries={history} none="The audit log has no entries about this plan." />}
+      {history && (
+        <History
+          c={c}
+          entries={history.entries}
+          none="The audit log has no entries about this plan."
+          more={(entry) => changedBy(entry, history)}
+        />
+      )}
     </>,
   )
+}
+
+/** What a change of the plan changed. Without the revisions before and after it, the entry's details only name the fields. */
+function changedBy({ id, action, details }: AuditRow, { changes }: PlanHistory) {
+  if (action !== 'plan.updated') return undefined
+  const known = changes.get(id) ?? []
+  if (known.length > 0) return <Differences of={known} most={CHANGES_SHOWN} />
+  return <span class="line quiet">{words(details?.fields)}. The values before and after are not stored.</span>
 }
 
 function Given({ of }: { of: Plan['features'][string] | undefined }) {

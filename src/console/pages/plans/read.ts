@@ -10,15 +10,18 @@ import {
   requireFree,
   withPrices,
 } from '../../../catalog/plans'
+import { listRevisions, type Revision } from '../../../catalog/revisions'
 import { batch, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
 import { requireFound } from '../../../lib/fault'
+import { idTime } from '../../../lib/ids'
 import { findSettings } from '../../../tenancy/project'
 import { can, type Visit } from '../../page'
+import type { Difference } from '../../ui/differences'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
-import type { WantedPlan } from './differences'
+import { differencesOf, type WantedPlan } from './differences'
 
 /** How many entries of the audit log the page of a plan shows. */
 const HISTORY = 10
@@ -49,13 +52,38 @@ export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature
   return { plan, catalog, isDefault: settings[0]?.settings?.default_plan === plan.id }
 }
 
+/** The latest changes of a plan. `changes`: what each of them changed, by its id; a change is not there if what was before it is not known. */
+export type PlanHistory = { entries: AuditRow[]; changes: ReadonlyMap<string, Difference[]> }
+
 /** Reads the latest changes of a plan; null if the user may not see them. */
-export async function readHistory(c: Visit, { id }: Plan): Promise<AuditRow[] | null> {
+export async function readHistory(c: Visit, plan: Plan, catalog: readonly Feature[]): Promise<PlanHistory | null> {
   if (!can(c, 'audit_log:read')) return null
   const rt = c.get('rt')
-  const list = auditPaging('console/plans/history', { object_id: id, limit: HISTORY })
-  const entries = await run(rt.db, listAudit(rt.db, projectOf(c.get('actor')), list.filters, list.at))
-  return list.page(entries, await readPeople(rt, null, entries)).data
+  const project = projectOf(c.get('actor'))
+  const list = auditPaging('console/plans/history', { object_id: plan.id, limit: HISTORY })
+  const { rows, revisions } = await batch(rt.db, {
+    rows: listAudit(rt.db, project, list.filters, list.at),
+    revisions: listRevisions(rt.db, { project_id: project, id: plan.id }, HISTORY),
+  })
+  const entries = list.page(rows, await readPeople(rt, null, rows)).data
+  const changes = entries.flatMap(({ id }) => {
+    const change = changeAt(plan, revisions, idTime(id))
+    return change ? [[id, differencesOf(...change, catalog)] as const] : []
+  })
+  return { entries, changes: new Map(changes) }
+}
+
+/**
+ * A plan before and after the change of a time (ms), which is when it replaced a revision.
+ *
+ * @returns null if either is not kept, or two changes have this time
+ */
+function changeAt(plan: Plan, revisions: readonly Revision[], at: number): [WantedPlan, WantedPlan] | null {
+  const [replaced, another] = revisions.filter(({ until }) => until === at)
+  if (!replaced?.document || another) return null
+  const next = replaced.revision + 1
+  const after = next === plan.revision ? plan : revisions.find(({ revision }) => revision === next)?.document
+  return after ? [replaced.document, after] : null
 }
 
 /** @throws {Fault} `price_mapped` if another plan has one of the prices */

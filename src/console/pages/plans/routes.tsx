@@ -107,7 +107,7 @@ export const planPages = new Hono<HttpEnv>()
   })
   .get('/:plan', page('catalog:read'), async (c) => {
     const found = await readPlan(c)
-    return planPage(c, { ...found, history: await readHistory(c, found.plan) })
+    return planPage(c, { ...found, history: await readHistory(c, found.plan, found.catalog) })
   })
   .route('/', edit)
 

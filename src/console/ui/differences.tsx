@@ -1,0 +1,38 @@
+/** One changed field or part. `from`, `to`: as text; null if it was, or is, not there. */
+export type Difference = { what: string; from: string | null; to: string | null }
+
+/** Characters that are shown of a name and of a value, and of what is the same before the first difference. */
+const NAME_SHOWN = 60
+const SHOWN = 80
+const SAME_SHOWN = 20
+
+/** What changed: each field with its value before and after. @param most how many are shown */
+export function Differences({ of, most }: { of: readonly Difference[]; most: number }) {
+  return (
+    <ul class="changes">
+      {of.slice(0, most).map(({ what, from, to }) => {
+        const [before, after] = apart(from ?? 'none', to ?? 'none')
+        return (
+          <li>
+            <span class="quiet">{cut(what, NAME_SHOWN)}:</span> {before} → {after}
+          </li>
+        )
+      })}
+      {of.length > most && <li class="quiet">and {(of.length - most).toLocaleString('en')} more</li>}
+    </ul>
+  )
+}
+
+/** Two texts, cut so that the place where they differ is shown. */
+export function apart(from: string, to: string): [string, string] {
+  const [a, b] = [[...from], [...to]]
+  const first = a.findIndex((char, at) => char !== b[at])
+  const begin = Math.max(a.length, b.length) <= SHOWN || first < SHOWN / 2 ? 0 : first - SAME_SHOWN
+  const part = (text: string[]) => (begin > 0 ? '…' : '') + cut(text.slice(begin).join(''), SHOWN)
+  return [part(a), part(b)]
+}
+
+function cut(text: string, most: number): string {
+  const chars = [...text]
+  return chars.length > most ? `${chars.slice(0, most).join('')}…` : text
+}
