@@ -88,7 +88,12 @@ const ASSETS: Record<string, { ending: string; from: string[]; edit?: (text: str
 }
 
 /** Headers of the documentation: those of a page of the console, but it may be kept by whoever asks whether it has changed. */
-const DOCS_HEADERS = Object.entries({ ...PAGE_HEADERS, 'X-Content-Type-Options': 'nosniff' })
+const DOCS_HEADERS = Object.entries({
+  ...PAGE_HEADERS,
+  'X-Content-Type-Options': 'nosniff',
+  // Browsers ignore it over plain HTTP, such as on localhost.
+  'Strict-Transport-Security': 'max-age=31536000',
+})
   .filter(([name]) => name !== 'Cache-Control')
   .map(([name, value]) => `  ${name}: ${value}\n`)
   .join('')

@@ -71,6 +71,7 @@ describe('/docs', () => {
       expect(Object.fromEntries(lines.map((line) => line.trim().split(/: (.*)/)))).toMatchObject({
         ...headers,
         'X-Content-Type-Options': 'nosniff',
+        'Strict-Transport-Security': 'max-age=31536000',
       })
     }
   })

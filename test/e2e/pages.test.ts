@@ -301,6 +301,11 @@ it('the HTML of a page is under 60 KB, and the script and style sheet are under 
   expect(headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
   expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
   expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none';.* frame-ancestors 'none'$/)
+  for (const path of ['/docs', '/docs/start/first-hour', '/docs/start/first-hour.md', '/llms.txt']) {
+    const page = await fetch(URL_OF_CONSOLE + path)
+    expect([path, page.status, page.headers.get('X-Frame-Options')]).toEqual([path, 200, 'DENY'])
+    expect(page.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'")
+  }
   // The Worker answers for a missing asset, and the answer is not cached for a year.
   const missing = await fetch(`${URL_OF_CONSOLE}/assets/none.css`)
   expect([missing.status, missing.headers.get('Content-Type')]).toEqual([404, 'application/problem+json'])
