@@ -69,6 +69,11 @@ export const stripe: Vendor = {
     return isObject(object) ? object : null
   },
 
+  before(body) {
+    const previous = at(parseObject(body), 'data', 'previous_attributes')
+    return isObject(previous) ? previous : null
+  },
+
   claims: stripeClaims,
   api: stripeApi,
   endpoints: stripeEndpoints,

@@ -152,6 +152,10 @@ export type Vendor = {
    */
   object?: (text: string, key: { kind: Kind; id: string }) => Json | null
   /**
+   * What the event of a delivery says that the fields which it changed were before: a part of {@link object}. Null if it does not say.
+   */
+  before?: (text: string) => Json | null
+  /**
    * What the event of a delivery says about which end user a customer is: a claim for each value, the most important one
    * first. The first that can be an external id counts.
    *

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EVENT_ERROR_CODES, eventAdvice } from '../../src/vendors/event-errors'
+import { stripeEventOf, stripeSubscription, T0 } from '../billing/payloads'
 import {
   call,
   countingD1,
@@ -120,7 +121,71 @@ describe('the page of an event', () => {
     const id = await here.send(stripeEvent())
     const { DB, count } = countingD1()
     await visit(`${here.events}/${id}`, here.owner.token, { bindings: { EVENTS: lossyQueue().EVENTS, DB } })
-    expect(count.trips).toBeLessThanOrEqual(5)
+    // The session, the event, what it is compared with beside its names and links, the frame.
+    expect(count.trips).toBeLessThanOrEqual(6)
+  })
+})
+
+describe('what an event changed', () => {
+  /** The words of a part of the page, from its heading to the next one. */
+  const part = (text: string, from: string) => {
+    const rest = text.slice(text.indexOf(`>${from}</h2>`)).split('</h2>')[1] ?? ''
+    return rest
+      .replace(/<h2.*/s, '')
+      .replace(/<[^>]+>/g, ' ')
+      .replaceAll('&quot;', '"')
+      .replace(/\s+/g, ' ')
+      .trim()
+  }
+  const sent = async (object: Record<string, unknown>, options: Parameters<typeof stripeEventOf>[2] = {}) => {
+    const type = object.object === 'subscription' ? 'customer.subscription.updated' : 'price.updated'
+    return here.send({ ...stripeEventOf(type, object, options), livemode: true })
+  }
+
+  it('is shown of the billing state, and of the object as the vendor reports it: only what changed', async () => {
+    const first = await here.see(
+      await sent(stripeSubscription({ id: 'sub_c', status: 'trialing', metadata: { a: '1', b: '2' } })),
+    )
+    expect(part(first, 'Effects')).toMatch(
+      /Subscription sub_c applied .* No earlier state of this object was stored\. .*status: trialing/,
+    )
+    expect(part(first, 'Changed in the object')).toMatch(/^What the object was before is not known: no earlier event/)
+    const object = stripeSubscription({ id: 'sub_c', status: 'active', metadata: { a: '3', b: '2' } })
+    const previous = { status: 'trialing', metadata: { a: '1' } }
+    const text = await here.see(await sent(object, { at: T0 + 60, previous }))
+    expect(part(text, 'Effects')).toMatch(/object\. vendor_status: trialing → active|status: trialing → active/)
+    expect(part(text, 'Effects')).not.toContain('No earlier state')
+    expect(part(text, 'Changed in the object')).toBe(
+      'status: "trialing" → "active" metadata.a: "1" → "3" As Stripe reports it in the event.',
+    )
+  })
+
+  it('is shown by a comparison with the last event about the object before it, by the time of the vendor', async () => {
+    const price = (amount: number, more = {}) => ({
+      id: 'price_c',
+      object: 'price',
+      unit_amount: amount,
+      tiers: [{ up_to: 1 }],
+      ...more,
+    })
+    const first = await sent(price(100))
+    const third = await sent(price(300, { active: true, tiers: [] }), { at: T0 + 20 })
+    const late = await sent(price(200), { at: T0 + 10 })
+    const changed = async (id: string) => part(await here.see(id), 'Changed in the object')
+    expect(await changed(late)).toMatch(/^unit_amount: 100 → 200 Compared with price\.updated , the last event/)
+    expect(await here.see(late)).toContain(`${here.events}/${first}">price.updated</a>, the last event`)
+    expect(await changed(third)).toMatch(
+      /^unit_amount: 200 → 300 tiers: \[{"up_to":1}\] → \[\] active: none → true Compared/,
+    )
+    expect(await changed(await sent(price(300, { active: true, tiers: [] }), { at: T0 + 30 }))).toMatch(
+      /^Nothing\. Compared/,
+    )
+    await STORE.prepare('DELETE FROM bodies WHERE id = ?').bind(late.replace('evt_', 'pay_')).run()
+    await STORE.prepare('UPDATE events SET payload_id = ? WHERE id = ?').bind('pay_gone', late).run()
+    expect(await changed(third)).toMatch(
+      /^What the object was before is not known: the payload of the event before, price\.updated/,
+    )
+    expect(await changed(late)).toBe('')
   })
 })
 
@@ -179,6 +244,24 @@ describe('a payload on the page of an event', () => {
     expect(text).toContain('value="40"')
     expect(text).not.toContain('value="25"')
     expect(new TextEncoder().encode(text).byteLength).toBeLessThan(60_000)
+  })
+
+  it('leaves the page below 60 KB beside large changes and effects, after many attempts', async () => {
+    const names = Array.from({ length: 40 }, (_, n) => `${'<'.repeat(100)}${n}`)
+    const fields = (sign: string) => Object.fromEntries(names.map((name) => [name, sign.repeat(200)]))
+    const object = stripeSubscription({ id: 'sub_large', metadata: fields('"'), description: '"'.repeat(4000) })
+    const event = stripeEventOf('customer.subscription.updated', object, { previous: { metadata: fields("'") } })
+    const id = await here.send({ ...event, livemode: true })
+    await STORE.prepare(
+      `INSERT OR REPLACE INTO attempts SELECT ?1, value, 'retry', 'key_1', 1, 2, 'retrying', ?2
+        FROM json_each('[${Array.from({ length: 40 }, (_, n) => n + 1)}]')`,
+    )
+      .bind(id, '>'.repeat(1000))
+      .run()
+    const text = await here.see(id)
+    expect(text).toContain('and 28 more')
+    const size = new TextEncoder().encode(text).byteLength
+    expect(size).toBeLessThan(60_000)
   })
 
   it('that is gone leaves no replay', async () => {

@@ -10,11 +10,11 @@ const SAME_SHOWN = 20
 export function Differences({ of, most }: { of: readonly Difference[]; most: number }) {
   return (
     <ul class="changes">
-      {of.slice(0, most).map(({ what, from, to }) => {
-        const [before, after] = apart(from ?? 'none', to ?? 'none')
+      {of.slice(0, most).map((one) => {
+        const { what, from, to } = shortened(one)
         return (
           <li>
-            <span class="quiet">{cut(what, NAME_SHOWN)}:</span> {before} → {after}
+            <span class="quiet">{what}:</span> {from} → {to}
           </li>
         )
       })}
@@ -23,8 +23,14 @@ export function Differences({ of, most }: { of: readonly Difference[]; most: num
   )
 }
 
+/** A difference as it is shown. */
+export function shortened({ what, from, to }: Difference): { what: string; from: string; to: string } {
+  const [before, after] = apart(from ?? 'none', to ?? 'none')
+  return { what: cut(what, NAME_SHOWN), from: before, to: after }
+}
+
 /** Two texts, cut so that the place where they differ is shown. */
-export function apart(from: string, to: string): [string, string] {
+function apart(from: string, to: string): [string, string] {
   const [a, b] = [[...from], [...to]]
   const first = a.findIndex((char, at) => char !== b[at])
   const begin = Math.max(a.length, b.length) <= SHOWN || first < SHOWN / 2 ? 0 : first - SAME_SHOWN

@@ -12,6 +12,10 @@ const RESULTS: Record<Effect['result'], string> = {
   unplaced:
     'The event is about a payment. It is kept until an event says that the payment was a one-time purchase. If the payment paid an invoice, the invoice shows the money that came back.',
 }
+/** A state is never without a status, so an object that had none was not known. */
+const isFirst = (change: Effect['change']) => change?.status?.from === null
+const FIRST = 'No earlier state of this object was stored.'
+const SAME = 'It changed no field.'
 const LINKED = 'The event says which consumer the customer is.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */
 const PARTS: Partial<Record<Effect['kind'], string>> = {
@@ -60,6 +64,8 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
             </p>
           )}
           {incomplete && <p class="quiet">A list of this object was cut off. The vendor has all of it.</p>}
+          {isFirst(change) && <p class="quiet">{FIRST}</p>}
+          {result === 'applied' && change === null && kind !== 'customer_link' && <p class="quiet">{SAME}</p>}
           {change && <Changes of={change} currency={currency} />}
         </li>
       ))}

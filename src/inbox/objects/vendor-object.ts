@@ -3,11 +3,9 @@ import type { ObjectKey } from '../../billing/read/store'
 import type { Db } from '../../db/client'
 import { sendInRoom } from '../../http/answering'
 import type { HttpEnv } from '../../http/context'
-import { vendorOf } from '../../vendors'
-import { parseObject } from '../../vendors/lib/read'
 import { type Body, findSourcePayload, unpacked } from '../payload'
 import { MAX_DELIVERY_BYTES } from '../receive/limits'
-import { sourceOfId } from '../sources'
+import { objectIn } from './object-in'
 
 type Asked = 'vendor_object' | undefined
 
@@ -27,6 +25,5 @@ export function included({ vendor, kind, id }: ObjectKey & { vendor: string }, i
   const [row] = source as readonly (Body & { id: string })[]
   const { text = null } = row ? unpacked(row) : {}
   if (!row || !text) return { vendor_object: null }
-  const object = sourceOfId(row.id) === 'fetch' ? parseObject(text) : vendorOf(vendor)?.object?.(text, { kind, id })
-  return { vendor_object: object ?? null }
+  return { vendor_object: objectIn(row.id, vendor, text, { kind, id }) }
 }

@@ -1,10 +1,13 @@
 import type { AttemptRow } from '../../../inbox/attempts'
 import type { EventRow } from '../../../inbox/events/events'
+import type { ObjectChange } from '../../../inbox/events/object-change'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Dotted, Head } from '../../ui/parts'
+import { vendorTitle } from '../../ui/vendor-titles'
 import { Attempts } from './attempts'
+import { changesInHtml, ObjectChanged } from './changed'
 import { PayloadView } from './payload'
 import { isOpenEvent, isUnderWay, ReplayResult } from './row'
 import { EventStanding } from './standing'
@@ -17,6 +20,8 @@ export type ShownEvent = {
   bytes: number | null
   headers: Record<string, string> | null
   links: Links
+  /** Null in a live update, which leaves it as it is. */
+  changed: ObjectChange | null
   attempts: readonly AttemptRow[]
   /** Of the users and API keys that requested attempts, by id. */
   names: ReadonlyMap<string, string>
@@ -34,7 +39,8 @@ export function eventPage(c: Visit, shown: ShownEvent) {
     <div class="event">
       <Now c={c} of={shown} />
       <div class="beside">
-        <PayloadView row={row} headers={shown.headers} at={`${events}/${row.id}`} />
+        <ObjectChanged of={shown.changed} events={events} vendor={vendorTitle(row.vendor)} />
+        <PayloadView row={row} headers={shown.headers} at={`${events}/${row.id}`} used={changesInHtml(shown.changed)} />
       </div>
     </div>,
   )

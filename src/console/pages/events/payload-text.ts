@@ -84,7 +84,7 @@ export function treeOf(text: string, limits: { bytes: number; levels: number }):
 const ESCAPED: Record<string, number> = { '"': 6, "'": 5, '&': 5, '<': 4, '>': 4 }
 
 /** How many bytes a text takes in HTML, where some characters are escaped. */
-function bytesInHtml(text: string): number {
+export function bytesInHtml(text: string): number {
   let bytes = 0
   for (const char of text) bytes += bytesOf(char)
   return bytes

@@ -9,17 +9,24 @@ import { firstInHtml, hexDump, indented, treeOf } from './payload-text'
  * all of it.
  */
 
-/** Bytes of HTML for the text, and for JSON in colors. */
+/** Bytes of HTML for the text, or for JSON in colors, and for what changed. */
 const TEXT_SHOWN = 24_000
 /** Levels of JSON in colors. */
 const LEVELS = 24
 /** Bytes of the hex dump. */
 const BYTES_SHOWN = 512
 
-type PayloadProps = { row: EventRow; headers: Record<string, string> | null; at: string }
+type PayloadProps = {
+  row: EventRow
+  headers: Record<string, string> | null
+  /** The path of the event. */
+  at: string
+  /** Bytes of HTML that the page has for what changed. */
+  used: number
+}
 
-/** The payload in a readable form and as bytes, with the headers kept of its delivery. @param at the path of the event */
-export function PayloadView({ row, headers, at }: PayloadProps) {
+/** The payload in a readable form and as bytes, with the headers kept of its delivery. */
+export function PayloadView({ row, headers, at, used }: PayloadProps) {
   if (!isKept(row)) {
     return (
       <>
@@ -45,7 +52,7 @@ export function PayloadView({ row, headers, at }: PayloadProps) {
         </div>
       </div>
       <p class="quiet">{plural(bytes.length, 'byte')}, exactly as received.</p>
-      <Readable text={row.text} />
+      <Readable text={row.text} most={TEXT_SHOWN - used} />
       <details class="raw">
         <summary>Raw bytes</summary>
         <section class="code" aria-label="Raw bytes" tabindex={0}>
@@ -60,9 +67,9 @@ export function PayloadView({ row, headers, at }: PayloadProps) {
   )
 }
 
-function Readable({ text }: { text: string | null }) {
+function Readable({ text, most }: { text: string | null; most: number }) {
   if (text === null) return <p>The payload is not UTF-8 text. Its raw bytes are below.</p>
-  const tree = treeOf(text, { bytes: TEXT_SHOWN, levels: LEVELS })
+  const tree = treeOf(text, { bytes: most, levels: LEVELS })
   if (tree) {
     return (
       <section class="code wrap" aria-label="Payload as JSON" tabindex={0}>
@@ -70,9 +77,9 @@ function Readable({ text }: { text: string | null }) {
       </section>
     )
   }
-  const json = indented(text, TEXT_SHOWN)
+  const json = indented(text, most)
   const whole = json ?? text
-  const shown = firstInHtml(whole, TEXT_SHOWN)
+  const shown = firstInHtml(whole, most)
   return (
     <>
       <section class="code wrap" aria-label={json === null ? 'Payload as text' : 'Payload as JSON'} tabindex={0}>

@@ -6,6 +6,8 @@ import type { HttpEnv } from '../../../http/context'
 import { listAttempts } from '../../../inbox/attempts'
 import { listConnectionNames } from '../../../inbox/connections/connection'
 import { findEvent, findKept, type View } from '../../../inbox/events/events'
+import { MAX_BEFORE_BYTES } from '../../../inbox/events/limits'
+import { readObjectChange } from '../../../inbox/events/object-change'
 import { listCauses } from '../../../inbox/failures/failures'
 import { bytesOf, isKept, unpacked } from '../../../inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
@@ -23,8 +25,9 @@ import { hasCounts, liveUpdate } from './live'
 import { type AskedEvents, changed, readSearch } from './search-query'
 import { eventLinks, type NamedEvents, namedBy, namesOf, readCounts } from './store'
 
-/** One event with its payload, whatever size that has. */
+/** One event with its payload, whatever size that has; and room for that and the one that it is compared with. */
 const WHOLE = { most: MAX_DELIVERY_BYTES }
+const ROOM = MAX_DELIVERY_BYTES + MAX_BEFORE_BYTES
 
 /** Webhook events: the list with its search and live updates, and the page of one event. */
 export const eventPages = new Hono<HttpEnv>()
@@ -50,9 +53,7 @@ export const eventPages = new Hono<HttpEnv>()
   .get('/:event', page('billing:read'), async (c) => {
     const polled = c.req.header('HX-Request') !== undefined
     if (!polled)
-      return inRoom(c.get('rt'), projectOf(c.get('actor')), MAX_DELIVERY_BYTES, async () =>
-        eventPage(c, await readShown(c, WHOLE)),
-      )
+      return inRoom(c.get('rt'), projectOf(c.get('actor')), ROOM, async () => eventPage(c, await readShown(c, WHOLE)))
     const shown = await readShown(c, 'summary')
     return versionOf(shown.row) === c.req.query('seen') ? c.body(null, 204) : c.html(nowFragment(c, shown))
   })
@@ -85,9 +86,13 @@ async function readShown(c: Visit, view: View): Promise<ShownEvent> {
   })
   const row = unpacked(requireFound(event, 'Event'))
   const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
-  const [names, links] = await Promise.all([namesOf(rt, project, requestedBy), eventLinks(db, row)])
+  const [names, links, changed] = await Promise.all([
+    namesOf(rt, project, requestedBy),
+    eventLinks(db, row),
+    readObjectChange(db, row),
+  ])
   const { bytes = null, headers = null } = kept[0] ?? {}
-  return { row, bytes, headers, links, attempts, names, after: afterOf(c) }
+  return { row, bytes, headers, links, attempts, names, changed, after: afterOf(c) }
 }
 
 /** The attempts before a replay that was just requested, from the address; null if none was. */

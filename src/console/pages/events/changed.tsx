@@ -1,0 +1,56 @@
+import { MAX_BEFORE_BYTES } from '../../../inbox/events/limits'
+import type { ObjectChange } from '../../../inbox/events/object-change'
+import { Differences, shortened } from '../../ui/differences'
+import { bytes } from '../../ui/format'
+import { bytesInHtml } from './payload-text'
+
+/** How many changed values are shown. */
+const SHOWN = 12
+
+type ChangedProps = { of: ObjectChange | null; events: string; vendor: string }
+
+/** What of the vendor's object is different from before the event, and how that is known. @param vendor its title */
+export function ObjectChanged({ of, events, vendor }: ChangedProps) {
+  if (of === null) return null
+  return (
+    <section aria-labelledby="changed">
+      <h2 id="changed">Changed in the object</h2>
+      {'differences' in of &&
+        (of.differences.length > 0 ? (
+          <Differences of={of.differences.map(({ path, ...rest }) => ({ what: path, ...rest }))} most={SHOWN} />
+        ) : (
+          <p>Nothing.</p>
+        ))}
+      <p class="quiet">
+        <Known of={of} events={events} vendor={vendor} />
+      </p>
+    </section>
+  )
+}
+
+/** Bytes of HTML around a value that changed. */
+const MARKS = 50
+
+/** About how many bytes of HTML the changes take. */
+export function changesInHtml(of: ObjectChange | null): number {
+  if (of === null || !('differences' in of)) return 0
+  const shown = of.differences.slice(0, SHOWN).map(({ path, ...rest }) => shortened({ what: path, ...rest }))
+  return shown.reduce((sum, one) => sum + MARKS + bytesInHtml(Object.values(one).join('')), 0)
+}
+
+function Known({ of, events, vendor }: Omit<ChangedProps, 'of'> & { of: ObjectChange }) {
+  if (of.how === 'reported') return <>As {vendor} reports it in the event.</>
+  if (of.how === 'unknown')
+    return <>What the object was before is not known: no earlier event about it was found among those nearby.</>
+  const before = <a href={`${events}/${of.before.id}`}>{of.before.event_type}</a>
+  if (of.how === 'gone')
+    return (
+      <>
+        What the object was before is not known: the payload of the event before, {before}, is no longer stored, or is
+        larger than {bytes(MAX_BEFORE_BYTES)}.
+      </>
+    )
+  return (
+    <>Compared with {before}, the last event about the object before this one. Events between them may be missing.</>
+  )
+}
