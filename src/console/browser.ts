@@ -43,6 +43,25 @@ export function keepTheme(c: Visit, theme: Theme): void {
   setCookie(c, 'theme', theme, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
 }
 
+/** How the console shows times: how far away they are, in UTC, or in the zone of the browser. */
+export const TIMES = ['relative', 'utc', 'local'] as const
+export type Times = (typeof TIMES)[number]
+
+/** The choice of a text; `relative` if it is none. */
+export function timesOf(text: string | null | undefined): Times {
+  return TIMES.find((times) => times === text) ?? 'relative'
+}
+
+/** How times are shown in this browser. */
+export function timesIn(c: Visit): Times {
+  return timesOf(getCookie(c, 'times', ATTRIBUTES.prefix))
+}
+
+/** Keeps how times are shown in this browser. */
+export function keepTimes(c: Visit, times: Times): void {
+  setCookie(c, 'times', times, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
+}
+
 /** The groups of the sidebar that were closed in this browser, by their labels. The script keeps them: console.js. */
 export function closedGroups(c: Visit): string[] {
   return (getCookie(c, 'closed', ATTRIBUTES.prefix) ?? '').split('.')

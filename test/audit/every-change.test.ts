@@ -24,7 +24,8 @@ const named = (routes: RouteEntry[]) => routes.map((route) => [nameOf(route), ro
 const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.startsWith('/platform/v1/'))
 // Not what users do for themselves: test/members asks what accepting, declining and
 // leaving write.
-const OWN = /sign-(in|out)|theme|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
+const OWN =
+  /sign-(in|out)|theme|times|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
 const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(path))
 
 /** The id that callers give their requests. */

@@ -122,6 +122,34 @@ describe('the frame', () => {
     },
   )
 
+  it.each([true, false])('keeps how times are shown; with a script: %s', async (javaScriptEnabled) => {
+    const own = await contextWith({ javaScriptEnabled, timezoneId: 'Asia/Tokyo' })
+    const path = '/platform/settings/api-keys'
+    await within(
+      at(path),
+      async (page) => {
+        const made = page.locator('.keys time').first()
+        const choose = async (name: string) => {
+          // Without a script, the page is loaded again and the menu is closed.
+          if (!(await page.getByRole('group', { name: 'Times' }).isVisible()))
+            await page.locator('.account summary').click()
+          await page.getByRole('button', { name, exact: true }).click()
+          await page.waitForURL(at(path))
+          return expect.poll(() => made.innerText())
+        }
+        expect(await made.innerText()).toMatch(/ago$|^just now$/)
+        const utc = new Date(Date.parse((await made.getAttribute('datetime')) ?? ''))
+        const text = (date: Date) => date.toISOString().slice(0, 19).replace('T', ' ')
+        await (await choose('UTC')).toBe(`${text(utc)} UTC`)
+        const tokyo = `${text(new Date(utc.getTime() + 9 * 3_600_000))} GMT+9`
+        await (await choose('Local')).toBe(javaScriptEnabled ? tokyo : `${text(utc)} UTC`)
+        await (await choose('Relative')).toMatch(/ago$|^just now$/)
+      },
+      own,
+    )
+    await own.close()
+  })
+
   it('keeps a group closed that was closed, but not that of the current page', async () => {
     const own = await contextWith({})
     const isOpen = (page: Page) => page.getByRole('link', { name: 'Invoices', exact: true }).isVisible()

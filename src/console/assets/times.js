@@ -1,4 +1,4 @@
-// Keeps relative times true while a page is open, and adds the reader's own time to their titles.
+// Keeps relative times true while a page is open, and shows the reader's own time: in their titles, or in place of UTC if that was chosen.
 
 // The server's clock counts: a reader's may be wrong.
 const behind = Number(document.documentElement.dataset.now) - Date.now()
@@ -16,6 +16,14 @@ function relative(at, now) {
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
+/** A time in the reader's zone, as `2026-05-04 05:02:01`. */
+const own = (at) => new Date(at).toLocaleString('sv-SE', { timeZone: zone })
+/** The zone's offset then, as `GMT+2`. */
+const offset = (at) =>
+  new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'shortOffset' })
+    .formatToParts(at)
+    .find(({ type }) => type === 'timeZoneName').value
+
 function tick() {
   const now = Date.now() + behind
   for (const time of document.querySelectorAll('time[data-ago]')) {
@@ -24,8 +32,12 @@ function tick() {
     if (time.textContent !== text) time.textContent = text
     if (time.dataset.ago || zone === 'UTC') continue
     time.dataset.ago = 'local'
-    const own = new Date(at).toLocaleString('sv-SE', { timeZone: zone })
-    time.title = `${time.title}\n${own} ${zone}`
+    time.title = `${time.title}\n${own(at)} ${zone}`
+  }
+  for (const time of document.querySelectorAll('time[data-zone]')) {
+    const at = Date.parse(time.dateTime)
+    time.title = relative(at, now)
+    if (time.dataset.zone === 'local') time.textContent = `${own(at)} ${offset(at)}`
   }
 }
 setInterval(tick, 15_000)

@@ -13,6 +13,7 @@ import { projectsAround } from './frame/projects'
 import type { SectionName } from './frame/sections'
 import { GraceNotices } from './frame/status'
 import { Notice, type NoticeName } from './notice'
+import { InChosenTimes } from './parts'
 
 const HTMX = JSON.stringify({
   allowEval: false,
@@ -85,7 +86,7 @@ export async function show(c: Visit, view: View, content: Child) {
           </a>
           {user && around ? (
             <Frame c={c} user={user} around={around} section={view.section}>
-              {main}
+              <InChosenTimes c={c}>{main}</InChosenTimes>
             </Frame>
           ) : (
             main

@@ -1,5 +1,7 @@
-import type { Child, PropsWithChildren } from 'hono/jsx'
+import { type Child, createContext, type PropsWithChildren, useContext } from 'hono/jsx'
 import { iso } from '../../lib/time'
+import { type Times, timesIn } from '../browser'
+import type { Visit } from '../page'
 import { exact, inFull, relative } from './format'
 
 /** A page heading with the actions available on the page. */
@@ -12,14 +14,37 @@ export function Head({ title, children }: PropsWithChildren<{ title: Child }>) {
   )
 }
 
+const Chosen = createContext<Times>('relative')
+
+/** Shows the times in it as the reader has chosen in this browser. A page has it; a fragment with times needs its own. */
+export function InChosenTimes({ c, children }: PropsWithChildren<{ c: Visit }>) {
+  return <Chosen.Provider value={timesIn(c)}>{children}</Chosen.Provider>
+}
+
 /** A time relative to now, which the script keeps true. The exact time, in UTC and the reader's own, appears on hover. */
-export function Time({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
-  if (at === null) return none === '' ? <None /> : <span class="quiet">{none}</span>
+function Ago({ at, now }: { at: number; now: number }) {
   return (
     <time datetime={iso(at)} title={exact(at)} data-ago="">
       {relative(at, now)}
     </time>
   )
+}
+
+/** A time in UTC, which the script replaces with that of the reader's zone, if it was chosen. How far away it is appears on hover. */
+function Exact({ at, now }: { at: number; now: number }) {
+  return (
+    <time datetime={iso(at)} title={relative(at, now)} data-zone={useContext(Chosen) === 'local' ? 'local' : 'utc'}>
+      {exact(at)}
+    </time>
+  )
+}
+
+type TimeProps = { at: number | null; now: number; none?: string }
+
+/** A time as the reader has chosen: how far away it is, or in full. */
+export function Time({ at, now, none = 'Never' }: TimeProps) {
+  if (at === null) return none === '' ? <None /> : <span class="quiet">{none}</span>
+  return useContext(Chosen) === 'relative' ? <Ago at={at} now={now} /> : <Exact at={at} now={now} />
 }
 
 /** A text that breaks between its parts, and not in the middle of one. */
@@ -52,19 +77,17 @@ export function Email({ of }: { of: string }) {
 /** Stands for a value that is missing. On a narrow screen, a cell with nothing else is left out. */
 export const None = () => <span class="quiet none">–</span>
 
-/**
- * A time in full, on the page of one thing: in UTC and, while that says more, with the distance from now. The script adds
- * the reader's own time.
- */
-export function ExactTime({ at, now, none = 'Never' }: { at: number | null; now: number; none?: string }) {
+/** A time in full and, while that says more, how far away it is: for the page of one thing. */
+export function ExactTime({ at, now, none = 'Never' }: TimeProps) {
   if (at === null) return <span class="quiet">{none}</span>
+  const full = <Exact at={at} now={now} />
   // From some distance on, the relative time is the date again.
-  if (inFull(at, now) === exact(at)) return <>{exact(at)}</>
+  if (inFull(at, now) === exact(at)) return full
   return (
     <>
-      {exact(at)}{' '}
+      {full}{' '}
       <span class="quiet aside">
-        (<Time at={at} now={now} />)
+        (<Ago at={at} now={now} />)
       </span>
     </>
   )

@@ -2,7 +2,7 @@ import { VERDICT_ADVICE } from '../../../inbox/diagnoses/verdicts'
 import { MINUTE } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Dotted, Time } from '../../ui/parts'
+import { Dotted, InChosenTimes, Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
 import { Pending, Refresh, Said, Step, waiting } from '../../ui/steps'
 import { isUnderWay } from '../events/row'
@@ -29,7 +29,7 @@ export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
   const ended = event !== null && !isUnderWay(event.status)
   const at = ended ? null : `${connectionPath(c, of.row)}/first`
   return (
-    <>
+    <InChosenTimes c={c}>
       <Step
         state={event ? 'done' : 'current'}
         title={FIRST}
@@ -49,7 +49,7 @@ export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
           ))}
         </>
       )}
-    </>
+    </InChosenTimes>
   )
 }
 

@@ -4,7 +4,7 @@ import type { ObjectChange } from '../../../inbox/events/object-change'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
-import { Dotted, Head } from '../../ui/parts'
+import { Dotted, Head, InChosenTimes } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { Attempts } from './attempts'
 import { changesInHtml, ObjectChanged } from './changed'
@@ -48,7 +48,11 @@ export function eventPage(c: Visit, shown: ShownEvent) {
 
 /** The answer to a live update: only {@link Now}. */
 export function nowFragment(c: Visit, shown: ShownEvent) {
-  return <Now c={c} of={shown} />
+  return (
+    <InChosenTimes c={c}>
+      <Now c={c} of={shown} />
+    </InChosenTimes>
+  )
 }
 
 /**

@@ -6,6 +6,7 @@ import { search } from '../../../inbox/search/search'
 import { idPattern } from '../../../lib/ids'
 import { ROWS } from '../../list'
 import type { Visit } from '../../page'
+import { InChosenTimes } from '../../ui/parts'
 import { Statuses } from './narrow'
 import { Row } from './row'
 import { type AskedEvents, readSearch } from './search-query'
@@ -30,7 +31,7 @@ export async function liveUpdate(c: Visit): Promise<Response> {
   const counts = hasCounts(asked) ? await readCounts(db, projectOf(c.get('actor'))) : null
   c.header('X-New-Rows', String(fresh.length))
   return c.html(
-    <>
+    <InChosenTimes c={c}>
       {fresh.map((row) => (
         <Row c={c} row={row} how="fresh" />
       ))}
@@ -38,7 +39,7 @@ export async function liveUpdate(c: Visit): Promise<Response> {
         <Row c={c} row={row} how="changed" />
       ))}
       {counts && <Statuses asked={asked} counts={counts} how="changed" />}
-    </>,
+    </InChosenTimes>,
   )
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../../../sessions/sign-in'
 import { findSsoConnection } from '../../../sso/connections/connection'
 import { connectionsFor } from '../../../sso/team/routing'
-import { browserOf, keepBrowser, keepTheme, themeOf } from '../../browser'
+import { browserOf, keepBrowser, keepTheme, keepTimes, themeOf, timesOf } from '../../browser'
 import { localPath, pageBefore } from '../../lead'
 import { page, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
@@ -72,6 +72,10 @@ export const signInPages = new Hono<HttpEnv>()
   })
   .post('/theme', page('user'), (c) => {
     keepTheme(c, themeOf(c.get('form').get('theme')))
+    return c.redirect(pageBefore(c), 303)
+  })
+  .post('/times', page('user'), (c) => {
+    keepTimes(c, timesOf(c.get('form').get('times')))
     return c.redirect(pageBefore(c), 303)
   })
   .post('/sign-out', page('user'), async (c) => {

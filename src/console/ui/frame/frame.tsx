@@ -1,5 +1,5 @@
 import type { PropsWithChildren } from 'hono/jsx'
-import { closedGroups, THEMES, type Theme, themeIn } from '../../browser'
+import { closedGroups, type Theme, type Times, themeIn, timesIn } from '../../browser'
 import type { Visit } from '../../page'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
@@ -144,21 +144,23 @@ function Outside({ section }: { section: SectionName | undefined }) {
 }
 
 const THEME_LABELS: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' }
+const TIMES_LABELS: Record<Times, string> = { relative: 'Relative', utc: 'UTC', local: 'Local' }
 
-/** The buttons that choose the colors of the console in this browser, for a form with the session's token. */
-function ThemeButtons({ c }: { c: Visit }) {
-  const chosen = themeIn(c)
+type ChoiceProps = { name: 'theme' | 'times'; label: string; options: Record<string, string>; chosen: string }
+
+/** The buttons for what is kept in this browser, for a form with the session's token. */
+function Choice({ name, label, options, chosen }: ChoiceProps) {
   return (
-    <fieldset class="themes" aria-label="Theme">
-      {THEMES.map((theme) => (
+    <fieldset class="choice" aria-label={label}>
+      {Object.entries(options).map(([value, text]) => (
         <button
           type="submit"
-          formaction="/console/theme"
-          name="theme"
-          value={theme}
-          aria-pressed={theme === chosen ? 'true' : 'false'}
+          formaction={`/console/${name}`}
+          name={name}
+          value={value}
+          aria-pressed={value === chosen ? 'true' : 'false'}
         >
-          {THEME_LABELS[theme]}
+          {text}
         </button>
       ))}
     </fieldset>
@@ -183,7 +185,8 @@ function Account({ c, user }: { c: Visit; user: SignedIn }) {
         </li>
         <li class="last">
           <Post c={c} to="/console/sign-out">
-            <ThemeButtons c={c} />
+            <Choice name="theme" label="Theme" options={THEME_LABELS} chosen={themeIn(c)} />
+            <Choice name="times" label="Times" options={TIMES_LABELS} chosen={timesIn(c)} />
             <button type="submit" class="plain">
               Sign out
             </button>
