@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { PAGE_HEADERS } from '../src/console/headers.ts'
-import { SECTION_ICONS } from '../src/console/ui/frame/icons.ts'
+import { DOCS_ICON, SECTION_ICONS } from '../src/console/ui/frame/icons.ts'
 import { docsFiles } from './lib/docs/build.ts'
 import { ROOT } from './lib/paths.ts'
 
@@ -141,7 +141,7 @@ function buildDocs(paths: Record<string, string>): void {
 
 /** Adds a rule for the mark, and one for each icon of the sidebar. The style sheet has them, so that no page waits for another file. */
 function withIcons(style: string): string {
-  const icons = [...new Set(Object.values(SECTION_ICONS))].map((name) => {
+  const icons = [...new Set([...Object.values(SECTION_ICONS), DOCS_ICON])].map((name) => {
     const address = imageOf(packaged('heroicons', `24/outline/${name}.svg`))
     return `[data-icon="${name}"]{--icon:${address}}`
   })

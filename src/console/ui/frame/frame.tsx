@@ -4,7 +4,8 @@ import type { Visit } from '../../page'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { Post } from '../controls'
-import { SECTION_ICONS } from './icons'
+import { SECTION_DOCS } from './docs'
+import { DOCS_ICON, SECTION_ICONS } from './icons'
 import { type AroundProjects, Mode, ProjectsMenu } from './projects'
 import { groupsFor, type SectionName } from './sections'
 import { FailedCount, PipelineBadge } from './status'
@@ -46,6 +47,13 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         {paths && <SearchLink to={paths.search} />}
         <div class="sections">
           {paths ? <Sections c={c} user={user} paths={paths} section={section} /> : <Outside section={section} />}
+          <ul>
+            <li>
+              <a href={section ? SECTION_DOCS[section] : '/docs'} data-icon={DOCS_ICON}>
+                Documentation
+              </a>
+            </li>
+          </ul>
         </div>
         <div class="foot">
           {paths && user.scopes.includes('billing:read') && (
@@ -179,9 +187,6 @@ function Account({ c, user }: { c: Visit; user: SignedIn }) {
         </li>
         <li>
           <a href="/console/passkeys">Passkeys</a>
-        </li>
-        <li>
-          <a href="/docs">Documentation</a>
         </li>
         <li class="last">
           <Post c={c} to="/console/sign-out">

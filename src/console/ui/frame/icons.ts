@@ -29,3 +29,6 @@ export const SECTION_ICONS: Record<SectionName, string> = {
   sessions: 'computer-desktop',
   passkeys: 'finger-print',
 }
+
+/** The icon of the link to the documentation of a page. */
+export const DOCS_ICON = 'question-mark-circle'

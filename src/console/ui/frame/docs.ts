@@ -1,0 +1,31 @@
+import type { SectionName } from './sections'
+
+/** The documentation of each section's pages. */
+export const SECTION_DOCS: Record<SectionName, string> = {
+  overview: '/docs/start/first-hour',
+  notices: '/docs/guides/notices',
+  changes: '/docs/guides/changes',
+  'webhooks-out': '/docs/guides/webhooks-out',
+  events: '/docs/concepts/webhooks#an-event-record',
+  connections: '/docs/guides/vendors',
+  replays: '/docs/concepts/webhooks-2#replaying',
+  health: '/docs/concepts/webhooks#reading',
+  subscriptions: '/docs/concepts/billing',
+  invoices: '/docs/concepts/billing',
+  'payment-methods': '/docs/concepts/billing',
+  purchases: '/docs/concepts/purchases',
+  plans: '/docs/concepts/entitlements#catalog',
+  features: '/docs/concepts/entitlements#catalog',
+  consumers: '/docs/concepts/consumers',
+  unlinked: '/docs/concepts/consumers#customers-of-your-vendors',
+  general: '/docs/concepts/projects',
+  keys: '/docs/reference/api#api-keys',
+  members: '/docs/guides/members',
+  domains: '/docs/guides/domains',
+  sso: '/docs/guides/sso',
+  audit: '/docs/reference/api-2#the-audit-log',
+  reference: '/docs/reference/api',
+  projects: '/docs/concepts/projects',
+  sessions: '/docs/concepts/accounts',
+  passkeys: '/docs/guides/passkeys',
+}
