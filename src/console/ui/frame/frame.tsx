@@ -47,18 +47,16 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         {paths && <SearchLink to={paths.search} />}
         <div class="sections">
           {paths ? <Sections c={c} user={user} paths={paths} section={section} /> : <Outside section={section} />}
-          <ul>
-            <li>
-              <a href={section ? SECTION_DOCS[section] : '/docs'} data-icon={DOCS_ICON}>
-                Documentation
-              </a>
-            </li>
-          </ul>
         </div>
         <div class="foot">
-          {paths && user.scopes.includes('billing:read') && (
-            <PipelineBadge of={null} at={paths.status} health={paths.health} />
-          )}
+          <div class="about">
+            {paths && user.scopes.includes('billing:read') && (
+              <PipelineBadge of={null} at={paths.status} health={paths.health} />
+            )}
+            <a class="docs" href={section ? SECTION_DOCS[section] : '/docs'} data-icon={DOCS_ICON}>
+              Docs
+            </a>
+          </div>
           <Account c={c} user={user} />
         </div>
       </nav>
