@@ -29,6 +29,8 @@ type View = {
   status?: StatusCode
   /** The parent page: its label and path. */
   above?: readonly [string, string]
+  /** What is on the line of the parent page. */
+  beside?: Child
   /** Whether the page has the full width although nobody is signed in. */
   wide?: boolean
   /** Whether to load the API reference viewer. */
@@ -58,6 +60,7 @@ export async function show(c: Visit, view: View, content: Child) {
           <a href={asLeft(c, view.above[1])}>← {view.above[0]}</a>
         </nav>
       )}
+      {view.beside}
       {around?.current && <GraceNotices project={around.current.id} domains={around.inGrace} />}
       <Notice name={notice} />
       {content}

@@ -48,18 +48,24 @@ export type Read = { looked: number; last: string | null; matches: string[] }
 /** Ids, exclusive at both ends. */
 export type IdRange = { above: string; below: string }
 
-type Scan = { index: Index; keys: readonly string[]; checks: SQL | null; range: IdRange; limit: number }
+/** What to read of an index. */
+export type Scan = { index: Index; keys: readonly string[]; checks: SQL | null; range: IdRange; limit: number }
+
+/** Sends {@link scanned}. */
+export async function scan(db: Db, project: string, filters: Filters, of: Scan): Promise<Read[]> {
+  return (await run(db, scanned(db, project, filters, of))).map(({ read }) => read)
+}
 
 /**
  * Reads the first `limit` events in the range from the list of each key: one row per event, or two if there are
  * conditions to check.
  */
-export async function scan(
+export function scanned(
   db: Db,
   project: string,
   filters: Filters,
   { index, keys, checks, range, limit }: Scan,
-): Promise<Read[]> {
+): Query<{ read: Read }[]> {
   const order = sql.raw(filters.order)
   const last = sql.raw(filters.order === 'desc' ? 'min' : 'max')
   const list = sql`SELECT ${index.id} AS id, (${checks ?? sql`1`}) AS ok FROM ${index.events(project, filters)}
@@ -67,8 +73,7 @@ export async function scan(
   // A scalar subquery a list: as a join, each id would be read four times.
   const read = json<Read>(sql`(SELECT json_object('looked', count(*), 'last', ${last}(id),
     'matches', json_group_array(id) FILTER (WHERE ok)) FROM (${list}))`)
-  const lists = raw(db, { read }, (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(keys)}) t`)
-  return (await run(db, lists)).map((row) => row.read)
+  return raw(db, { read }, (fields) => sql`SELECT ${fields} FROM json_each(${JSON.stringify(keys)}) t`)
 }
 
 function connectionCondition(project: string, { vendor, connection_id, livemode }: Filters) {

@@ -5,6 +5,8 @@
 export const MAX_LOOKED_AT = 4000
 /** The same for a search by consumer: each costs up to five rows. */
 export const MAX_LOOKED_AT_OF_CONSUMER = 1300
+/** Events that are looked at for the one before, and for the one after, an event in a filtered list. */
+export const MAX_BESIDE = 200
 /** Open events, or events of the named connections, up to which all of them are looked at in place of another index. */
 export const FEW_EVENTS = 1000
 /** Event types that one search reads one by one. With more, another index is used and the type is checked. */

@@ -52,12 +52,12 @@ export async function search(
  * The id up to which every list was read: the nearest last id of those lists that may continue. Null if none does.
  * What was read beyond it is left for the next time, when the other lists have come as far.
  */
-function commonEnd(lists: readonly Read[], most: number, order: 'asc' | 'desc'): string | null {
+export function commonEnd(lists: readonly Read[], most: number, order: 'asc' | 'desc'): string | null {
   const ends = lists.flatMap(({ looked, last }) => (looked >= most && last !== null ? [last] : [])).sort()
   return (order === 'desc' ? ends.at(-1) : ends[0]) ?? null
 }
 
-function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc'): string[] {
+export function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc'): string[] {
   // An event is in two lists if it refers to two customers of one consumer.
   const ids = [...new Set(lists.flatMap(({ matches }) => matches))].sort()
   const until = ids.filter((id) => end === null || (order === 'desc' ? id >= end : id <= end))
@@ -65,7 +65,7 @@ function merged(lists: readonly Read[], end: string | null, order: 'asc' | 'desc
 }
 
 /** The time range as a range of ids, which begin with the time of receipt, from the last event shown on. */
-function rangeOf({ source, after, before, order }: Filters, shown: string | null): IdRange {
+export function rangeOf({ source, after, before, order }: Filters, shown: string | null): IdRange {
   const { above, below } = idRange(PREFIX_OF[source], after, before)
   if (shown === null) return { above, below }
   return order === 'desc'

@@ -1,12 +1,14 @@
 import type { AttemptRow } from '../../../inbox/attempts'
 import type { EventRow } from '../../../inbox/events/events'
 import type { ObjectChange } from '../../../inbox/events/object-change'
+import type { Neighbor } from '../../../inbox/search/beside'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Dotted, Head, InChosenTimes } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { Attempts } from './attempts'
+import { type Around, Beside, pathOf } from './beside'
 import { changesInHtml, ObjectChanged } from './changed'
 import { PayloadView } from './payload'
 import { isOpenEvent, isUnderWay, ReplayResult } from './row'
@@ -22,6 +24,8 @@ export type ShownEvent = {
   links: Links
   /** Null in a live update, which leaves it as it is. */
   changed: ObjectChange | null
+  /** The events beside it; null in a live update. */
+  list: { around: Around; above: Neighbor; below: Neighbor } | null
   attempts: readonly AttemptRow[]
   /** Of the users and API keys that requested attempts, by id. */
   names: ReadonlyMap<string, string>
@@ -35,7 +39,12 @@ export function eventPage(c: Visit, shown: ShownEvent) {
   const { events } = pathsOf(c)
   return show(
     c,
-    { title: row.event_type, section: 'events', above: ['Events', events] },
+    {
+      title: row.event_type,
+      section: 'events',
+      above: ['Events', shown.list ? pathOf(shown.list.around, events) : events],
+      beside: shown.list && <Beside events={events} {...shown.list} />,
+    },
     <div class="event">
       <Now c={c} of={shown} />
       <div class="beside">

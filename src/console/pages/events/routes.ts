@@ -11,6 +11,7 @@ import { readObjectChange } from '../../../inbox/events/object-change'
 import { listCauses } from '../../../inbox/failures/failures'
 import { bytesOf, isKept, unpacked } from '../../../inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
+import { besideOf } from '../../../inbox/search/beside'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { findPage } from '../../../inbox/search/search'
 import { Fault, requireFound } from '../../../lib/fault'
@@ -18,6 +19,7 @@ import { pageAsked } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
+import { listAround } from './beside'
 import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
 import { type Found, listPage } from './list'
@@ -73,17 +75,23 @@ function asksForFailed(c: Visit, { address }: AskedEvents): boolean {
   return address.toString() === 'status=failed' && c.req.query('cursor') === undefined
 }
 
-/** Reads what the page of an event shows, in two round trips. A live update leaves the payload out. */
+/** Reads what the page of an event shows, in two round trips. A live update leaves the payload, and what is beside the event, out. */
 async function readShown(c: Visit, view: View): Promise<ShownEvent> {
   const rt = c.get('rt')
   const { db } = rt
   const project = projectOf(c.get('actor'))
   const id = c.req.param('event') ?? ''
-  const { event, kept, attempts } = await batch(db, {
+  const around = view === 'summary' ? null : listAround(c, id)
+  const beside = around && (await besideOf(db, project, around.filters, id))
+  const own = {
     event: findEvent(db, project, view, id),
     kept: findKept(db, project, id),
     attempts: listAttempts(db, project, id, { order: 'desc', limit: ATTEMPTS }),
-  })
+  }
+  const read = beside
+    ? await batch(db, { ...own, ...beside.reads })
+    : { ...(await batch(db, own)), above: [], below: [] }
+  const { event, kept, attempts, above, below } = read
   const row = unpacked(requireFound(event, 'Event'))
   const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
   const [names, links, changed] = await Promise.all([
@@ -91,8 +99,9 @@ async function readShown(c: Visit, view: View): Promise<ShownEvent> {
     eventLinks(db, row),
     readObjectChange(db, row),
   ])
+  const list = around && beside && { around, above: beside.found('above', above), below: beside.found('below', below) }
   const { bytes = null, headers = null } = kept[0] ?? {}
-  return { row, bytes, headers, links, attempts, names, changed, after: afterOf(c) }
+  return { row, bytes, headers, links, attempts, names, changed, list, after: afterOf(c) }
 }
 
 /** The attempts before a replay that was just requested, from the address; null if none was. */
