@@ -4,9 +4,9 @@ export const MAX_SORTED = 1_000
 export const MAX_OWN_CUSTOMERS = 100
 /** Rows that one page of a list goes through at most, full or not. */
 export const MAX_SCANNED = 4_090
-/** The same for a filter on what only the object itself contains: its metadata, or when it was created. */
+/** The same for a filter on what only the object itself contains, such as its metadata, and for live objects of a consumer. */
 export const MAX_SCANNED_BODIES = 340
-/** The same for a consumer that has more than that, and for overdue subscriptions: each object takes further rows. */
+/** The same for a consumer that has more than that, for overdue subscriptions and for live objects: each object takes further rows. */
 export const MAX_SCANNED_OF_SET = 1_850
 /** Rows read for the objects on a page itself: to add up their sizes, and to find the cards, customers and consumers they name. */
 const ROWS_OF_PAGE = 820

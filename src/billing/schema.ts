@@ -52,6 +52,9 @@ export const billingObjects = sqliteTable(
       .on(t.project_id, t.kind, t.customer, t.vendor, t.vendor_id)
       .where(sql`customer IS NOT NULL`),
     index('billing_changed').on(t.project_id, t.kind, t.updated, t.vendor_id, t.vendor).where(sql`updated IS NOT NULL`),
+    index('billing_test')
+      .on(t.project_id, t.kind, t.updated, t.vendor_id, t.vendor)
+      .where(sql`updated IS NOT NULL AND candidates ->> '$[0].body.livemode' = 0`),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),
     index('billing_incomplete').on(t.project_id, t.kind).where(sql`incomplete = 1`),
     index('billing_items_missing')

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MAX_SCANNED } from '../../src/billing/limits'
+import { MAX_BODIES_READ, MAX_ROWS_READ, MAX_SCANNED } from '../../src/billing/limits'
 import { HOUR } from '../../src/lib/time'
 import { stopClock } from '../clock'
 import { call, countingD1 } from '../harness'
@@ -25,7 +25,7 @@ import { type BillingWorld, billingWorld, type Shown } from './world'
  * What the billing state costs, in D1's own figures. Rows written, indexes included: 8 to record, claim and finish an event, 3 for each
  * batch, and 1 for each of an event's refs (test/inbox/process/costs.test.ts, with batches of 100); then the object's row and its entry in
  * the index by last change, and one in the index by customer where the object is new or its customer changes. A payment
- * card has neither index.
+ * card has neither index. An object of test mode has an entry by last change in the index of its mode too.
  */
 
 const BATCH = 20
@@ -63,7 +63,7 @@ async function costOf(world: BillingWorld, events: readonly object[]) {
 /** Rows written for the objects of an event: `made` where they are new, `changed` where they exist. */
 type Made = { of: string; refs: number; made: number; changed: number; make: (id: string, second: number) => object }
 const at = (second: number) => ({ at: `2026-01-01T00:00:0${second}Z` })
-const in_ = (second: number) => ({ at: T0 + second })
+const in_ = (second: number) => ({ at: T0 + second, livemode: true })
 const MADE: Made[] = [
   {
     of: "Stripe's subscription",
@@ -75,6 +75,18 @@ const MADE: Made[] = [
         'customer.subscription.updated',
         stripeSubscription({ id, status: n === 2 ? 'past_due' : 'active' }),
         in_(n),
+      ),
+  },
+  {
+    of: "Stripe's subscription in test mode",
+    refs: 3,
+    made: 4,
+    changed: 3,
+    make: (id, n) =>
+      stripeEventOf(
+        'customer.subscription.updated',
+        stripeSubscription({ id, status: n === 2 ? 'past_due' : 'active' }),
+        { ...in_(n), livemode: false },
       ),
   },
   {
@@ -192,6 +204,10 @@ describe('reading', () => {
       ['/invoices?customer=cus_mine&subscription=sub_mine', 6, 44],
       ['/invoices?customer=cus_mine', 6, 44],
       ['/payment-methods?customer=cus_mine', 6, 44],
+      // The others are live.
+      ['/subscriptions?livemode=false', 6, 35],
+      // Each is asked of the index, and the six that come before them are left out.
+      ['/subscriptions?livemode=true&limit=20', 20, 125],
       ['/subscriptions?limit=20', 20, 87],
       ['/subscriptions?limit=20&updated_after=2026-01-01T00:00:00Z', 6, 35],
       ['/customers/stripe/cus_mine', 0, 134],
@@ -210,6 +226,43 @@ describe('reading', () => {
       }
       // A row or two more or fewer, by the order in which the sort meets them; not more with a hundred times the objects.
       expect(Math.max(...reads), path).toBeLessThanOrEqual(bound)
+    }
+  })
+
+  it('reads as few rows to tell the live objects from newer ones of test mode', async () => {
+    const world = await warmWorld()
+    const old = Array.from({ length: 20 }, (_, i) => `aa_${String(i).padStart(2, '0')}`)
+    for (const ids of [old, ...[1, 2, 3].map((n) => Array.from({ length: 1000 }, (_, i) => `in_${n * 1000 + i}`))])
+      await insertObjects(world.project, 'invoice', ids)
+    await rows(
+      `UPDATE billing_objects SET candidates = json_set(candidates, '$[0].body.livemode', json('false'))
+        WHERE project_id = ? AND vendor_id LIKE 'in_%'`,
+      world.project,
+    )
+    for (const [filter, most, found] of [
+      ['livemode=true', MAX_ROWS_READ, old.toReversed()],
+      ['livemode=true&status=open&customer=cus_1', MAX_ROWS_READ, old.toReversed()],
+      ['livemode=true&metadata[no]=such', MAX_BODIES_READ, []],
+      ['livemode=false&metadata[no]=such', MAX_BODIES_READ, []],
+      ['livemode=false&status=paid', MAX_ROWS_READ, []],
+    ] as const) {
+      const reads: number[] = []
+      const pages = await walk(
+        async (path) => {
+          const { DB, count } = countingD1()
+          const answer = await world.api(path, { bindings: { DB } })
+          reads.push(count.rows_read)
+          return answer
+        },
+        `/invoices?${filter}`,
+        100,
+      )
+      expect(Math.max(...reads), filter).toBeLessThanOrEqual(most + 5)
+      expect(pages[0]?.truncated, filter).toBe(!filter.includes('status=paid'))
+      expect(
+        pages.flatMap(({ data }) => data.map(({ id }: Shown) => id)),
+        filter,
+      ).toEqual(found)
     }
   })
 

@@ -121,10 +121,19 @@ describe('the invoices of a consumer, among many of others', () => {
     await insertConsumer(world.project, ...names)
     for (const name of names) await STORE.prepare(LINK).bind(world.project, name, 150).run()
     await STORE.prepare(GIVE).bind(world.project, 'name99', 100, 4).run()
-    for (const query of ['', '&metadata[no]=such', '&status=void', '&customer=name99_0', '&vendor=paddle']) {
+    for (const query of [
+      '',
+      '&metadata[no]=such',
+      '&status=void',
+      '&customer=name99_0',
+      '&vendor=paddle',
+      '&livemode=true',
+      '&livemode=true&metadata[no]=such',
+      '&livemode=false',
+    ]) {
       const { most, ids } = await walked(world, `/invoices?consumer=ext:name3${query}`, 100)
       expect(most, query).toBeLessThanOrEqual(query.includes('metadata') ? MAX_BODIES_READ_OF_SET : MAX_ROWS_READ)
-      if (query === '') expect(ids).toEqual(every(4))
+      if (query === '' || query === '&livemode=true') expect(ids).toEqual(every(4))
     }
     // Of the newest, few are the consumer's: a page goes through all that it may, and shows almost as many as it may.
     await STORE.prepare(

@@ -27,18 +27,19 @@ type StripeOptions = {
   at?: number | null
   previous?: Fields
   shape?: Shape
+  livemode?: boolean
 }
 
 /** A Stripe event of an object. */
 export function stripeEventOf(type: string, object: Fields, options: StripeOptions = {}) {
-  const { id = anId('evt'), at = T0, previous, shape = NEW } = options
+  const { id = anId('evt'), at = T0, previous, shape = NEW, livemode = false } = options
   return {
     id,
     object: 'event',
     api_version: shape,
     ...(at !== null && { created: at }),
     data: { object, ...(previous && { previous_attributes: previous }) },
-    livemode: false,
+    livemode,
     pending_webhooks: 1,
     request: { id: 'req_1TestsRequest', idempotency_key: null },
     type,

@@ -148,6 +148,10 @@ describe.each(LISTS)('the list of %s', (list) => {
       ['updated_after=2027-01-01T00:00:00Z', () => false],
       ['created_after=2025-12-28T00:00:00Z', (row) => plain(row.created_at) >= '2025-12-28T00:00:00'],
       ['created_after=2025-12-05T00:00:00.500Z', (row) => plain(row.created_at) >= '2025-12-05T00:00:00.5'],
+      ['livemode=true', (row) => row.livemode !== false],
+      ['livemode=false', (row) => row.livemode === false],
+      ['livemode=true&metadata[plan]=pro', (row) => row.livemode !== false && meta('plan', 'pro')(row)],
+      ['livemode=false&metadata[plan]=pro', (row) => row.livemode === false && meta('plan', 'pro')(row)],
       ['metadata[plan]=pro', meta('plan', 'pro')],
       ['metadata[n]=1', meta('n', '1')],
       ['metadata[yes]=true', meta('yes', 'true')],
@@ -204,6 +208,7 @@ describe.each(LISTS)('the list of %s', (list) => {
       ['metadata[a]=1&metadata[b]=2&metadata[c]=3&metadata[d]=4&metadata[e]=5&metadata[f]=6', '/metadata'],
       ['vendor[x]=stripe', '/vendor[x]'],
       ['ambiguous=true', '/ambiguous'],
+      ['livemode=1', '/livemode'],
       ['id=sub_1', '/id'],
       ...(list === 'invoices' ? [] : ([['subscription=sub_a', '/subscription']] as [string, string][])),
     ]

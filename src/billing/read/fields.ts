@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { named } from '../../http/fields'
+import { flagField, named } from '../../http/fields'
 import { pageFields } from '../../http/page'
 import { SAMPLE } from '../../http/samples'
 import { VendorField } from '../../vendors/field'
@@ -37,6 +37,11 @@ export const listFields = {
   vendor: VendorField.optional(),
   updated_after: when.optional().describe('By `updated_at`. Inclusive.'),
   created_after: when.optional().describe('By `created_at`. Inclusive.'),
+  livemode: flagField
+    .optional()
+    .describe(
+      'Whether the object is live, or of test mode. One whose mode is not known is live. `false` uses an index.',
+    ),
   metadata: metadata
     .optional()
     .describe('`metadata[plan]=pro`: objects whose metadata has this value. If there are several, all must match.'),

@@ -2,7 +2,8 @@ import { type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { MAX_OBJECT_LIST_BYTES } from '../limits'
 import { sortable } from './fields'
-import type { ListedObject, ListedRow, ObjectFilters, Position } from './store'
+import type { ObjectFilters } from './filters'
+import type { ListedObject, ListedRow, Position } from './store'
 
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.

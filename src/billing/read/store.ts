@@ -17,26 +17,11 @@ import { overdueSubscriptions } from '../overdue/schema'
 import { moneyBack } from '../purchases/columns'
 import type { StoredBody } from '../reduce'
 import { billingObjects } from '../schema'
+import { conditionsOnBody, type ObjectFilters } from './filters'
+import { isLive, isTest } from './mode'
 
 /** A place in a list: what it is sorted by. */
 export type Position = { updated: string; vendor_id: string; vendor: string }
-
-/** What a list can be filtered by. */
-export type ObjectFilters = {
-  customer?: string | undefined
-  subscription?: string | undefined
-  status?: string | undefined
-  vendor?: string | undefined
-  /** Times without their `Z`, as far as they have digits. Inclusive. */
-  updated_after?: string | undefined
-  created_after?: string | undefined
-  metadata?: Record<string, string> | undefined
-  /** Of purchases: whether they have a dispute, and whether nothing says what was bought. */
-  disputed?: boolean | undefined
-  items_missing?: boolean | undefined
-  /** Of subscriptions: whether they are overdue, at a time (ms). */
-  overdue?: { is: boolean; now: number } | undefined
-}
 
 const o = alias(billingObjects, 'o')
 const card = alias(billingObjects, 'card')
@@ -169,12 +154,12 @@ type ListedBy = {
 export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: ListedBy): Query<ListedRow[]> {
   const { before, take, bytes, beside = nothing } = by
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
-  const { changed, rest, most } = planOf(by)
+  const { index, changed, rest, most } = planOf(by)
   const after = before
     ? sql`(${o.updated}, ${o.vendor_id}, ${o.vendor}) < (${before.updated}, ${before.vendor_id}, ${before.vendor})`
     : undefined
   const latest = sql`${desc(o.updated)}, ${desc(o.vendor_id)}, ${desc(o.vendor)}`
-  const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${billingObjects} ${o} INDEXED BY billing_changed
+  const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${billingObjects} ${o} INDEXED BY ${index}
     WHERE ${and(ofKind, changed, after)} ORDER BY ${latest}`
   const few = fewOf(ofKind, by)
   // With a limit of 0, SQLite does not start the walk. A condition would be checked for every row.
@@ -258,36 +243,33 @@ function fewOverdue(ofKind: SQL | undefined) {
 }
 const ARE_FEW = sql`(SELECT few FROM size)`
 
-/** What a list asks of the index by last change, what it then checks in each row, and how many rows it reads at most. */
+/** The index by last change, what a list asks of it, what it then checks in each row, and how many rows it reads at most. */
 function planOf({ filters, customers }: ListedBy) {
-  const { customer, subscription, status, vendor, updated_after, created_after, metadata = {}, overdue } = filters
-  const pairs = Object.entries(metadata)
-  const inBodies = [
-    created_after !== undefined && sql`rtrim(${o.candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
-    filters.disputed !== undefined &&
-      sql`(json_array_length(${o.candidates}, '$[0].body.disputes') > 0) = ${Number(filters.disputed)}`,
-    filters.items_missing !== undefined &&
-      sql`${o.candidates}->>'$[0].body.items_missing' = ${Number(filters.items_missing)}`,
-    ...pairs.map(hasMetadata),
-  ].filter((one) => one !== false)
+  const { customer, subscription, status, vendor, updated_after, overdue, livemode } = filters
+  const inBodies = conditionsOnBody(o, filters)
   return {
-    changed: and(isNotNull(o.updated), updated_after === undefined ? undefined : gte(o.updated, updated_after)),
+    index: livemode === false ? sql`billing_test` : sql`billing_changed`,
+    changed: and(
+      isNotNull(o.updated),
+      updated_after === undefined ? undefined : gte(o.updated, updated_after),
+      livemode === false ? isTest(o) : undefined,
+    ),
     rest: and(
       status === undefined ? ne(o.status, 'deleted') : eq(o.status, status),
       customer === undefined ? undefined : eq(o.customer, customer),
       subscription === undefined ? undefined : eq(o.subscription, subscription),
       vendor === undefined ? undefined : eq(o.vendor, vendor),
+      livemode === true ? isLive(o) : undefined,
       ...inBodies,
       overdue && sql`coalesce(${isKnownOverdue(o, overdue.now)}, 0) = ${Number(overdue.is)}`,
       // The last one, because it reads rows. If they are few, only theirs were read.
       customers && sql`iif(${ARE_FEW}, 1, ${customers.has(o)})`,
     ),
-    most: inBodies.length > 0 ? MAX_SCANNED_BODIES : customers || overdue ? MAX_SCANNED_OF_SET : MAX_SCANNED,
+    most:
+      inBodies.length > 0 || (customers && livemode)
+        ? MAX_SCANNED_BODIES
+        : customers || overdue || livemode
+          ? MAX_SCANNED_OF_SET
+          : MAX_SCANNED,
   }
-}
-
-/** Whether an object has this metadata. Numbers and booleans are compared by their text. */
-function hasMetadata([key, value]: [string, string]): SQL {
-  return sql`EXISTS (SELECT 1 FROM json_each(${o.candidates}, '$[0].body.metadata') m WHERE m.key = ${key}
-    AND CASE WHEN m.type IN ('true', 'false') THEN m.type ELSE CAST(m.value AS TEXT) END = ${value})`
 }

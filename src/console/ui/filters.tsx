@@ -24,6 +24,13 @@ export function FilterField({
   return <Field name={name} label={label} {...(type && { type })} value={value} mistakes={mistakes} />
 }
 
+/** The options of the filter `livemode`. */
+export const MODE_OPTIONS = [
+  ['', 'Any'],
+  ['true', 'Live'],
+  ['false', 'Test'],
+] as const
+
 /** The buttons of a filter form. @param clear the address without filters; null if there are none to clear */
 export function FilterActions({ clear }: { clear: string | null }) {
   return (

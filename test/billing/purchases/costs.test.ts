@@ -32,11 +32,18 @@ async function warmWorld(): Promise<BillingWorld> {
   return world
 }
 
-/** @returns the round trips of a batch, and the rows that it writes for each event beyond an event that changes nothing */
+/**
+ * In live mode.
+ *
+ * @returns the round trips of a batch, and the rows that it writes for each event beyond an event that changes nothing
+ */
 async function costOf(world: BillingWorld, events: readonly object[]) {
   const { DB, count } = countingD1()
   const ids: string[] = []
-  for (const event of events) ids.push((await world.send(event, { bindings: { DB } })).body.event_ids[0])
+  for (const event of events) {
+    const { body } = await world.send({ ...event, livemode: true }, { bindings: { DB } })
+    ids.push(body.event_ids[0])
+  }
   const rest = countingD1()
   expect(await world.queue.pump({ DB: rest.DB })).toBe(1)
   const refs = (await world.event(ids[0] ?? '')).decoded_summary?.refs.length ?? 0

@@ -58,8 +58,9 @@ async function costOf(world: World, events: readonly unknown[]) {
   }
 }
 
-const many = (n: number, ...event: Parameters<typeof stripeEvent>) =>
-  Array.from({ length: n }, () => stripeEvent(...event))
+/** Of live mode. Of test mode, a billing object has one index more. */
+const live = (...event: Parameters<typeof stripeEvent>) => ({ ...stripeEvent(...event), livemode: true })
+const many = (n: number, ...event: Parameters<typeof stripeEvent>) => Array.from({ length: n }, () => live(...event))
 
 /** Every id that Stripe's objects name: eight, the most that are kept. */
 const ALL_REFS = {
@@ -117,7 +118,7 @@ describe('what else an event may cost', () => {
     const events = many(BATCH)
     await costOf(world, events)
     advance(20_000)
-    const changes = events.map(({ data }) => stripeEvent('customer.subscription.updated', data.object))
+    const changes = events.map(({ data }) => live('customer.subscription.updated', data.object))
     const cost = await costOf(world, changes)
     expect(cost).toMatchObject({ ingestTrips: 1, ingestRows: 6, trips: 3, batches: 1 })
     expect(cost.total).toBeCloseTo(12.03, 5)
@@ -142,7 +143,7 @@ describe('what else an event may cost', () => {
     const world = await warmWorld()
     await costOf(world, many(BATCH))
     for (const { body } of [...world.queue.sent]) await world.queue.EVENTS.send(body)
-    expect(await costOf(world, [stripeEvent()])).toMatchObject({ batches: 2, rows: 10 })
+    expect(await costOf(world, [live()])).toMatchObject({ batches: 2, rows: 10 })
   })
 
   it('8 rows more when it fails once: 21.04', async () => {

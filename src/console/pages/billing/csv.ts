@@ -23,6 +23,7 @@ export function objectCsv<K extends ObjectKind>(list: ObjectList<K>) {
       ['id', ({ object }) => object.id],
       ['vendor', ({ object }) => object.vendor],
       ['status', ({ object }) => object.status],
+      ['livemode', ({ object }) => object.livemode],
       ['customer', ({ object }) => object.customer],
       ['consumer_id', ({ named }) => named?.consumer?.id],
       ['consumer', ({ named }) => named?.consumer?.title],

@@ -13,10 +13,16 @@ import type { NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
 /** The filters of a list of billing objects. */
-export type Asked = Record<'customer' | 'consumer' | 'status', string | undefined> & { overdue: boolean | undefined }
+export type Asked = Record<'customer' | 'consumer' | 'status', string | undefined> &
+  Record<'livemode' | 'overdue', boolean | undefined>
 
 /** A page of a list, with the names that belong to its objects. */
 export type Listed<K extends ObjectKind> = Page<ShownObjects[K]> & { truncated: boolean; namesOf: NamesOf }
+
+const MODES = new Map<string | undefined, boolean>([
+  ['true', true],
+  ['false', false],
+])
 
 /** The filters that the address has. */
 export function askedIn(c: Visit, kind: ObjectKind): Asked {
@@ -24,6 +30,7 @@ export function askedIn(c: Visit, kind: ObjectKind): Asked {
     customer: c.req.query('customer')?.trim() || undefined,
     consumer: c.req.query('consumer')?.trim() || undefined,
     status: c.req.query('status') || undefined,
+    livemode: MODES.get(c.req.query('livemode')),
     overdue: kind === 'subscription' && c.req.query('overdue') === 'true' ? true : undefined,
   }
 }

@@ -2,7 +2,7 @@ import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pathsOf, type Visit } from '../../page'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
-import { FilterActions } from '../../ui/filters'
+import { FilterActions, MODE_OPTIONS } from '../../ui/filters'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
@@ -16,7 +16,7 @@ import type { ObjectList } from './object-list'
 export function listPage<K extends ObjectKind>(c: Visit, list: ObjectList<K>, asked: Asked, found: Listed<K>) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
-  const searched = [asked.customer, asked.consumer, asked.status, asked.overdue].some((one) => one !== undefined)
+  const searched = Object.values(asked).some((one) => one !== undefined)
   return show(
     c,
     { title, section: path },
@@ -58,6 +58,9 @@ function Search({ action, statuses, asked, clear, overdue }: SearchProps) {
             value={asked.status}
             options={[['', 'Any'], ...statuses.map((one) => [one, one] as const)]}
           />
+        </Field>
+        <Field name="livemode" label="Mode">
+          <Select name="livemode" value={asked.livemode?.toString()} options={MODE_OPTIONS} />
         </Field>
         {overdue && (
           <Field name="overdue" label="Renewal">

@@ -1,6 +1,6 @@
 import { EVENT_ERROR_CODES } from '../../../vendors/event-errors'
 import { Field, Select, Wrong } from '../../ui/controls'
-import { FilterActions, FilterField } from '../../ui/filters'
+import { FilterActions, FilterField, MODE_OPTIONS } from '../../ui/filters'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { type AskedEvents, MORE } from './search-query'
 
@@ -85,11 +85,7 @@ function More({ asked }: { asked: AskedEvents }) {
       {field('error', 'Error contains')}
       {choice('error_code', 'Error code', [['', 'Any'], ...EVENT_ERROR_CODES.map((code) => [code, code] as const)])}
       {choice('vendor', 'Vendor', [['', 'Any'], ...VENDOR_OPTIONS])}
-      {choice('livemode', 'Mode of the connection', [
-        ['', 'Any'],
-        ['true', 'Live'],
-        ['false', 'Test'],
-      ])}
+      {choice('livemode', 'Mode of the connection', MODE_OPTIONS)}
       {choice('source', 'Source', [
         ['', 'Delivered by the vendor'],
         ['fetch', 'Fetched from the vendor'],

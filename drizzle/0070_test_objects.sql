@@ -1,0 +1,1 @@
+CREATE INDEX `billing_test` ON `billing_objects` (`project_id`,`kind`,`updated`,`vendor_id`,`vendor`) WHERE updated IS NOT NULL AND candidates ->> '$[0].body.livemode' = 0;

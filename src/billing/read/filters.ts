@@ -1,0 +1,38 @@
+import { type Column, type SQL, sql } from 'drizzle-orm'
+
+/** What a list can be filtered by. */
+export type ObjectFilters = {
+  customer?: string | undefined
+  subscription?: string | undefined
+  status?: string | undefined
+  vendor?: string | undefined
+  /** Times without their `Z`, as far as they have digits. Inclusive. */
+  updated_after?: string | undefined
+  created_after?: string | undefined
+  livemode?: boolean | undefined
+  metadata?: Record<string, string> | undefined
+  /** Of purchases: whether they have a dispute, and whether nothing says what was bought. */
+  disputed?: boolean | undefined
+  items_missing?: boolean | undefined
+  /** Of subscriptions: whether they are overdue, at a time (ms). */
+  overdue?: { is: boolean; now: number } | undefined
+}
+
+/** What filters ask of the object itself, which the database must parse for it. */
+export function conditionsOnBody(
+  { candidates }: { candidates: Column },
+  { created_after, disputed, items_missing, metadata = {} }: ObjectFilters,
+): SQL[] {
+  return [
+    created_after !== undefined && sql`rtrim(${candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
+    disputed !== undefined && sql`(json_array_length(${candidates}, '$[0].body.disputes') > 0) = ${Number(disputed)}`,
+    items_missing !== undefined && sql`${candidates}->>'$[0].body.items_missing' = ${Number(items_missing)}`,
+    ...Object.entries(metadata).map((pair) => hasMetadata(candidates, pair)),
+  ].filter((one) => one !== false)
+}
+
+/** Whether an object has this metadata. Numbers and booleans are compared by their text. */
+function hasMetadata(candidates: Column, [key, value]: [string, string]): SQL {
+  return sql`EXISTS (SELECT 1 FROM json_each(${candidates}, '$[0].body.metadata') m WHERE m.key = ${key}
+    AND CASE WHEN m.type IN ('true', 'false') THEN m.type ELSE CAST(m.value AS TEXT) END = ${value})`
+}
