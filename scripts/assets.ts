@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { PAGE_HEADERS } from '../src/console/headers.ts'
-import { DOCS_ICON, SECTION_ICONS } from '../src/console/ui/frame/icons.ts'
+import { COPY_ICONS, DOCS_ICON, SECTION_ICONS } from '../src/console/ui/frame/icons.ts'
 import { docsFiles } from './lib/docs/build.ts'
 import { ROOT } from './lib/paths.ts'
 
@@ -66,6 +66,7 @@ const ASSETS: Record<string, { ending: string; from: string[]; edit?: (text: str
       join(OWN, 'times.js'),
       join(OWN, 'chart.js'),
       join(OWN, 'console.js'),
+      join(OWN, 'copy.js'),
       join(OWN, 'find.js'),
       join(OWN, 'events.js'),
       join(OWN, 'keys.js'),
@@ -139,9 +140,9 @@ function buildDocs(paths: Record<string, string>): void {
   }
 }
 
-/** Adds a rule for the mark, and one for each icon of the sidebar. The style sheet has them, so that no page waits for another file. */
+/** Adds a rule for the mark, and one for each icon of the sidebar and of buttons. The style sheet has them, so that no page waits for another file. */
 function withIcons(style: string): string {
-  const icons = [...new Set([...Object.values(SECTION_ICONS), DOCS_ICON])].map((name) => {
+  const icons = [...new Set([...Object.values(SECTION_ICONS), DOCS_ICON, ...COPY_ICONS])].map((name) => {
     const address = imageOf(packaged('heroicons', `24/outline/${name}.svg`))
     return `[data-icon="${name}"]{--icon:${address}}`
   })

@@ -33,7 +33,7 @@ describe('the changes in the console', () => {
     ])
     expect(said.at(-1)).toBe('Created the project')
     expect(cellsOf(text, 'Type')[3]).toContain('<span class="line quiet">name</span>')
-    const link = (path: string, id: string) => `<a href="${base}/${path}"><code>${id}</code></a>`
+    const link = (path: string, id: string) => `<a href="${base}/${path}"><code class="id">${id}</code></a>`
     expect(cellsOf(text, 'Object').slice(0, 2)).toEqual([
       link(`billing/webhooks/${event}`, event),
       link('billing/customers/stripe/cus_1', 'cus_1'),
@@ -63,7 +63,7 @@ describe('the changes in the console', () => {
     )
     expect(watching).toBe('Entitlements are watched from here on')
     expect(cellsOf(text, 'Object')).toEqual([
-      `<a href="${path}/consumers/${id}"><code>${id}</code></a>`,
+      `<a href="${path}/consumers/${id}"><code class="id">${id}</code></a>`,
       expect.stringContaining(world.project),
     ])
     expect(cellsOf(text, 'Because of')[0]).toContain('aud_')

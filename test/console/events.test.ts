@@ -40,7 +40,7 @@ describe('webhook events in the console', () => {
     expect(text).not.toMatch(/>\d{4}-\d\d-\d\dT/)
     // There is no page for a subscription that no event has described.
     const without = (await visit(`${events}/${other}`, owner.token)).text
-    expect(without).toContain('<dd>sub_2</dd>')
+    expect(without).toContain('<dd><code class="id">sub_2</code></dd>')
     expect(without).not.toContain('sub_2?vendor')
   })
 

@@ -42,7 +42,10 @@ describe('the endpoint at the vendor in the console', () => {
     expect(after).not.toContain('Create the endpoint with a key')
     expect(after).not.toContain(key)
     const [endpoint] = Object.values(await heldBy(key))
-    expect([endpoint?.url, await section()]).toEqual([url, expect.stringContaining(`<code>${endpoint?.id}</code>`)])
+    expect([endpoint?.url, await section()]).toEqual([
+      url,
+      expect.stringContaining(`<code class="id">${endpoint?.id}</code>`),
+    ])
     expect(await section()).toContain('No problems were found.')
     expect((await mend(key)).headers.get('Location')).toBe(`${at}?done=vendor_endpoint_unchanged`)
   })

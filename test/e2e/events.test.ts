@@ -123,6 +123,8 @@ describe.each([
     await page.getByText('Copied', { exact: true }).first().waitFor()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(JSON.parse(copied).type).toBe('customer.subscription.updated')
+    await page.getByRole('button', { name: `Copy ${id}` }).click()
+    await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(id)
   })
 
   it('lists replays, and follows one until it is done', async () => {

@@ -2,6 +2,7 @@ import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
 import { Badge } from './badge'
 import { amountIn, capital, words } from './format'
+import { Id } from './id'
 
 const RESULTS: Record<Effect['result'], string> = {
   applied: 'This event set the state of the object.',
@@ -50,7 +51,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
             <span>
               {capital(kind.replaceAll('_', ' '))}{' '}
               <a href={result === 'unplaced' ? undefined : pageOf(kind, id)}>
-                <code>{id}</code>
+                <Id>{id}</Id>
               </a>
             </span>
             <span>

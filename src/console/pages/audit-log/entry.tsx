@@ -3,6 +3,7 @@ import type { AuditRow as Row } from '../../../audit-log/read'
 import { toUnicode } from '../../../lib/punycode'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { Id } from '../../ui/id'
 
 /** An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. */
 export type AuditRow = Row & { actor_email: string | null; object: NamedObject | null }
@@ -65,7 +66,7 @@ export function About({ c, row }: { c: Visit; row: AuditRow }) {
     case 'customer':
       return (
         <a href={`${paths.customers}/${row.details?.vendor}/${id}`}>
-          <code>{row.object_id}</code>
+          <Id>{row.object_id}</Id>
         </a>
       )
     case 'plan':
@@ -77,23 +78,23 @@ export function About({ c, row }: { c: Visit; row: AuditRow }) {
     case 'grant':
       return (
         <a href={`${paths.consumers}/${row.details?.consumer}/grants`}>
-          <code>{row.object_id}</code>
+          <Id>{row.object_id}</Id>
         </a>
       )
     case 'event':
       return (
         <a href={`${paths.events}/${id}`}>
-          <code>{row.object_id}</code>
+          <Id>{row.object_id}</Id>
         </a>
       )
     case 'replay':
       return (
         <a href={`${paths.replays}/${id}`}>
-          <code>{row.object_id}</code>
+          <Id>{row.object_id}</Id>
         </a>
       )
     default:
-      return <code>{row.object_id}</code>
+      return <Id>{row.object_id}</Id>
   }
 }
 
@@ -102,7 +103,7 @@ function Called({ by, id }: { by: string | undefined; id: string }) {
   return (
     <>
       {by !== undefined && <span class="line">{by}</span>}
-      <code>{id}</code>
+      <Id>{id}</Id>
     </>
   )
 }

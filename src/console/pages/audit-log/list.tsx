@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -79,7 +80,7 @@ export function EntryWhat({ row, instead }: { row: AuditRow; instead?: Child | u
 function More({ row }: { row: AuditRow }) {
   const about = (name: 'actor_id' | 'object_id', id: string) => (
     <a href={`?${name}=${encodeURIComponent(id)}`}>
-      <code>{id}</code>
+      <Id>{id}</Id>
     </a>
   )
   return (
@@ -98,7 +99,7 @@ function More({ row }: { row: AuditRow }) {
         <dd>{about('object_id', row.object_id)}</dd>
         <dt>Request</dt>
         <dd>
-          <code>{row.client_request_id ?? row.request_id}</code>
+          <Id>{row.client_request_id ?? row.request_id}</Id>
         </dd>
       </dl>
     </details>

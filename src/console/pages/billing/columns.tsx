@@ -2,6 +2,7 @@ import type { Presented } from '../../../billing/read/present'
 import type { Named } from '../../../entitlements/named'
 import { pathsOf, type Visit } from '../../page'
 import { timeOf } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -39,7 +40,7 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
       'ID',
       ({ id, vendor }) => (
         <a href={`${at}/${encodeURIComponent(id)}?vendor=${vendor}`}>
-          <code>{id}</code>
+          <Id>{id}</Id>
         </a>
       ),
     ],
@@ -59,7 +60,7 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
               )}
               {customer ? (
                 <a href={`${pathsOf(c).billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>
-                  <code>{customer}</code>
+                  <Id>{customer}</Id>
                 </a>
               ) : (
                 <span class="quiet">Guest</span>

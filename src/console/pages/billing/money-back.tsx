@@ -3,6 +3,7 @@ import { isBack } from '../../../vendors/purchase'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { amountIn, timeOf, words } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { ExactTime } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 
@@ -35,7 +36,7 @@ export function MoneyBack({ c, object, refunds, disputes }: Props) {
       'What',
       ({ what, id }) => (
         <>
-          {what} {id !== null && <code>{id}</code>}
+          {what} {id !== null && <Id>{id}</Id>}
         </>
       ),
     ],

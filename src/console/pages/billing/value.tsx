@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { amountIn, capital, priceOf, timeOf, words } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { ExactTime, Fact } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { isOfVendor } from '../../ui/vendor-titles'
@@ -31,7 +32,7 @@ function shown(name: string, value: unknown, { now, currency }: Around): Child {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'string' && TIME.test(value)) return <ExactTime at={timeOf(value)} now={now} />
   if (typeof value === 'string' && ADDRESS.test(value)) return <Address of={value} />
-  if (typeof value === 'string' && /^[a-z]{2,8}_\w+$/.test(value)) return <code>{value}</code>
+  if (typeof value === 'string' && /^[a-z]{2,8}_\w+$/.test(value)) return <Id>{value}</Id>
   if (isPlain(value)) return <Parted of={value} />
   return amountIn(name, value, currency) ?? words(value)
 }

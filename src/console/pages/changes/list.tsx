@@ -7,6 +7,7 @@ import type { Mistakes } from '../../refusal'
 import { Field, Select } from '../../ui/controls'
 import { FilterActions } from '../../ui/filters'
 import { timeOf } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -116,10 +117,10 @@ function valueText(value: unknown): string {
 /** An id, which leads to its page if it has one. */
 function Linked({ to, id }: { to: string | undefined; id: string }) {
   return to === undefined ? (
-    <code>{id}</code>
+    <Id>{id}</Id>
   ) : (
     <a href={to}>
-      <code>{id}</code>
+      <Id>{id}</Id>
     </a>
   )
 }

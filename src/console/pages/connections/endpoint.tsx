@@ -14,6 +14,7 @@ import type { Mistakes, Sent } from '../../refusal'
 import { Badge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { Fact, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { connectionPath } from './describe'
@@ -114,7 +115,7 @@ function Found({ c, api, checked }: { c: Visit; api: VendorEndpoints; checked: V
           <dl class="facts">
             {result.endpoint && (
               <Fact name="Endpoint">
-                <code>{result.endpoint.id}</code> <Badge of={result.endpoint.enabled ? 'enabled' : 'disabled'} />
+                <Id>{result.endpoint.id}</Id> <Badge of={result.endpoint.enabled ? 'enabled' : 'disabled'} />
               </Fact>
             )}
             <Fact name="Checked">

@@ -2,6 +2,7 @@ import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { MINUTE } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { Id } from '../../ui/id'
 import { Dotted, Fact, Time } from '../../ui/parts'
 import { adviceOn, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
@@ -60,7 +61,7 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
         <Time at={row.created_at} now={now} />
       </Fact>
       <Fact name="ID">
-        <code>{row.id}</code>
+        <Id>{row.id}</Id>
       </Fact>
     </dl>
   )

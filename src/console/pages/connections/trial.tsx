@@ -5,6 +5,7 @@ import type { Trial } from '../../../inbox/connections/try-verification'
 import type { Visit } from '../../page'
 import { parse, type Sent } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
+import { Id } from '../../ui/id'
 import { Copyable, Fact } from '../../ui/parts'
 import { connectionPath, secretName } from './describe'
 
@@ -79,7 +80,7 @@ function Result({ result, row }: { result: Trial; row: ConnectionRow }) {
             <Fact name="Type">
               <code>{event.type}</code>
             </Fact>
-            <Fact name="ID">{event.id === null ? 'The SHA-256 of the bytes' : <code>{event.id}</code>}</Fact>
+            <Fact name="ID">{event.id === null ? 'The SHA-256 of the bytes' : <Id>{event.id}</Id>}</Fact>
             <Fact name="Time">{event.occurred_at ?? 'Not given'}</Fact>
             <Fact name="Mode">{event.livemode === null ? 'Not given' : event.livemode ? 'Live' : 'Test'}</Fact>
           </>

@@ -2,6 +2,7 @@ import type { Link } from '../../../consumers/links'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { commonColumns } from '../billing/columns'
@@ -32,7 +33,7 @@ export function Customers({ c, of: { row, customers } }: Props) {
       'Customer',
       (link) => (
         <a href={customerPath(c, link)}>
-          <code>{link.id}</code>
+          <Id>{link.id}</Id>
         </a>
       ),
     ],

@@ -1,6 +1,7 @@
 import type { Consumer } from '../../../consumers/read'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Email, ExactTime, Fact, Head } from '../../ui/parts'
 import { History } from '../audit-log/history'
@@ -124,7 +125,7 @@ function Facts({ c, row }: { c: Visit; row: Consumer }) {
       <dl class="facts">
         {state !== 'erased' && <Person row={row} />}
         <Fact name="ID">
-          <code>{id}</code>
+          <Id>{id}</Id>
         </Fact>
         <Fact name="Created">
           <ExactTime at={created_at} now={now} />

@@ -6,6 +6,7 @@ import { action } from '../../action'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { brief, capital } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { deviceName, KEY, Keys, PLATFORM_NAMES } from './keys'
@@ -84,7 +85,7 @@ export const revokeDevicePages = action({
     says: (
       <>
         <p>
-          <code>{device.installation_id}</code>
+          <Id>{device.installation_id}</Id>
         </p>
         <p>
           {device.platform === KEY ? 'All of its tokens stop' : 'Its token stops'} being valid immediately. This

@@ -3,6 +3,7 @@ import type { Link } from '../../../consumers/links'
 import type { Consumer } from '../../../consumers/read'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 
@@ -29,7 +30,7 @@ export function Choices(props: { c: Visit; rows: Consumer[]; choose: (row: Consu
         class="consumers"
         columns={[
           ['Consumer', (row) => <span class="name">{titleOf(row)}</span>],
-          ['Your ID', ({ external_ids: [first] }) => first && <code>{first}</code>],
+          ['Your ID', ({ external_ids: [first] }) => first && <Id>{first}</Id>],
           ['State', ({ state }) => <Badge of={state} />],
           ['Created', ({ created_at }) => <Time at={created_at} now={c.get('rt').now} />],
           ['', choose],

@@ -13,6 +13,7 @@ import { Refused } from '../../refusal'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
 import { Field } from '../../ui/controls'
+import { Id } from '../../ui/id'
 import { ExactTime, Fact, live } from '../../ui/parts'
 import { placeOf, titleOf } from './parts'
 import { addressedConsumer, readLiving } from './read'
@@ -162,7 +163,7 @@ export function ErasedState({ c, row, erasure }: { c: Visit; row: Consumer; eras
           </Fact>
           <Fact name="Payloads removed">{payloads_removed.toLocaleString('en')}</Fact>
           <Fact name="Erasure ID">
-            <code>{erasure.id}</code>
+            <Id>{erasure.id}</Id>
           </Fact>
         </dl>
       </section>

@@ -1,5 +1,6 @@
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
@@ -60,7 +61,7 @@ function columnsOf(c: Visit): Column<ShownCustomer>[] {
       ({ link, name }) => (
         <>
           <a href={customerPath(c, link)}>
-            <code>{link.id}</code>
+            <Id>{link.id}</Id>
           </a>
           {name !== null && <span class="line quiet">{name}</span>}
         </>

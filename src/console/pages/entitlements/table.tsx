@@ -2,6 +2,7 @@ import type { Reason } from '../../../entitlements/resolve'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { exact, plural, timeOf } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -101,7 +102,7 @@ function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: 
       <>
         Grant{' '}
         <a href={`${consumers}/${consumer}/grants`}>
-          <code>{id}</code>
+          <Id>{id}</Id>
         </a>
       </>
     )
@@ -110,7 +111,7 @@ function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: 
     <>
       {vendorTitle(vendor ?? '')} {type}{' '}
       <a href={`${billing}/${type}s/${encodeURIComponent(id)}?vendor=${vendor}`}>
-        <code>{id}</code>
+        <Id>{id}</Id>
       </a>
     </>
   )

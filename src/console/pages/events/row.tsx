@@ -4,7 +4,8 @@ import { FINAL_STATUSES } from '../../../inbox/lifecycle'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Dotted, Time } from '../../ui/parts'
+import { Id } from '../../ui/id'
+import { Dotted, None, Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
 
 /** The number of characters of an error that a row shows. */
@@ -36,7 +37,7 @@ export function eventColumns(c: Visit): Column<EventRow>[] {
         </>
       ),
     ],
-    ['Object', (row) => idOf(row) && <code>{idOf(row)}</code>],
+    ['Object', (row) => <ObjectId of={idOf(row)} />],
     ['Connection', (row) => <span class="cut narrow">{row.connection_name}</span>],
     ['Attempts', (row) => row.attempts, 'number'],
     ['Received', (row) => <Time at={idTime(row.id)} now={now} />],
@@ -45,6 +46,9 @@ export function eventColumns(c: Visit): Column<EventRow>[] {
 
 /** The id of the object that the event is about. */
 const idOf = (row: EventRow) => presentEvent(row).decoded_summary?.object.id
+
+/** On a narrow screen, a cell without a value is left out. */
+const ObjectId = ({ of }: { of: string | null | undefined }) => (of ? <Id>{of}</Id> : <None />)
 
 type RowProps = { c: Visit; row: EventRow; how?: 'fresh' | 'changed' }
 

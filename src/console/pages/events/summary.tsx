@@ -1,8 +1,10 @@
+import type { Child } from 'hono/jsx'
 import type { EventRow } from '../../../inbox/events/events'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 import { Effects } from '../../ui/effects'
 import { money, words } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { Fact, Time } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -46,7 +48,7 @@ export function Summary({ c, row, links }: SummaryProps) {
         )}
         {object?.id && (
           <Fact name="Object">
-            {object.type} <code>{object.id}</code>{' '}
+            {object.type} <Id>{object.id}</Id>{' '}
             <a class="aside" href={`${events}?ref=${encodeURIComponent(object.id)}`}>
               All its events
             </a>
@@ -67,10 +69,10 @@ export function Summary({ c, row, links }: SummaryProps) {
           )}
         </Fact>
         <Fact name="Vendor event ID">
-          <code>{row.vendor_event_id}</code>
+          <Id>{row.vendor_event_id}</Id>
         </Fact>
         <Fact name="ID">
-          <code>{row.id}</code>
+          <Id>{row.id}</Id>
         </Fact>
       </dl>
     </>
@@ -116,16 +118,18 @@ function OtherContent({ row, now }: { row: EventRow; now: number }) {
   )
 }
 
-type Named = [name: string, value: string | null | undefined, link?: string | undefined]
+type Named = [name: string, value: Child, link?: string | undefined]
+
+const idIn = (id: string | null | undefined) => id && <Id>{id}</Id>
 
 /** Facts by name. Those without a value are not shown. */
 function factsOf({ summary, occurred_at }: EventRow, links: Links): Named[] {
   return [
     ['Object status', summary?.object.status],
     ['Amount', summary?.amount && money(summary.amount)],
-    ['Customer', summary?.customer, links.customer],
-    ['Subscription', summary?.subscription, links.subscription],
-    ['Invoice', summary?.invoice, links.invoice],
+    ['Customer', idIn(summary?.customer), links.customer],
+    ['Subscription', idIn(summary?.subscription), links.subscription],
+    ['Invoice', idIn(summary?.invoice), links.invoice],
     ['Vendor API version', summary?.api_version],
     ['Occurred', occurred_at && words(occurred_at)],
   ]

@@ -4,6 +4,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Differences } from '../../ui/differences'
 import { words } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
@@ -45,7 +46,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
           <code>{key}</code>
         </Fact>
         <Fact name="ID">
-          <code>{id}</code>
+          <Id>{id}</Id>
         </Fact>
         {isDefault && (
           <Fact name="Default plan">
@@ -80,7 +81,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
           rows={prices}
           class="consumers"
           columns={[
-            ['Price or product', ({ ref }) => <code>{ref}</code>],
+            ['Price or product', ({ ref }) => <Id>{ref}</Id>],
             ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
             ['One-time payments', (price) => (price.lasts ? lastingOf(price) : 'give nothing')],
           ]}

@@ -4,6 +4,7 @@ import type { MemberProject } from '../../../projects/in-directory'
 import type { Visit } from '../../page'
 import { projectPaths } from '../../paths'
 import { capital, exact } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -51,7 +52,7 @@ export function listPage(
             ],
             ['Your role', (row) => capital(row.role)],
             ['Created', (row) => <Time at={row.created_at} now={c.get('rt').now} />],
-            ['ID', (row) => <code>{row.id}</code>],
+            ['ID', (row) => <Id>{row.id}</Id>],
           ]}
         />
       )}

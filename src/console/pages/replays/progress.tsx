@@ -2,6 +2,7 @@ import { isRunning, openOf, type ReplayRow } from '../../../inbox/replay/replays
 import { idTime } from '../../../lib/ids'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Fact, Head, live, Time } from '../../ui/parts'
 import { ReloadLink } from './list'
@@ -57,7 +58,7 @@ export function progressPage(c: Visit, row: ReplayRow, rest: URLSearchParams | n
           <ReplayWhat c={c} row={row} connections={beside.connections} />
         </Fact>
         <Fact name="ID">
-          <code>{id}</code>
+          <Id>{id}</Id>
         </Fact>
       </dl>
       {row.event_id === null && (

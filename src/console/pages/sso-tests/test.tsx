@@ -9,6 +9,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
 import { Pending, Refresh, Said, waiting } from '../../ui/steps'
@@ -32,7 +33,7 @@ export function testPage({ c, connection, test }: RunProps) {
         </Fact>
         <Fact name="Issuer">{connection.issuer}</Fact>
         <Fact name="ID">
-          <code>{test.id}</code>
+          <Id>{test.id}</Id>
         </Fact>
       </dl>
     </>,

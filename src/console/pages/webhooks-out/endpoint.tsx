@@ -3,6 +3,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
 import { duration } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
 import { Answer, Attempts, Deliveries } from './log'
@@ -107,7 +108,7 @@ function Facts({ c, of: { row, names, connections } }: { c: Visit; of: ShownEndp
       </Fact>
       <Fact name="Created by">{names.get(row.created_by) ?? <code>{row.created_by}</code>}</Fact>
       <Fact name="ID">
-        <code>{row.id}</code>
+        <Id>{row.id}</Id>
       </Fact>
     </dl>
   )

@@ -32,3 +32,6 @@ export const SECTION_ICONS: Record<SectionName, string> = {
 
 /** The icon of the link to the documentation of a page. */
 export const DOCS_ICON = 'question-mark-circle'
+
+/** The icons of the button that copies an id, before and after: assets/copy.js. */
+export const COPY_ICONS = ['document-duplicate', 'check'] as const
