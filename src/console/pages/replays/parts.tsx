@@ -16,7 +16,7 @@ export function By({ row, names }: { row: ReplayRow; names: Beside['names'] }) {
 }
 
 /** Bytes of HTML for the filters of a replay in a list, so that fifty of them leave the page below 60 KB. */
-const BRIEF = 170
+const BRIEF = 150
 
 type WhatProps = { c: Visit; row: ReplayRow; connections: Beside['connections']; brief?: boolean }
 
