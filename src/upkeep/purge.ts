@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { API_KEY_PARTS } from '../api-keys/schema'
 import { AUDIT_PARTS } from '../audit/schema'
+import { DAYS_PARTS } from '../billing/days/schema'
 import { OVERDUE_PARTS } from '../billing/overdue/schema'
 import { BILLING_PARTS } from '../billing/schema'
 import { CATALOG_PARTS } from '../catalog/schema'
@@ -29,6 +30,7 @@ const PARTS: Parts = {
   ...INBOX_PARTS,
   ...BILLING_PARTS,
   ...OVERDUE_PARTS,
+  ...DAYS_PARTS,
   ...CONSUMER_PARTS,
   ...TOKEN_KEY_PARTS,
   ...CATALOG_PARTS,

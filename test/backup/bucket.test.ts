@@ -39,8 +39,15 @@ it('the cron writes a backup a day to the bucket, which can be restored', async 
     under = await restoreNext(db, under, new Uint8Array(bytes as ArrayBuffer))
   }
   expect(await endRestore(db, under, Date.now())).toEqual({ open: 0, missing: {} })
-  // The same run notes when the connection was last heard of, and every six hours it counts renewals.
-  const { state: _, stores: __, connection_hours: ___, renewal_counts: ____, ...after } = await digestsOf(RESTORED)
+  // The same run notes when the connection was last heard of, and every six hours it counts renewals and subscriptions.
+  const {
+    state: _,
+    stores: __,
+    connection_hours: ___,
+    renewal_counts: ____,
+    billing_days: _____,
+    ...after
+  } = await digestsOf(RESTORED)
   expect(before).toMatchObject(after)
 
   advance(HOUR)

@@ -92,13 +92,14 @@ describe('after 30 days', () => {
     expect(await rowsOfProject(mine.project)).toEqual({})
     expect(await orphans()).toEqual([])
     expect(of('project_purged')).toMatchObject([{ project_id: mine.project }])
-    // The same runs fold old minutes, move `payloads` to `bodies`, pack those, note when connections were last heard of, and count renewals.
+    // The same runs fold old minutes, move `payloads` to `bodies`, pack those, note when connections were last heard of, and count renewals and subscriptions.
     const kept = ({
       minutes: _,
       changes: __,
       connection_hours: ___,
       backfills: ____,
       renewal_counts: _____,
+      billing_days: ______,
       payloads = 0,
       bodies = 0,
       packed_bodies = 0,

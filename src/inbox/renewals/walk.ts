@@ -1,4 +1,6 @@
 import { and, type Column, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { addToSums, type Countable, type Sum } from '../../billing/days/count'
+import { noteDays } from '../../billing/days/store'
 import { MAX_MEASURED } from '../../billing/limits'
 import { isOverdue, saidBy } from '../../billing/overdue/overdue'
 import { overdueSubscriptions, renewalCounts } from '../../billing/overdue/schema'
@@ -6,7 +8,7 @@ import { billingObjects } from '../../billing/schema'
 import { batch, type Db, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { excluded } from '../../db/sql'
-import { HOUR } from '../../lib/time'
+import { DAY, HOUR } from '../../lib/time'
 import { PROJECTS_AT_ONCE } from '../../tenancy/limits'
 import type { PassStart, PassStep } from '../../tenancy/pass'
 import { projects } from '../../tenancy/schema'
@@ -15,12 +17,15 @@ import { askForOverdue } from './ask'
 import { DUE_WITHIN, WALK_HOURS, WALKED_AT_ONCE } from './limits'
 import { countsKept, missingTold } from './missing'
 
-/** The place that a walk has come to: after a subscription of a project, or after all of a project. `walk`: its number. */
-type Place = { walk: number; project: string; after?: { id: string; vendor: string } }
+/**
+ * The place that a walk has come to: after a subscription of a project, or after all of a project. `walk`: its number. `sums`: what was
+ * counted so far of a project of which there may be more.
+ */
+type Place = { walk: number; project: string; after?: { id: string; vendor: string }; sums?: Sum[] }
 
 /**
- * One step of a walk over all subscriptions of a store, every six hours. It finds the overdue ones, and counts how many were due to renew. If the
- * project has a key for the vendor's API, the service asks the vendor for subscriptions that have just become overdue.
+ * One step of a walk over all subscriptions of a store, every six hours. It finds the overdue ones, and counts how many were due to renew. It
+ * counts the subscriptions of each project, too: see billing/days. If the project has a key for the vendor's API, the service asks the vendor for subscriptions that have just become overdue.
  *
  * @param start.after the place that the last step came to, as it says; empty: the beginning
  */
@@ -30,7 +35,11 @@ export async function walkRenewals(db: Db, { store, after }: PassStart, now: num
   const place: Place = after === '' ? { walk: hour / WALK_HOURS, project: '' } : JSON.parse(after)
   const { walked, nextProject } = await batch(db, readNext(db, store, place, now))
   const overdue = walked.filter((row) => row.is_overdue)
-  if (walked.length > 0) {
+  const next = placeAfter(walked, nextProject[0]?.id)
+  const today = Math.floor((place.walk * WALK_HOURS * HOUR) / DAY)
+  const sums = addToSums(place.sums ?? [], walked, today)
+  const isUnderWay = (sum: Sum) => next?.after !== undefined && sum.project_id === next.project
+  if (sums.length > 0) {
     await batch(db, {
       // First, because it asks which of them were overdue before.
       asked: askForOverdue(db, overdue, now),
@@ -40,11 +49,18 @@ export async function walkRenewals(db: Db, { store, after }: PassStart, now: num
         walked.filter((row) => !row.is_overdue),
       ),
       counts: addCounts(db, walked, place.walk, now),
+      ...noteDays(
+        db,
+        sums.filter((sum) => !isUnderWay(sum)),
+        { today, now },
+      ),
     })
   }
-  const next = placeAfter(walked, nextProject[0]?.id)
   if (next === null) await batch(db, { kept: countsKept(db, place.walk), told: missingTold(db, now) })
-  return { done: overdue.length, after: next && JSON.stringify({ walk: place.walk, ...next }) }
+  return {
+    done: overdue.length,
+    after: next && JSON.stringify({ walk: place.walk, ...next, sums: sums.filter(isUnderWay) }),
+  }
 }
 
 /** Where the next step begins: after the last subscription if there may be more, else after the projects that this step looked at. */
@@ -56,8 +72,7 @@ function placeAfter(walked: readonly Walked[], nextProject: string | undefined):
   return nextProject === undefined ? null : { project: nextProject }
 }
 
-type Walked = {
-  project_id: string
+type Walked = Countable & {
   vendor: string
   vendor_id: string
   period_start: string | null
@@ -94,6 +109,12 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
     period_end: said('current_period_end'),
     /** A subscription that has just begun has not renewed. */
     started_at: said('started_at'),
+    status: sql<string>`${o.status}`,
+    livemode: sql<boolean>`coalesce(${said('livemode')}, 1)`.mapWith(Boolean),
+    created_at: said('created_at'),
+    // Some vendors do not say when a subscription ended: its last change is the end.
+    ended_at: sql<string | null>`coalesce(${said('ended_at')}, ${said('updated_at')})`,
+    past_due_since: sql<string | null>`${o.past_due_since}`,
     /** A vendor that is not connected cannot send anything. */
     is_overdue: sql<boolean>`${isOverdue(o, now)} AND ${isConnected}`.mapWith(Boolean),
     renews: sql<boolean>`${o.status} IN ('active', 'past_due') AND coalesce(${saidBy(o, 'livemode')}, 1) = 1`.mapWith(
