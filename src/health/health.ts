@@ -59,6 +59,7 @@ export const Health = named(
         id: z.string(),
         name: z.string(),
         vendor: z.string(),
+        livemode: z.boolean(),
         status: z.string(),
         held: count.describe(
           `Events that the connection holds. If \`counts.held\` is ${MAX_COUNTED.toLocaleString('en')}, there may be more.`,
@@ -112,6 +113,7 @@ export const Health = named(
         id: SAMPLE.connection,
         name: 'Stripe',
         vendor: 'stripe',
+        livemode: true,
         status: 'active',
         held: 0,
         signing_secrets: 1,
@@ -160,10 +162,11 @@ export async function readHealth(
     last_60m: facts.last_60m,
     last_5m: windowOf(found.minutes.filter(({ minute }) => minute > thisMinute - 5)),
     connections: connections.map(
-      ({ id, name, vendor, status, held, secrets, last_event_id, backfill, last_5m, last_60m }) => ({
+      ({ id, name, vendor, livemode, status, held, secrets, last_event_id, backfill, last_5m, last_60m }) => ({
         id,
         name,
         vendor,
+        livemode,
         status,
         held,
         signing_secrets: secrets.length,

@@ -1,4 +1,5 @@
 import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { saidBy } from '../billing/overdue/overdue'
 import { billingObjects } from '../billing/schema'
 import { EXTERNAL } from '../consumers/ref'
 import { customerLinks, ERASED_PINS } from '../consumers/schema'
@@ -11,7 +12,10 @@ import { foundFields, inTable, ofVendor, type SearchSource } from './source'
 
 const scope = 'billing:read' as const
 const event = { type: 'event', scope } as const
-const shownEvent = { id: events.id, title: events.event_type, detail: statusShown(events) }
+/** The mode that an event says it is of; that of its connection, if it does not say. */
+const modeOfEvent = sql`coalesce(${events.summary}->>'$.livemode',
+  (SELECT ${connections.livemode} FROM ${connections} WHERE ${connections.id} = ${events.connection_id}))`
+const shownEvent = { id: events.id, title: events.event_type, detail: statusShown(events), livemode: modeOfEvent }
 
 /** Events by their id, by the vendor's id, and by the id of an object that they are about, newest first. */
 const EVENTS: SearchSource<Db>[] = [
@@ -47,6 +51,7 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as co
     id: billingObjects.vendor_id,
     detail: billingObjects.status,
     vendor: billingObjects.vendor,
+    livemode: sql`coalesce(${saidBy(billingObjects, 'livemode')}, 1)`,
     // A payment whose sale is not known is not shown.
     only: and(eq(billingObjects.kind, kind), kind === 'purchase' ? isNotNull(billingObjects.updated) : undefined),
   }),

@@ -55,6 +55,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
     id: connections.id,
     title: connections.name,
     detail: connections.vendor,
+    livemode: sql`${connections.livemode}`,
     names: [connections.name, connections.vendor],
     only: isNull(connections.deleted_at),
   }),

@@ -7,8 +7,14 @@ import type { FoundType } from './fields'
 import { FEWEST_OF_VENDOR_ID, MOST_OF_A_TYPE } from './limits'
 import type { SearchText } from './text'
 
-/** An object that a text identifies. `vendor`: whose id it is, if it is not one of ours. */
-export type FoundRow = { id: string; title: string; detail: string | null; vendor: string | null }
+/** An object that a text identifies. `vendor`: whose id it is, if it is not one of ours. `livemode`: null if it has no mode. */
+export type FoundRow = {
+  id: string
+  title: string
+  detail: string | null
+  vendor: string | null
+  livemode: boolean | null
+}
 
 /** Where objects of a type are looked for, for callers with the scope. */
 export type SearchSource<D extends Database> = {
@@ -18,15 +24,16 @@ export type SearchSource<D extends Database> = {
   find: (db: D, project: string, text: SearchText) => Query<FoundRow[]> | null
 }
 
-type Shown = { id: Column; title: Column | SQL; detail: Column | SQL; vendor?: Column }
+type Shown = { id: Column; title: Column | SQL; detail: Column | SQL; vendor?: Column; livemode?: SQL }
 
 /** What a statement selects of an object: expressions, because one column can be shown twice. */
-export function foundFields({ id, title, detail, vendor }: Shown) {
+export function foundFields({ id, title, detail, vendor, livemode }: Shown) {
   return {
     id: sql<string>`${id}`.as('id'),
     title: sql<string>`${title}`.as('title'),
     detail: sql<string | null>`${detail}`.as('detail'),
     vendor: vendor ? sql<string>`${vendor}`.as('vendor') : sql<null>`NULL`.as('vendor'),
+    livemode: livemode ? sql<boolean>`${livemode}`.mapWith(Boolean).as('livemode') : sql<null>`NULL`.as('livemode'),
   }
 }
 

@@ -313,7 +313,8 @@ describe('connections', () => {
     ])
     const { body } = await read('/health')
     const none = { accepted: 0, refused: {} }
-    const rest = { status: 'active', held: 0, signing_secrets: 1, backfill: null, last_5m: none, last_60m: none }
+    const idle = { held: 0, signing_secrets: 1, backfill: null, last_5m: none, last_60m: none }
+    const rest = { livemode: true, status: 'active', ...idle }
     expect(body.connections).toEqual(
       [
         { id: busy, name: 'stripe', vendor: 'stripe', last_received_at: iso(NOON - 3 * HOUR), ...rest },

@@ -121,7 +121,9 @@ describe('a search', () => {
   it('says what it finds', async () => {
     const { body } = await call('/platform/v1/search?q=grace', { token: world.owner.token, project: world.project })
     expect(body).toEqual({
-      data: [{ type: 'consumer', id: world.consumer, title: 'Grace Hopper', detail: email, vendor: null }],
+      data: [
+        { type: 'consumer', id: world.consumer, title: 'Grace Hopper', detail: email, vendor: null, livemode: null },
+      ],
       complete: true,
     })
   })

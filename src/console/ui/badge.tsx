@@ -38,6 +38,16 @@ const TONES: Record<string, string> = {
   lost: 'bad',
 }
 
+/** Live or test, where every row says which. */
+export function ModeBadge({ of }: { of: boolean }) {
+  return <span class={`badge ${of ? 'good' : 'test'}`}>{of ? 'Live' : 'Test'}</span>
+}
+
+/** Marks what is of test mode. What is live, or of no known mode, has no mark. */
+export function TestBadge({ of }: { of: boolean | null | undefined }) {
+  return of === false ? <ModeBadge of={of} /> : null
+}
+
 /** A status: a word with a color. */
 export function Badge({ of }: { of: string }) {
   return <span class={`badge ${TONES[of] ?? ''}`}>{of}</span>

@@ -14,6 +14,7 @@ export type CauseRow = {
   connection_id: string
   name: string
   vendor: string
+  livemode: boolean
   last_error_code: EventErrorCode | null
   n: number
   /** The ids of the oldest and of the newest of these events, which hold the times of receipt. */
@@ -42,6 +43,7 @@ export function listCauses(db: Db, project: string) {
     connection_id: connections.id,
     name: connections.name,
     vendor: connections.vendor,
+    livemode: connections.livemode,
     last_error_code: e.last_error_code,
     n: sql<number>`t.n`,
     first: sql<string>`t.first`,

@@ -13,6 +13,7 @@ const Cause = named(
   z.object({
     connection_id: z.string(),
     vendor: z.string(),
+    livemode: z.boolean().describe("The connection's mode."),
     error_code: EventErrorCode.nullable().describe(
       'The `last_error_code` of these events. Null for errors from before codes were recorded.',
     ),
@@ -31,6 +32,7 @@ const Cause = named(
   {
     connection_id: SAMPLE.connection,
     vendor: 'stripe',
+    livemode: true,
     error_code: 'vendor_key_refused',
     count: 491,
     first_received_at: SAMPLE.time,
@@ -60,6 +62,7 @@ export function presentFailures(rows: readonly CauseRow[], now: number): z.infer
     data: rows.map((row) => ({
       connection_id: row.connection_id,
       vendor: row.vendor,
+      livemode: row.livemode,
       error_code: row.last_error_code,
       count: row.n,
       first_received_at: iso(idTime(row.first)),

@@ -1,17 +1,17 @@
 import type { Presented } from '../../../billing/read/present'
-import { Badge } from '../../ui/badge'
+import { Badge, TestBadge } from '../../ui/badge'
 
-/** The status, with the vendor's own status if that differs, and whether the status is ambiguous. */
+/** The status, with the vendor's own status if that differs, whether the status is ambiguous, and a mark if it is of test mode. */
 export function BillingStanding({
   of,
 }: {
-  of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'>
+  of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'> & { livemode?: boolean | null }
 }) {
-  const { status, vendor_status, ambiguous, incomplete } = of
+  const { status, vendor_status, ambiguous, incomplete, livemode } = of
   return (
     <>
       <Badge of={status} /> {vendor_status && vendor_status !== status && <span class="quiet">{vendor_status}</span>}{' '}
-      {ambiguous && <Badge of="ambiguous" />} {incomplete && <Badge of="incomplete" />}
+      {ambiguous && <Badge of="ambiguous" />} {incomplete && <Badge of="incomplete" />} <TestBadge of={livemode} />
     </>
   )
 }

@@ -7,12 +7,12 @@ import type { ApiRead, VendorApi } from '../../../vendors/api'
 import { form, text } from '../../form'
 import { can, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
-import { Badge } from '../../ui/badge'
+import { Badge, ModeBadge } from '../../ui/badge'
 import { Post, Wrong } from '../../ui/controls'
 import { sentence } from '../../ui/format'
 import { Fact, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { connectionPath, modeOf } from './describe'
+import { connectionPath } from './describe'
 import { KEY_GUIDES } from './key-guides'
 import type { ShownConnection } from './read'
 
@@ -64,7 +64,9 @@ function Shown({ c, api, stored, names }: ShownProps) {
         <Fact name="Key">
           <code>…{hint}</code> <Badge of={state} />
         </Fact>
-        <Fact name="Mode">{modeOf(stored)}</Fact>
+        <Fact name="Mode">
+          <ModeBadge of={stored.livemode} />
+        </Fact>
         <Fact name="Account">
           {account === 'same' ? 'Has the events of this connection' : 'Not compared with the events of this connection'}
         </Fact>

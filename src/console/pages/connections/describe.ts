@@ -13,8 +13,6 @@ export function connectionPath(c: Visit, { id }: { id: string }): string {
 export const lastOf = (row: Pick<ConnectionRow, 'last_event_id'>) =>
   row.last_event_id === null ? null : idTime(row.last_event_id)
 
-export const modeOf = (row: Pick<ConnectionRow, 'livemode'>) => (row.livemode ? 'Live' : 'Test')
-
 /**
  * The state of a connection as one word for its badge. A connection that has received nothing yet is `waiting`, or
  * `not set up` while it has no signing secret.

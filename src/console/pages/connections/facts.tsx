@@ -1,13 +1,13 @@
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { MINUTE } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, ModeBadge } from '../../ui/badge'
 import { Id } from '../../ui/id'
 import { Dotted, Fact, Time } from '../../ui/parts'
 import { adviceOn, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
-import { lastOf, modeOf, standingOf } from './describe'
+import { lastOf, standingOf } from './describe'
 import type { ShownConnection } from './read'
 
 /** `fresh`: replaces an older version on the page, beside the part that the page asks for. */
@@ -42,7 +42,9 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
       <Fact name="Vendor">
         <VendorLabel name={row.vendor} />
       </Fact>
-      <Fact name="Mode">{modeOf(row)}</Fact>
+      <Fact name="Mode">
+        <ModeBadge of={row.livemode} />
+      </Fact>
       <Fact name="Last event">
         <Time at={lastOf(row)} now={now} />
         {event && (

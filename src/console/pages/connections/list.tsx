@@ -1,13 +1,13 @@
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, ModeBadge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
-import { connectionPath, lastOf, modeOf, standingOf } from './describe'
+import { connectionPath, lastOf, standingOf } from './describe'
 import type { ListedConnection } from './read'
 
 /** The list of connections, or an introduction if there are none. */
@@ -45,7 +45,7 @@ function columnsOf(c: Visit): Column<ListedConnection>[] {
   return [
     ['Name', (row) => <a href={connectionPath(c, row)}>{row.name}</a>],
     ['Vendor', (row) => <VendorLabel name={row.vendor} />],
-    ['Mode', modeOf],
+    ['Mode', ({ livemode }) => <ModeBadge of={livemode} />],
     ['Status', (row) => <Badge of={standingOf(row)} />],
     ['Last event', (row) => <Time at={lastOf(row)} now={now} />],
     ['Accepted, 1 h', ({ hour }) => hour.accepted.toLocaleString('en'), 'number'],

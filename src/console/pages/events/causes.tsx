@@ -4,6 +4,7 @@ import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits
 import { idTime } from '../../../lib/ids'
 import { eventAdvice } from '../../../vendors/event-errors'
 import { can, pathsOf, type Visit } from '../../page'
+import { TestBadge } from '../../ui/badge'
 import { Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -36,7 +37,14 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
         rows={rows}
         columns={[
           ['Cause', (row) => <a href={`${events}?${causeQuery(row)}`}>{adviceOnCause(row).what}</a>],
-          ['Connection', ({ name }) => name],
+          [
+            'Connection',
+            ({ name, livemode }) => (
+              <>
+                {name} <TestBadge of={livemode} />
+              </>
+            ),
+          ],
           ['Events', ({ n }) => n.toLocaleString('en'), 'number'],
           ['First received', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
           ['Last received', ({ last }) => <Time at={idTime(last)} now={now} />],

@@ -3,7 +3,7 @@ import type { EventRow } from '../../../inbox/events/events'
 import type { ObjectChange } from '../../../inbox/events/object-change'
 import type { Neighbor } from '../../../inbox/search/beside'
 import { can, pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, TestBadge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Dotted, Head, InChosenTimes } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -11,7 +11,7 @@ import { Attempts } from './attempts'
 import { type Around, Beside, pathOf } from './beside'
 import { changesInHtml, ObjectChanged } from './changed'
 import { PayloadView } from './payload'
-import { isOpenEvent, isUnderWay, ReplayResult } from './row'
+import { eventMode, isOpenEvent, isUnderWay, ReplayResult } from './row'
 import { EventStanding } from './standing'
 import type { Links } from './store'
 import { Effected, Summary } from './summary'
@@ -77,7 +77,7 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
       <Head
         title={
           <>
-            <Dotted>{row.event_type}</Dotted> <Badge of={row.status} />
+            <Dotted>{row.event_type}</Dotted> <Badge of={row.status} /> <TestBadge of={eventMode(row)} />
           </>
         }
       >

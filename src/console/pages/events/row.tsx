@@ -3,7 +3,7 @@ import { presentEvent } from '../../../inbox/events/present'
 import { FINAL_STATUSES } from '../../../inbox/lifecycle'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, TestBadge } from '../../ui/badge'
 import { Id } from '../../ui/id'
 import { Dotted, None, Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
@@ -15,6 +15,9 @@ const ERROR_SHOWN = 200
 export const isOpenEvent = (status: string) => !(FINAL_STATUSES as readonly string[]).includes(status)
 /** Whether an event is open and not held, so that it changes by itself. */
 export const isUnderWay = (status: string) => isOpenEvent(status) && status !== 'held'
+
+/** The mode that an event says it is of; that of its connection, if it does not say. */
+export const eventMode = (row: Pick<EventRow, 'summary' | 'livemode'>) => row.summary?.livemode ?? row.livemode
 
 /** The columns of the list. `assets/styles/events.css` lays them out by their numbers. */
 export function eventColumns(c: Visit): Column<EventRow>[] {
@@ -31,9 +34,10 @@ export function eventColumns(c: Visit): Column<EventRow>[] {
     ],
     [
       'Status',
-      ({ status, last_error }) => (
+      (row) => (
         <>
-          <Badge of={status} /> {last_error && <span class="cut error">{last_error.slice(0, ERROR_SHOWN)}</span>}
+          <Badge of={row.status} /> <TestBadge of={eventMode(row)} />{' '}
+          {row.last_error && <span class="cut error">{row.last_error.slice(0, ERROR_SHOWN)}</span>}
         </>
       ),
     ],

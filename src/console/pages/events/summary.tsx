@@ -2,13 +2,14 @@ import type { Child } from 'hono/jsx'
 import type { EventRow } from '../../../inbox/events/events'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
+import { ModeBadge } from '../../ui/badge'
 import { Effects } from '../../ui/effects'
 import { money, words } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { Fact, Time } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { isOpenEvent } from './row'
+import { eventMode, isOpenEvent } from './row'
 import type { Links } from './store'
 
 type SummaryProps = { c: Visit; row: EventRow; links: Links }
@@ -34,7 +35,9 @@ export function Summary({ c, row, links }: SummaryProps) {
         <Fact name="Vendor">
           <VendorLabel name={row.vendor} />
         </Fact>
-        <Fact name="Mode">{modeWord(row.summary?.livemode ?? row.livemode)}</Fact>
+        <Fact name="Mode">
+          <ModeBadge of={eventMode(row)} />
+        </Fact>
         <Fact name="Received">
           <Time at={idTime(row.id)} now={now} />
         </Fact>

@@ -3,7 +3,7 @@ import type { readHealth } from '../../../health/health'
 import { OPEN_STATUSES } from '../../../inbox/lifecycle'
 import { HOUR, iso } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, TestBadge } from '../../ui/badge'
 import { bytes, timeOf, took } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { Refusals, totalOf } from '../../ui/refusals'
@@ -105,7 +105,7 @@ function Connections({ c, health }: Props) {
           'Status',
           (row) => (
             <>
-              <Badge of={standingFrom({ ...row, last: row.last_received_at })} />{' '}
+              <Badge of={standingFrom({ ...row, last: row.last_received_at })} /> <TestBadge of={row.livemode} />{' '}
               {row.held > 0 && heldWords(row.held, health.counts.held)}
             </>
           ),

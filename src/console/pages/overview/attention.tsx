@@ -5,6 +5,7 @@ import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits
 import { idTime } from '../../../lib/ids'
 import { DAY, HOUR } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
+import { TestBadge } from '../../ui/badge'
 import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
@@ -73,7 +74,9 @@ function failures(c: Visit, { causes, counts }: Overview): Item[] {
     const last = <Time at={at} now={now} />
     const what = (
       <>
-        {plural(row.n, 'event')} from {row.name} failed ({row.n === 1 ? 'received' : 'the latest received'} {last}).{' '}
+        {plural(row.n, 'event')} from {row.name}
+        {!row.livemode && ' '}
+        <TestBadge of={row.livemode} /> failed ({row.n === 1 ? 'received' : 'the latest received'} {last}).{' '}
         {adviceOnCause(row).what}
       </>
     )

@@ -1,10 +1,10 @@
 import { can, pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, ModeBadge } from '../../ui/badge'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
-import { lastOf, modeOf, standingOf } from '../connections/describe'
+import { lastOf, standingOf } from '../connections/describe'
 import { expiring } from './attention'
 import type { Overview } from './read'
 
@@ -31,7 +31,7 @@ export function Connections({ c, of: { connections } }: { c: Visit; of: Overview
           columns={[
             ['Name', ({ id, name }) => <a href={`${at}/${id}`}>{name}</a>],
             ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
-            ['Mode', modeOf],
+            ['Mode', ({ livemode }) => <ModeBadge of={livemode} />],
             ['Status', (row) => <Badge of={standingOf(row)} />],
             ['Last event', (row) => <Time at={lastOf(row)} now={now} />],
             ['Refused, 1 h', ({ last_60m }) => totalOf(last_60m.refused).toLocaleString('en'), 'number'],

@@ -1,5 +1,6 @@
 import { MAX_TEXT } from '../../../search/limits'
 import { pathsOf, type Visit } from '../../page'
+import { TestBadge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import type { Destination } from './places'
@@ -60,12 +61,14 @@ export function FoundPlaces({ shown: { text, places, complete, problem } }: { sh
       )}
       {places.length > 0 ? (
         <ul class="places">
-          {places.map(({ kind, title, detail, to }) => (
+          {places.map(({ kind, title, detail, livemode, to }) => (
             <li>
               <a href={to}>
                 <span class="cut">{title}</span>
                 {detail !== null && <span class="cut quiet">{detail}</span>}
-                <span class="kind quiet">{kind}</span>
+                <span class="kind quiet">
+                  <TestBadge of={livemode} /> {kind}
+                </span>
               </a>
             </li>
           ))}

@@ -6,7 +6,7 @@ import type { SignedIn } from '../../session'
 import { groupsFor } from '../../ui/frame/sections'
 
 /** Something that a search leads to. */
-export type Destination = { kind: string; title: string; detail: string | null; to: string }
+export type Destination = { kind: string; title: string; detail: string | null; to: string; livemode?: boolean | null }
 
 /** What each type is called. */
 const KINDS: Record<FoundObject['type'], string> = {
@@ -33,11 +33,14 @@ const KINDS: Record<FoundObject['type'], string> = {
 }
 
 /** The page of an object that was found. */
-export function destinationOf(paths: ProjectPaths, { type, id, title, detail, vendor }: FoundObject): Destination {
-  return { kind: KINDS[type], title, detail, to: pathTo(paths, { type, id, detail, vendor }) }
+export function destinationOf(
+  paths: ProjectPaths,
+  { type, id, title, detail, vendor, livemode }: FoundObject,
+): Destination {
+  return { kind: KINDS[type], title, detail, livemode, to: pathTo(paths, { type, id, detail, vendor }) }
 }
 
-function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: Omit<FoundObject, 'title'>): string {
+function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: Omit<FoundObject, 'title' | 'livemode'>): string {
   switch (type) {
     case 'project':
       return projectPaths(id).start
