@@ -18,7 +18,7 @@ In the client package: node catalog.ts, with the same options.
   --url ORIGIN    the service, such as https://api.example.com
   --project ID    the project
   --from FILE     the file (default: catalog.json)
-  --token KEY     an API key with the scope catalog:read, and for push also catalog:write (default: $API_KEY)
+  --token KEY     an API key with the scope catalog:read, and for push also catalog:write, and projects:write if settings change (default: $API_KEY)
   --prices FILE   a JSON object that maps each price in the file to the price to write, for a project with another account at the vendor
   --accept-losses push even if consumers lose features, or get less of them
   --force         pull: replace a file that differs from the catalog. push: also overwrite changes made since the pull
@@ -86,7 +86,8 @@ async function show(api: CatalogApi, document: unknown): Promise<{ version: stri
     console.log('Nothing to change: the catalog is what the file says.')
     return { version, losses: 0, isSame: true }
   }
-  for (const line of differences(await api.read(), document as CatalogOnDisk['document'])) console.log(line)
+  for (const line of differences(await api.read(), document as CatalogOnDisk['document'], writes.settings))
+    console.log(line)
   for (const line of people(preview)) console.log(line)
   const losses = Object.values(preview.losses).reduce((sum, n) => sum + n, 0)
   return { version, losses, isSame: false }
@@ -119,7 +120,7 @@ function counted(all: object, what: string): string {
 }
 
 function isNothing(writes: CatalogWrites): boolean {
-  return Object.values(writes).every((one) => Object.values(one).every((keys) => keys.length === 0))
+  return Object.values(writes).every((one) => Object.values(one).flat().length === 0)
 }
 
 function readOptions() {

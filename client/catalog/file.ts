@@ -78,8 +78,8 @@ export function readPriceMap(path: string): ReadonlyMap<string, string> {
   return new Map(entries as [string, string][])
 }
 
-/** A document without what it need not say. */
-function shortened({ features, plans }: Omit<Catalog, 'version'>): CatalogDocument {
+/** A document without what it need not say. Settings are all in it, because one that is left out does not have its default. */
+function shortened({ features, plans, settings }: Omit<Catalog, 'version'>): CatalogDocument {
   const short = Object.entries(plans).map(([key, { features: given, prices, state, ...plan }]) => [
     key,
     {
@@ -95,7 +95,7 @@ function shortened({ features, plans }: Omit<Catalog, 'version'>): CatalogDocume
       })),
     },
   ])
-  return { features, plans: Object.fromEntries(short) }
+  return { features, plans: Object.fromEntries(short), settings }
 }
 
 function readObject(path: string): { text: string; value: Record<string, unknown> } {

@@ -4,9 +4,13 @@ import type { Catalog, CatalogDocument, CatalogPreview } from 'platform-api-clie
 /** How many changes of consumers are shown. */
 const SHOWN = 10
 
-/** What differs between the catalog and a document that the API has accepted. */
-export function differences(catalog: Catalog, document: CatalogDocument): string[] {
-  const [before, after] = [valuesIn(catalog), valuesIn(document)]
+/**
+ * What differs between the catalog and a document that the API has accepted.
+ *
+ * @param settings the names of those that differ
+ */
+export function differences(catalog: Catalog, document: CatalogDocument, settings: readonly string[]): string[] {
+  const [before, after] = [valuesIn(catalog, settings), valuesIn(document, settings)]
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
     const [from, to] = [before.get(name), after.get(name)]
     if (from === to) return []
@@ -17,14 +21,19 @@ export function differences(catalog: Catalog, document: CatalogDocument): string
 
 type Given = { value?: unknown; per_seat?: boolean }
 
-/** Whether two documents mean the same, in whatever order they say it. */
-export function isSame(one: CatalogDocument, other: CatalogDocument): boolean {
-  return JSON.stringify([...valuesIn(one)].sort()) === JSON.stringify([...valuesIn(other)].sort())
+/** Whether a document means the same as the whole one, in whatever order they say it. Settings that it leaves out stay as they are. */
+export function isSame(document: CatalogDocument, whole: CatalogDocument): boolean {
+  const names = Object.keys(document.settings ?? {})
+  return JSON.stringify([...valuesIn(document, names)].sort()) === JSON.stringify([...valuesIn(whole, names)].sort())
 }
 
-/** All that a catalog says, by where it says so. What may be left out has its default. */
-function valuesIn({ features, plans }: Catalog | CatalogDocument): Map<string, string> {
-  const values = new Map<string, string>()
+/** All that a catalog says, with these settings, by where it says so. What may be left out has its default. */
+function valuesIn(
+  { features, plans, settings = {} }: Catalog | CatalogDocument,
+  names: readonly string[],
+): Map<string, string> {
+  const said = new Map(Object.entries(settings))
+  const values = new Map(names.map((name) => [`setting ${name}`, textOf(said.get(name))]))
   for (const [key, { name, type, combine = 'max' }] of Object.entries(features)) {
     const what = `feature ${key}`
     values.set(what, type).set(`${what} name`, name)
@@ -41,6 +50,12 @@ function valuesIn({ features, plans }: Catalog | CatalogDocument): Map<string, s
     }
   }
   return values
+}
+
+/** A setting as a text. The order of rules means nothing. */
+function textOf(value: unknown): string {
+  const isRules = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return JSON.stringify(isRules ? Object.fromEntries(Object.entries(value).sort()) : (value ?? null))
 }
 
 /** Who would gain and who would lose. */

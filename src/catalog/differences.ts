@@ -1,5 +1,6 @@
 import { invalidFields } from '../http/validate'
 import { Fault, type FieldFault } from '../lib/fault'
+import type { CatalogSettings } from '../tenancy/settings'
 import { bytesIn, type PlanFields } from './change'
 import type { CatalogWanted } from './document'
 import { type Feature, featureInUse, requireType } from './features'
@@ -14,7 +15,13 @@ export type FeatureWrite = { before: Feature | null; after: Pick<Feature, 'key' 
 /** A plan as it is to be. `fields`: the names of what differs. */
 export type PlanWrite = { before: Plan | null; after: PlanFields; fields: (keyof PlanFields)[] }
 /** What is to be written so that a catalog is as a document says. */
-export type CatalogWrites = { features: FeatureWrite[]; deleted: string[]; plans: PlanWrite[] }
+export type CatalogWrites = {
+  features: FeatureWrite[]
+  deleted: string[]
+  plans: PlanWrite[]
+  /** Those that change. The default plan has its key. */
+  settings: Partial<CatalogSettings>
+}
 
 /** Faults of fields that one answer names. */
 const MAX_SHOWN = 50
@@ -32,10 +39,16 @@ export function writesFor(state: CatalogState, wanted: CatalogWanted): CatalogWr
   const known = new Map(state.features.map((feature) => [feature.key, feature]))
   const had = new Map(state.plans.map((plan) => [plan.key, plan]))
   for (const { key, type } of features) requireType(known.get(key) ?? { key, type }, type)
-  const wrong = [...leftOut(state, wanted), ...unfit(plans, features), ...mappedTwice(plans)]
+  const wrong = [
+    ...leftOut(state, wanted),
+    ...unfit(plans, features),
+    ...mappedTwice(plans),
+    ...unsettled(wanted, plans, features),
+  ]
   if (wrong.length > 0) throw invalidFields(wrong.slice(0, MAX_SHOWN))
   const deleted = state.features.map(({ key }) => key).filter((key) => !Object.hasOwn(wanted.features, key))
-  requireUnnamed(state, plans, deleted)
+  const settings = changedSettings(state, wanted)
+  requireUnnamed({ ...state.settings, ...settings }, plans, deleted)
   requireBytes(plans)
   return {
     features: features
@@ -45,12 +58,13 @@ export function writesFor(state: CatalogState, wanted: CatalogWanted): CatalogWr
     plans: plans
       .map((after) => ({ before: had.get(after.key) ?? null, after, fields: differing(had.get(after.key), after) }))
       .filter(({ fields }) => fields.length > 0),
+    settings,
   }
 }
 
-/** How many features and plans are to be written or deleted. */
-export function countWrites({ features, deleted, plans }: CatalogWrites): number {
-  return features.length + deleted.length + plans.length
+/** How many features, plans and settings are to be written or deleted. */
+export function countWrites({ features, deleted, plans, settings }: CatalogWrites): number {
+  return features.length + deleted.length + plans.length + Object.keys(settings).length
 }
 
 /** Plans that the document lacks. */
@@ -82,13 +96,39 @@ function mappedTwice(plans: readonly PlanFields[]): FieldFault[] {
   )
 }
 
-/** @throws {Fault} `feature_in_use`, `plan_is_default` if a setting of the project names what is to go */
-function requireUnnamed(state: CatalogState, plans: readonly PlanFields[], deleted: readonly string[]): void {
-  if (state.devices_feature !== null && deleted.includes(state.devices_feature))
-    throw featureInUse([state.devices_feature])
-  const defaultPlan = state.plans.find(({ id }) => id === state.default_plan)
-  if (defaultPlan && plans.some(({ key, state: to }) => key === defaultPlan.key && to === 'archived'))
-    throw isDefaultPlan()
+/** The settings that the document names and that differ. */
+function changedSettings({ settings }: CatalogState, wanted: CatalogWanted): Partial<CatalogSettings> {
+  const differs = ([name, value]: [string, unknown]) =>
+    value !== undefined && JSON.stringify(value) !== JSON.stringify(settings[name as keyof CatalogSettings])
+  return Object.fromEntries(Object.entries(wanted.settings ?? {}).filter(differs))
+}
+
+/** Settings that name what the document does not have, or not so. */
+function unsettled(
+  { settings: { devices_feature, default_plan } = {} }: CatalogWanted,
+  plans: readonly PlanFields[],
+  features: readonly FeatureWrite['after'][],
+): FieldFault[] {
+  const wrong = (name: string, what: string) => {
+    return { pointer: `/settings/${name}`, code: 'not_one_of' as const, message: `must be ${what} of the document` }
+  }
+  const counts =
+    devices_feature == null || features.some((one) => one.key === devices_feature && one.type === 'quantity')
+  const isSold = default_plan == null || plans.some(({ key, state }) => key === default_plan && state === 'active')
+  return [
+    ...(counts ? [] : [wrong('devices_feature', 'a quantity feature')]),
+    ...(isSold ? [] : [wrong('default_plan', 'an active plan')]),
+  ]
+}
+
+/** @throws {Fault} `feature_in_use`, `plan_is_default` if a setting of the project will still name what is to go */
+function requireUnnamed(
+  { devices_feature, default_plan }: CatalogSettings,
+  plans: readonly PlanFields[],
+  deleted: readonly string[],
+): void {
+  if (devices_feature !== null && deleted.includes(devices_feature)) throw featureInUse([devices_feature])
+  if (plans.some(({ key, state }) => key === default_plan && state === 'archived')) throw isDefaultPlan()
 }
 
 /** @throws {Fault} `catalog_limit_reached` */

@@ -3,6 +3,8 @@ import { catalogKey, exampleOf, named } from '../http/fields'
 import { pointerTo } from '../http/issues'
 import { invalidFields } from '../http/validate'
 import type { FieldFault } from '../lib/fault'
+import { CATALOG_SETTINGS, type CatalogSettings, DEFAULTS, ofCatalog, SETTINGS } from '../tenancy/settings'
+import { ITEM_KEYS } from '../vendors/purchase-parts'
 import { CreatePlanBody, PlanShown, PutFeatureBody } from './fields'
 import { MAX_FEATURES, MAX_FEATURES_OF_PLAN, MAX_PLANS, MAX_PRICES_OF_PLAN } from './limits'
 
@@ -10,7 +12,7 @@ import { MAX_FEATURES, MAX_FEATURES_OF_PLAN, MAX_PLANS, MAX_PRICES_OF_PLAN } fro
  * The whole catalog as one document, in which features and plans are found by their keys.
  */
 
-const VERSION = 'Changes with every change of the catalog, and of the settings `default_plan` and `devices_feature`.'
+const VERSION = 'Changes with every change of the catalog, and of the settings that are in it.'
 
 /**
  * Refuses a document with too many entries before they are looked at one by one: zod would hold all that is wrong with 100,000 of them at
@@ -20,7 +22,12 @@ const VERSION = 'Changes with every change of the catalog, and of the settings `
  */
 export function requireSizes(sent: unknown): void {
   const { features, plans } = entriesOf(sent)
-  const wrong = [...tooMany(['features'], features, MAX_FEATURES), ...tooMany(['plans'], plans, MAX_PLANS)]
+  const itemKeys = entriesOf(entriesOf(sent).settings).purchase_item_keys
+  const wrong = [
+    ...tooMany(['features'], features, MAX_FEATURES),
+    ...tooMany(['plans'], plans, MAX_PLANS),
+    ...tooMany(['settings', 'purchase_item_keys'], itemKeys, ITEM_KEYS.length),
+  ]
   if (wrong.length > 0) throw invalidFields(wrong)
   const inPlans = Object.entries(entriesOf(plans)).flatMap(([key, plan]) => {
     const { features: given, prices } = entriesOf(plan)
@@ -43,6 +50,20 @@ function tooMany(path: string[], value: unknown, most: number): FieldFault[] {
     : []
 }
 
+/** The settings as the document has them: the default plan by its key, as everything in it. */
+const settings = {
+  ...(Object.fromEntries(CATALOG_SETTINGS.map((name) => [name, SETTINGS[name].schema])) as {
+    [N in keyof CatalogSettings]: (typeof SETTINGS)[N]['schema']
+  }),
+  default_plan: catalogKey
+    .nullable()
+    .describe(
+      'The key of the active plan that consumers have while no subscription, purchase or grant gives them a plan. Null: none.',
+    ),
+}
+/** Settings to change; the others stay. */
+const CatalogSettingsBody = named('CatalogSettings', z.strictObject(settings).partial(), { default_plan: 'pro' })
+
 const CatalogPlan = named('CatalogPlan', CreatePlanBody.omit({ key: true }))
 
 export const CatalogBody = named(
@@ -56,6 +77,9 @@ export const CatalogBody = named(
       .describe(
         'All plans by their keys. None can be left out, because plans are not deleted: set its `state` to `archived`.',
       ),
+    settings: CatalogSettingsBody.optional().describe(
+      'Settings of the project that belong to what it sells. One that is left out stays as it is. A change of one requires the scope `projects:write` too.',
+    ),
   }),
   {
     features: { sso: { name: 'Single sign-on', type: 'boolean' }, seats: { name: 'Seats', type: 'quantity' } },
@@ -82,6 +106,7 @@ export const CatalogFile = CatalogBody.extend({
     ),
 })
 
+const SETTINGS_UNSET = ofCatalog(DEFAULTS)
 const { type, combine } = PutFeatureBody.shape
 const { rank, state, features, prices } = PlanShown.shape
 
@@ -91,6 +116,9 @@ export const CatalogShown = named(
     version: z.string().describe(VERSION),
     features: z.record(z.string(), z.object({ name: z.string(), type, combine })),
     plans: z.record(z.string(), z.object({ name: z.string(), rank, state, features, prices })),
+    settings: named('CatalogSettingsShown', z.object(settings), SETTINGS_UNSET).describe(
+      'The settings of the project that belong to what it sells.',
+    ),
   }),
   {
     version: '7f9c2ba4e88f827d616045507605853e',
@@ -107,6 +135,7 @@ export const CatalogShown = named(
         prices: [{ vendor: 'stripe', ref: 'price_1QZ4k', lasts: null, again: null }],
       },
     },
+    settings: SETTINGS_UNSET,
   },
 )
 
@@ -116,8 +145,9 @@ export const WritesShown = named(
   z.object({
     features: z.object({ created: keys, updated: keys, deleted: keys }).describe('The keys of features.'),
     plans: z.object({ created: keys, updated: keys }).describe('The keys of plans.'),
+    settings: keys.describe('The names of the settings that change.'),
   }),
-  { features: { created: [], updated: [], deleted: [] }, plans: { created: [], updated: ['pro'] } },
+  { features: { created: [], updated: [], deleted: [] }, plans: { created: [], updated: ['pro'] }, settings: [] },
 )
 
 export const CatalogWritten = named(

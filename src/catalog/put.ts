@@ -10,6 +10,9 @@ import type { Runtime } from '../env'
 import { requireTag } from '../http/etag'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
+import { copySettings, patched, settingsEntry } from '../tenancy/patched'
+import { projects } from '../tenancy/schema'
+import type { CatalogSettings } from '../tenancy/settings'
 import { firstKeyInserted, makeSigningKey } from '../token-keys/keys'
 import { type CatalogWrites, countWrites, type PlanWrite, priceText, writesFor } from './differences'
 import type { CatalogWanted } from './document'
@@ -27,12 +30,13 @@ const BUSY = 'Other calls keep changing the catalog. Read it again, and then sen
  * Makes the catalog of a project what a document says, in one transaction. What is the same already is not written.
  *
  * @param wanted.ifMatch the header; undefined if the caller sent none
+ * @param wanted.requireMay throws if the caller may not change these settings
  * @throws {Fault} `precondition_failed`, `payload_too_large`, `encryption_key_unavailable`, and what {@link writesFor} throws
  */
 export async function putCatalog(
   rt: Runtime,
   projectId: string,
-  wanted: { document: CatalogWanted; ifMatch: string | undefined },
+  wanted: { document: CatalogWanted; ifMatch: string | undefined; requireMay: (settings: string[]) => void },
   change: Change,
 ): Promise<{ version: string; writes: CatalogWrites }> {
   const { db } = rt
@@ -40,6 +44,7 @@ export async function putCatalog(
     const state = await catalogIn(await batch(db, catalogOf(db, projectId)))
     requireTag(wanted.ifMatch, `"${state.version}"`, 'catalog')
     const writes = writesFor(state, wanted.document)
+    wanted.requireMay(Object.keys(writes.settings))
     if (countWrites(writes) === 0) return { version: state.version, writes }
     try {
       return { version: await write(rt, projectId, { state, writes }, change), writes }
@@ -68,7 +73,9 @@ async function write(
   const free = deleted.length > 0 ? await requireUngranted(db, projectId, deleted, now) : undefined
   const key = had.length < changed.length ? await makeSigningKey(rt, projectId) : null
   const isSame = and(sql`${catalogContents(projectId)} = ${state.contents}`, free)
+  const settings = settingsIn(writes, [...state.plans, ...changed.map(({ id, after: { key } }) => ({ id, key }))])
   const entries = entriesOf(writes, changed, now)
+  if (settings) entries.push({ id: newId('aud', now), ...settingsEntry(projectId, settings) })
   const { contents } = await batch(db, {
     // The first statement, because the others change what it compares.
     entries: entriesAdded(db, { projectId, entries, isSame }, change),
@@ -81,17 +88,37 @@ async function write(
     ...plansWritten(db, projectId, changed, now),
     pruned: oldRevisionsDeleted(db, projectId, had),
     ...pricesWritten(db, projectId, changed),
+    ...(settings && { settings: settingsWritten(db, projectId, settings) }),
     ...(key && { key: firstKeyInserted(db, projectId, key, now) }),
     contents: contentsRead(db, projectId),
   })
+  // If this is not reached, the hourly pass copies them.
+  if (settings && rt.store !== 0) await copySettings(rt.directory, projectId, settings)
   return catalogVersion(contents)
+}
+
+/** The settings to write; null for none. The default plan has its id. @param plans with their ids, the new ones too */
+function settingsIn(
+  { settings }: CatalogWrites,
+  plans: readonly { id: string; key: string }[],
+): Partial<CatalogSettings> | null {
+  if (Object.keys(settings).length === 0) return null
+  if (settings.default_plan == null) return settings
+  return { ...settings, default_plan: plans.find(({ key }) => key === settings.default_plan)?.id ?? null }
+}
+
+function settingsWritten(db: Db, projectId: string, settings: Partial<CatalogSettings>) {
+  return db
+    .update(projects)
+    .set({ settings: patched(settings) })
+    .where(eq(projects.id, projectId))
 }
 
 /** The entries of the audit log that the calls for single features and plans would leave. */
 function entriesOf(writes: CatalogWrites, changed: readonly Identified[], now: number) {
   const id = () => newId('aud', now)
-  const entry = (type: string, did: string, object: string, details?: object) => {
-    return { id: id(), action: `${type}.${did}`, type, object, details }
+  const entry = (object_type: string, did: string, object_id: string, details?: object) => {
+    return { id: id(), action: `${object_type}.${did}`, object_type, object_id, details }
   }
   return [
     ...writes.features.map(({ before, after: { key, name, type, combine } }) =>
@@ -117,8 +144,8 @@ function entriesAdded(
     project_id: sql`CASE WHEN ${isSame} THEN ${projectId} END`,
     id: of('id'),
     action: of('action'),
-    object_type: of('type'),
-    object_id: of('object'),
+    object_type: of('object_type'),
+    object_id: of('object_id'),
     details: sql`j.value -> 'details'`,
   }
   const from = sql`FROM json_each(${JSON.stringify(entries)}) j`

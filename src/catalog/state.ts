@@ -3,6 +3,7 @@ import { type Db, type Results, raw } from '../db/client'
 import { etagOfContents } from '../http/etag'
 import { Fault } from '../lib/fault'
 import { projects } from '../tenancy/schema'
+import { CATALOG_SETTINGS, type CatalogSettings, ofCatalog, settingsOf } from '../tenancy/settings'
 import { type Feature, listFeatures } from './features'
 import { MAX_CATALOG_BYTES } from './limits'
 import { bytesOfOthers, mappedPrices, type Plan, withPrices } from './plans'
@@ -16,9 +17,8 @@ export type CatalogState = {
   contents: string
   features: Feature[]
   plans: Plan[]
-  /** The settings of the project that name a feature and a plan. */
-  devices_feature: string | null
-  default_plan: string | null
+  /** The settings that the document has, in which the default plan has its key. */
+  settings: CatalogSettings
 }
 
 /** The statements that read the whole catalog of a project. */
@@ -35,13 +35,7 @@ export function catalogOf(db: Db, projectId: string) {
       .orderBy(asc(plans.key)),
     refs: mappedPrices(db, projectId),
     contents: contentsRead(db, projectId),
-    named: db
-      .select({
-        devices_feature: sql<string | null>`${projects.settings} ->> 'devices_feature'`.as('devices_feature'),
-        default_plan: sql<string | null>`${projects.settings} ->> 'default_plan'`.as('default_plan'),
-      })
-      .from(projects)
-      .where(eq(projects.id, projectId)),
+    project: db.select({ settings: projects.settings }).from(projects).where(eq(projects.id, projectId)),
   }
 }
 
@@ -51,7 +45,8 @@ export function catalogOf(db: Db, projectId: string) {
  * @throws {Fault} `payload_too_large` for a catalog that is larger than a project can make it today
  */
 export async function catalogIn(found: Results<ReturnType<typeof catalogOf>>): Promise<CatalogState> {
-  const { refs, contents, named } = found
+  const { refs, contents, project } = found
+  const settings = ofCatalog(settingsOf(project[0]?.settings ?? null))
   const rows = found.plans.map(({ features, ...plan }) => {
     if (features === null) throw tooLarge()
     return { ...plan, features }
@@ -61,8 +56,7 @@ export async function catalogIn(found: Results<ReturnType<typeof catalogOf>>): P
     contents: contents[0]?.text ?? '',
     features: found.features,
     plans: withPrices(rows, refs),
-    devices_feature: named[0]?.devices_feature ?? null,
-    default_plan: named[0]?.default_plan ?? null,
+    settings: { ...settings, default_plan: rows.find(({ id }) => id === settings.default_plan)?.key ?? null },
   }
 }
 
@@ -78,7 +72,7 @@ export async function catalogVersion(contents: readonly { text: string }[]): Pro
 
 /**
  * A text that differs whenever the catalog differs, as an expression: the features as they are, the revisions of the plans, and the settings
- * that name one of them.
+ * that are in the document.
  */
 export function catalogContents(projectId: string): SQL {
   const rowsOf = (row: SQL, from: SQL) =>
@@ -92,9 +86,10 @@ export function catalogContents(projectId: string): SQL {
     sql`json_array(${plans.id}, ${plans.revision})`,
     sql`${plans} WHERE ${plans.project_id} = ${projectId} ORDER BY ${plans.id}`,
   )
-  const named = sql`(SELECT json_array(${projects.settings} ->> 'devices_feature', ${projects.settings} ->> 'default_plan')
-    FROM ${projects} WHERE ${projects.id} = ${projectId})`
-  return sql`json_array(json(${all}), json(${revisions}), json(${named}))`
+  // As texts: null is a value of some settings, and not the same as none.
+  const set = CATALOG_SETTINGS.map((name) => sql`(${projects.settings} -> ${name}) || ''`)
+  const settings = sql`(SELECT json_array(${sql.join(set, sql`, `)}) FROM ${projects} WHERE ${projects.id} = ${projectId})`
+  return sql`json_array(json(${all}), json(${revisions}), json(${settings}))`
 }
 
 function tooLarge(): Fault {

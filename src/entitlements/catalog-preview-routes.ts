@@ -20,7 +20,7 @@ export const catalogPreviewRoutes = new Hono<HttpEnv>().post(
   route({
     id: 'previewCatalog',
     summary: 'Preview a whole catalog',
-    description: `What a PUT of this document would write, and who would gain and who would lose by all of it together. It writes nothing, and refuses what the PUT would refuse, except a feature to be deleted that a grant includes. New features do not count, because nobody has them. One call looks at up to ${MAX_WALKED} subscriptions, as many purchases and as many grants. If the default plan changes, it also looks at consumers.`,
+    description: `What a PUT of this document would write, and who would gain and who would lose by all of it together. It writes nothing, and refuses what the PUT would refuse, except a feature to be deleted that a grant includes. New features do not count, because nobody has them. One call looks at up to ${MAX_WALKED} subscriptions, as many purchases and as many grants. If the default plan changes, or a setting that decides about entitlements, it also looks at consumers.`,
     tag: 'Catalog',
     policy: { actors: ['session', 'api_key'], scope: 'catalog:read', project: true, reads: true, costly: true },
     responses: { 200: { description: 'What would change.', schema: CatalogPreview } },

@@ -26,7 +26,7 @@ export type EntitlementDifference = {
  *
  * @param refs all prices that are mapped to plans of the project
  */
-export function changing({ plans, combines }: CatalogChange, refs: readonly Mapped[]) {
+export function changing({ plans, combines, rules }: CatalogChange, refs: readonly Mapped[]) {
   const nameOf = ({ vendor, ref }: Price) => `${vendor} ${ref}`
   const own = refs.filter(({ plan_id }) => plans.has(plan_id))
   const given = [...plans].flatMap(([plan_id, { prices = [] }]) => prices.map((one) => ({ ...one, plan_id })))
@@ -56,6 +56,7 @@ export function changing({ plans, combines }: CatalogChange, refs: readonly Mapp
         .map((id) => ({ id, key: '', rank: 0, features: {} }))
       return {
         ...before,
+        rules: { ...before.rules, ...rules },
         features: before.features.map((one) => ({ ...one, combine: combines.get(one.key) ?? one.combine })),
         plans: [...before.plans, ...added].map((plan): PlanFact => {
           const { key = plan.key, rank = plan.rank, features = plan.features } = plans.get(plan.id) ?? {}

@@ -14,7 +14,8 @@ import type { PlanFact } from './facts'
 import { factsIn, lacking, readWhole, unlessTooMuch } from './holders'
 import type { HeldKind } from './holdings'
 import { MAX_PREVIEWED, MAX_WALKED } from './limits'
-import { CLOCK, type Extent, factsOf, numbered } from './read'
+import { CLOCK, type Extent, type FeaturesAsked, factsOf, numbered } from './read'
+import type { Rules } from './window'
 
 const o = alias(billingObjects, 'o')
 const g = alias(grants, 'g')
@@ -39,12 +40,26 @@ export type PreviewStep = {
   consumer: string | null
 }
 
-/** A change of plans by their ids, of which some may be new, and of how quantities are combined, by the keys of the features. */
-export type CatalogChange = { plans: ReadonlyMap<string, PlanChange>; combines: ReadonlyMap<string, Combine> }
+/** A change of plans by their ids, of which some may be new, of how quantities are combined, by the keys of the features, and of settings. */
+export type CatalogChange = {
+  plans: ReadonlyMap<string, PlanChange>
+  combines: ReadonlyMap<string, Combine>
+  rules: Partial<Rules>
+}
+
+/** Whether a change can make a difference for anybody. */
+export function isForAny({ plans, combines, rules }: CatalogChange): boolean {
+  return plans.size + combines.size > 0 || concernsAll(rules)
+}
+
+/** Whether settings change that decide what everybody may do. */
+export function concernsAll(rules: Partial<Rules>): boolean {
+  return Object.keys(rules).length > 0
+}
 
 /**
  * Walks the next part of what a change concerns: subscriptions and purchases with prices that the plans have or would have, then grants
- * of the plans, and if one of them is the default plan, everybody.
+ * of the plans, and if one of them is the default plan or a setting changes, everybody.
  */
 export function walksOf(db: Db, projectId: string, change: CatalogChange, start: Place | null) {
   const ids = [...change.plans.keys()]
@@ -54,7 +69,7 @@ export function walksOf(db: Db, projectId: string, change: CatalogChange, start:
     subscriptions: walkHoldings(db, of, 'subscription', { prices, start }),
     purchases: walkHoldings(db, of, 'purchase', { prices, start }),
     granted: walkGrants(db, of, [...change.combines.keys()], start),
-    everybody: walkConsumers(db, of, start),
+    everybody: walkConsumers(db, of, concernsAll(change.rules), start),
   }
 }
 
@@ -62,11 +77,18 @@ export function walksOf(db: Db, projectId: string, change: CatalogChange, start:
  * Reads all facts about the consumers whom a walk found.
  *
  * @param keys the features that can become different; null for all, as a price that moves brings the features of another plan
+ * @param rules the settings that change
  * @returns `more`: whether there is something after the last step; and what {@link factsAbout} returns
  */
-export async function readConcerned(db: Db, projectId: string, walked: Walked, keys: readonly string[] | null) {
+export async function readConcerned(
+  db: Db,
+  projectId: string,
+  walked: Walked,
+  { keys, rules }: { keys: readonly string[] | null; rules: Partial<Rules> },
+) {
   const { steps, more } = stepsIn(walked)
-  const read = await factsAbout(db, projectId, steps, keys)
+  const asked = { keys, reversed: rules.subscription_reversed === 'end' }
+  const read = await factsAbout(db, projectId, steps, asked)
   return { ...read, more: more || read.steps.length < steps.length }
 }
 
@@ -89,7 +111,7 @@ export function alteredBy(
  *
  * @returns `facts`: reads the large ones among them; `bytes`: how many bytes these have
  */
-async function factsAbout(db: Db, projectId: string, all: readonly PreviewStep[], keys: readonly string[] | null) {
+async function factsAbout(db: Db, projectId: string, all: readonly PreviewStep[], asked: FeaturesAsked) {
   const concerned = [...new Set(all.map(({ consumer }) => consumer).filter((id) => id !== null))]
   for (let most = Math.min(concerned.length, MAX_PREVIEWED); ; most = Math.floor(most / 2)) {
     const consumers = concerned.slice(0, most)
@@ -97,7 +119,7 @@ async function factsAbout(db: Db, projectId: string, all: readonly PreviewStep[]
     const read = (extent: Extent) =>
       batch(db, {
         // A price that moves may be the first one by which purchases give something.
-        ...factsOf(db, projectId, refs, { keys, named: true, explained: keys === null, ...extent }),
+        ...factsOf(db, projectId, refs, { ...asked, named: true, explained: asked.keys === null, ...extent }),
         refs: mappedPrices(db, projectId),
       })
     const found = await read({})
@@ -180,11 +202,12 @@ function walkGrants(db: Db, { project_id, ids }: PlansOf, features: readonly str
   )
 }
 
-/** Walks the consumers of a project whose default plan is among these, in the order of their ids: any of them may have it. */
-function walkConsumers(db: Db, of: PlansOf, start: Place | null) {
+/** Walks the consumers of a project in the order of their ids: all of them, or those of one whose default plan is among these. */
+function walkConsumers(db: Db, of: PlansOf, all: boolean, start: Place | null) {
+  const isWalked = all ? sql`1` : sql`EXISTS ${defaultingTo(of.project_id, of.ids)}`
   const after = start?.of === 'consumer' ? sql`${k.id} > ${start.id}` : sql`1`
   const walk = sql`SELECT ${k.id} AS id, ${k.state} = 'active' AS counts FROM ${consumers} ${k} NOT INDEXED
-    WHERE ${k.project_id} = ${of.project_id} AND ${after} ORDER BY ${k.id} LIMIT iif(EXISTS ${defaultingTo(of.project_id, of.ids)}, ${MAX_WALKED}, 0)`
+    WHERE ${k.project_id} = ${of.project_id} AND ${after} ORDER BY ${k.id} LIMIT iif(${isWalked}, ${MAX_WALKED}, 0)`
   const shown = { id: sql<string>`w.id`, nth: sql<number>`w.nth`, counts: sql<boolean>`w.counts`.mapWith(Boolean) }
   return raw(
     db,

@@ -61,7 +61,8 @@ export function holdingsOf(
     named = true,
     kinds = KINDS_HELD,
     at = null,
-  }: { all: boolean; named?: boolean; kinds?: readonly HeldKind[]; at?: string | null },
+    reversed = false,
+  }: { all: boolean; named?: boolean; kinds?: readonly HeldKind[]; at?: string | null; reversed?: boolean },
 ) {
   const { from, id } = askedIn(projectId, list)
   const lasting = sql`EXISTS (SELECT 1 FROM ${planRefs} ${r} INDEXED BY plan_refs_lasting WHERE ${r.project_id} = ${projectId} AND ${r.lasts} IS NOT NULL)`
@@ -80,7 +81,7 @@ export function holdingsOf(
         SELECT c.place, ${l.customer}, ${l.vendor} FROM c
           CROSS JOIN ${customerLinks} ${l} INDEXED BY customer_links_pinned
             ON ${l.project_id} = ${projectId} AND ${l.pinned} IS NOT NULL AND ${l.pinned} = c.id),
-      ${paidInvoices(projectId, at)}`,
+      ${paidInvoices(projectId, { at, reversed })}`,
     invoice: newestPaid(projectId, b),
     place: sql`own.place`,
     objects: sql`own CROSS JOIN kinds CROSS JOIN ${billingObjects} ${b} INDEXED BY billing_customer

@@ -13,6 +13,7 @@ import { alterable, changing, type EntitlementDifference, entitlementDifferences
 import {
   alteredBy,
   type CatalogChange,
+  concernsAll,
   type Place,
   type PlanChange,
   type PreviewStep,
@@ -20,7 +21,7 @@ import {
   stepsUntil,
   walksOf,
 } from './concerned'
-import { type ConsumerFacts, type GrantFact, type Item, indexed } from './facts'
+import { type ConsumerFacts, type GrantFact, type Item, indexed, type SubscriptionFact } from './facts'
 import { type AskedConsumer, countSources } from './holders'
 import type { HeldKind } from './holdings'
 import { MAX_CHANGES, MAX_PREVIEW_WORK, MAX_WALKED, PREVIEW_SLICE } from './limits'
@@ -43,7 +44,7 @@ export async function previewPlan({ rt, ask }: Previewing, of: PlanOf, change: P
   const { project_id, id } = of
   const { features = {}, prices } = change
   const list = previewList('plan_preview', { ...change, plan: id }, cursor)
-  const all = { plans: new Map([[id, change]]), combines: new Map() }
+  const all = { plans: new Map([[id, change]]), combines: new Map(), rules: {} }
   const { plans, known, ...walked } = await ask({
     plans: findPlan(rt.db, project_id, id),
     known: featuresAmong(rt.db, project_id, Object.keys(features)),
@@ -53,7 +54,7 @@ export async function previewPlan({ rt, ask }: Previewing, of: PlanOf, change: P
   const wrong = misfits(features, known)
   if (wrong.length > 0) throw invalidFields(wrong)
   const altered = alteredBy(plan, change)
-  const concerned = await readConcerned(rt.db, project_id, walked, prices ? null : altered)
+  const concerned = await readConcerned(rt.db, project_id, walked, { keys: prices ? null : altered, rules: {} })
   return previewOf(rt, project_id, { ...concerned, altered, change: all }, list)
 }
 
@@ -132,14 +133,17 @@ async function differingAmong({ altered, change, steps, facts }: Concerned, star
 function whose(
   before: HolderState & { holder: AskedConsumer },
   after: HolderState,
-  { plans }: CatalogChange,
+  { plans, rules }: CatalogChange,
   now: number,
 ) {
+  const isAny = concernsAll(rules)
   const has = ({ items }: { items: readonly Item[] }) =>
-    items.some(({ plan_id }) => plan_id !== null && plans.has(plan_id))
+    items.some(({ plan_id }) => plan_id !== null && (isAny || plans.has(plan_id)))
+  const gives = (one: SubscriptionFact) =>
+    [before, after].some(({ catalog }) => accessOf(one, catalog.rules, now).why === null)
   const giver = before.holder.subscriptions.find((one, n) => {
     const next = after.holder.subscriptions[n] ?? one
-    return (has(one) || has(next)) && accessOf(one, before.catalog.rules, now).why === null
+    return (has(one) || has(next)) && gives(one)
   })
   const buyer = after.holder.purchases.find((one, n) => has(one) || has(before.holder.purchases[n] ?? one))
   const by = giver ?? buyer

@@ -30,6 +30,8 @@ export type FeaturesAsked = Extent & {
   explained?: boolean | undefined
   /** Whether the vendor's ids of each item's price and product are read: an explanation shows them, and a preview maps them anew. */
   named?: boolean
+  /** Whether the payments of subscriptions are read also if the setting `subscription_reversed` does not need them. */
+  reversed?: boolean
 }
 
 /**
@@ -48,11 +50,11 @@ export function factsOfId(db: Db, projectId: string, id: SQL, asked: FeaturesAsk
 }
 
 function factsOfList(db: Db, projectId: string, list: SQL, asked: FeaturesAsked) {
-  const { keys, explained = false, named = explained } = asked
+  const { keys, explained = false, named = explained, reversed = false } = asked
   return {
     project: settingsNow(db, projectId),
     who: whoIs(db, projectId, list),
-    holdings: holdingsOf(db, projectId, list, { all: explained, named }),
+    holdings: holdingsOf(db, projectId, list, { all: explained, named, reversed }),
     grants: grantsOf(db, projectId, list, { whole: asked.plans !== undefined }),
     features: keys === null ? listFeatures(db, projectId) : featuresAmong(db, projectId, keys),
     plans: plansOf(db, projectId, asked),

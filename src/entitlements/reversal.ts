@@ -29,10 +29,13 @@ const BETWEEN_PERIODS = ['subscription_update', 'subscription_charge', 'subscrip
  * `subscription_reversed` needs them. If the customers have more than {@link MAX_INVOICES_LOOKED_AT} invoices, there are none, because the newest
  * one may not be among those that were looked at. An invoice that cost nothing decides nothing.
  *
- * @param at only invoices that were paid until this time (ISO 8601 UTC); null: all
+ * @param how.reversed whether they are read whatever the setting is
+ * @param how.at only invoices that were paid until this time (ISO 8601 UTC); null: all
  */
-export function paidInvoices(projectId: string, at: string | null): SQL {
-  const ends = sql`(SELECT ${p.settings}->>'subscription_reversed' FROM ${projects} ${p} WHERE ${p.id} = ${projectId}) = 'end'`
+export function paidInvoices(projectId: string, { at, reversed }: { at: string | null; reversed: boolean }): SQL {
+  const ends = reversed
+    ? sql`1`
+    : sql`(SELECT ${p.settings}->>'subscription_reversed' FROM ${projects} ${p} WHERE ${p.id} = ${projectId}) = 'end'`
   const field = (name: string) => sql`${v.candidates}->>${sql.raw(`'$[0].body.${name}'`)}`
   const paid_at = sql`rtrim(coalesce(${field('paid_at')}, ${field('created_at')}, ${field('updated_at')}), 'Z')`
   const isPaid = sql`${v.status} = 'paid' AND ${v.subscription} IS NOT NULL`

@@ -78,14 +78,14 @@ function selfOf(actor: Actor): string {
   return actor.type === 'api_key' ? actor.id : actor.user_id
 }
 
-/** @throws {Fault} 403 if the actor lacks one of the scopes */
-export function requireScopes(actor: Actor, wanted: readonly Scope[]): void {
+/** @param what needs them @throws {Fault} 403 if the actor lacks one of the scopes */
+export function requireScopes(actor: Actor, wanted: readonly Scope[], what = 'This call'): void {
   const [missing] = missingScopes(wanted, actor.scopes)
   if (!missing) return
   if (actor.type === 'api_key') {
-    throw new Fault('insufficient_scope', `This call requires the scope ${missing}.`, { missing })
+    throw new Fault('insufficient_scope', `${what} requires the scope ${missing}.`, { missing })
   }
-  throw new Fault('insufficient_role', `This call requires the role ${smallestRole(missing)} or higher.`, {
+  throw new Fault('insufficient_role', `${what} requires the role ${smallestRole(missing)} or higher.`, {
     missing,
   })
 }

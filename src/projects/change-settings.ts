@@ -3,6 +3,7 @@ import type { Runtime } from '../env'
 import type { Actor } from '../http/actor'
 import { requireConfirmed } from '../http/policy'
 import { Fault } from '../lib/fault'
+import { copySettings } from '../tenancy/patched'
 import type { Project } from '../tenancy/project'
 import {
   type DirectoryChange,
@@ -13,7 +14,7 @@ import {
   type StoreChange,
 } from '../tenancy/settings'
 import { changeInDirectory } from './in-directory'
-import { changeInStore, copySettings } from './in-store'
+import { changeInStore } from './in-store'
 
 /**
  * Changes settings of a project. Those that the directory decides are changed first, because that may be refused. Each is

@@ -17,11 +17,11 @@ import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
+import { patched, settingsEntry } from '../tenancy/patched'
 import type { Project } from '../tenancy/project'
 import { reaches, type Viewer } from '../tenancy/reach'
 import { members, projects } from '../tenancy/schema'
 import { type DirectoryChange, requires } from '../tenancy/settings'
-import { patched, settingsEntry } from './in-store'
 
 /** A project as one of its members sees it. */
 export type MemberProject = Awaited<ReturnType<typeof listMemberProjects>>[number]

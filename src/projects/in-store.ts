@@ -2,12 +2,13 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../audit/store'
 import { featuresAmong, isQuantity } from '../catalog/features'
 import { findPlan, isActivePlan } from '../catalog/plans'
-import { batch, type Database, type Db, run } from '../db/client'
+import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField } from '../http/validate'
+import { patched, settingsEntry } from '../tenancy/patched'
 import { findProject, type Project } from '../tenancy/project'
 import { projects } from '../tenancy/schema'
-import type { SettingsChange, StoreChange } from '../tenancy/settings'
+import type { StoreChange } from '../tenancy/settings'
 import { watcherSwitched } from '../watch/switch'
 
 /** Inserts a project with its audit row, for a batch. */
@@ -51,24 +52,6 @@ export async function changeInStore(
     throw invalidField('/settings/default_plan', 'not_one_of', 'must be an active plan of the project')
   }
   return project[0] ?? null
-}
-
-/** Copies settings of a project to the database that only shows them. */
-export async function copySettings(db: Database, id: string, settings: SettingsChange): Promise<void> {
-  const after = patched(settings)
-  await run(db, db.update(projects).set({ settings: after }).where(eq(projects.id, id)))
-}
-
-/** The settings of a project with a change, as an expression. */
-export function patched(settings: SettingsChange): SQL {
-  const set = Object.entries(settings).map(([name, value]) => sql`, ${`$.${name}`}, json(${JSON.stringify(value)})`)
-  // json_patch would take null as "remove", but null is a value of some settings.
-  return sql`json_set(${projects.settings}${sql.join(set)})`
-}
-
-/** An audit entry about settings of a project. */
-export function settingsEntry(id: string, details: SettingsChange) {
-  return { project_id: id, action: 'project.settings_changed', object_type: 'project', object_id: id, details }
 }
 
 /** An audit entry about a project. */

@@ -10,6 +10,7 @@ import {
   MAX_RENEWAL_SLACK_HOURS,
   MAX_TRUSTED_CONNECTIONS,
 } from './limits'
+import { purchaseRules, RULES_UNSET } from './purchase-rules'
 
 type Setting<S extends z.ZodType> = {
   /** Its values, and what it means. */
@@ -29,41 +30,18 @@ type OwnersSetting<S extends z.ZodType> = Setting<S> & {
 
 /** A setting that everyone with `projects:write` changes. The project's store decides, because it is read there. */
 function inStore<S extends z.ZodType>(setting: Setting<S>) {
-  return { ...setting, decides: 'store' as const }
+  return { ...setting, decides: 'store' as const, sold: false as const }
+}
+
+/** As {@link inStore}, of a setting that belongs to what the project sells, so that the document with the whole catalog has it too. */
+function inCatalog<S extends z.ZodType>(setting: Setting<S>) {
+  return { ...setting, decides: 'store' as const, sold: true as const }
 }
 
 /** A setting that only the session of an owner changes. The directory decides, because sessions are read there. */
 function inDirectory<S extends z.ZodType>(setting: OwnersSetting<S>) {
-  return { ...setting, decides: 'directory' as const }
+  return { ...setting, decides: 'directory' as const, sold: false as const }
 }
-
-const RefundRule = named('RefundRule', z.enum(['keep', 'end']))
-const DisputeRule = named('DisputeRule', z.enum(['suspend', 'keep']))
-const RULES = {
-  refunded_part: RefundRule.describe('A part of the amount is back. An item that was returned whole ends in any case.'),
-  refunded_whole: RefundRule.describe('The whole amount is back.'),
-  dispute_open: DisputeRule.describe('A dispute is open, and the money is away until it is decided.'),
-  dispute_lost: RefundRule.describe('A dispute is lost.'),
-}
-/** What a purchase gives after a refund or a dispute, if nothing else is set. */
-const RULES_UNSET = {
-  refunded_part: 'keep',
-  refunded_whole: 'end',
-  dispute_open: 'suspend',
-  dispute_lost: 'end',
-} as const
-const { refunded_part, refunded_whole, dispute_open, dispute_lost } = RULES
-/** The rules as a project has them. */
-export const PurchaseRuleSet = z.object(RULES)
-/** A rule that is left out has its default. Callers send no other fields, and may be answered others. */
-const purchaseRules = z
-  .strictObject({
-    refunded_part: refunded_part.default(RULES_UNSET.refunded_part),
-    refunded_whole: refunded_whole.default(RULES_UNSET.refunded_whole),
-    dispute_open: dispute_open.default(RULES_UNSET.dispute_open),
-    dispute_lost: dispute_lost.default(RULES_UNSET.dispute_lost),
-  })
-  .pipe(PurchaseRuleSet)
 
 /** Stripe allows no square brackets. */
 const consumerKey = z
@@ -123,7 +101,7 @@ export const SETTINGS = {
     default: ['consumer_external_id'],
     said: (keys) => `keys of consumers: ${keys.join(', ')}`,
   }),
-  max_devices: inStore({
+  max_devices: inCatalog({
     schema: z
       .int()
       .min(1)
@@ -134,7 +112,7 @@ export const SETTINGS = {
     default: 100,
     said: (most) => `at most ${most} devices for each consumer`,
   }),
-  devices_feature: inStore({
+  devices_feature: inCatalog({
     schema: catalogKey
       .nullable()
       .describe(
@@ -143,7 +121,7 @@ export const SETTINGS = {
     default: null,
     said: (key) => `number of devices by ${key === null ? 'no feature' : `the feature ${key}`}`,
   }),
-  grace_days: inStore({
+  grace_days: inCatalog({
     schema: z
       .int()
       .min(0)
@@ -158,7 +136,7 @@ export const SETTINGS = {
         ? 'access for as long as a subscription is past due'
         : `days of access while a subscription is past due: ${days}`,
   }),
-  renewal_slack_hours: inStore({
+  renewal_slack_hours: inCatalog({
     schema: z
       .int()
       .min(0)
@@ -174,7 +152,7 @@ export const SETTINGS = {
     default: false,
     said: (count) => `subscriptions in test mode give ${count ? 'access' : 'no access'}`,
   }),
-  purchase_item_keys: inStore({
+  purchase_item_keys: inCatalog({
     schema: z
       .array(consumerKey)
       .min(1)
@@ -187,7 +165,7 @@ export const SETTINGS = {
     default: [...ITEM_KEYS],
     said: (keys) => `keys of what was bought: ${keys.join(', ')}`,
   }),
-  purchase_rules: inStore({
+  purchase_rules: inCatalog({
     schema: purchaseRules.describe('What a one-time purchase gives after a refund or a dispute.'),
     default: RULES_UNSET,
     said: (rules) =>
@@ -195,7 +173,7 @@ export const SETTINGS = {
         .map(([name, what]) => `${name} ${what}`)
         .join(', ')}`,
   }),
-  subscription_reversed: inStore({
+  subscription_reversed: inCatalog({
     schema: named('SubscriptionReversed', z.enum(['keep', 'end'])).describe(
       'What a subscription gives after its last payment was refunded in full, or charged back. `keep`: what its status says, because vendors usually cancel it themselves. `end`: nothing, until a later invoice is paid, the refund fails or the dispute is won.',
     ),
@@ -203,7 +181,7 @@ export const SETTINGS = {
     said: (what) =>
       `subscriptions whose last payment was refunded or charged back ${what === 'end' ? 'end' : 'go by their status'}`,
   }),
-  default_plan: inStore({
+  default_plan: inCatalog({
     schema: z
       .string()
       .regex(idPattern('pln'), 'must be the id of a plan')
@@ -246,6 +224,9 @@ export type SettingsChange = { [N in Name]?: Settings[N] | undefined }
 export type DirectoryChange = Pick<SettingsChange, DecidedBy<'directory'>>
 export type StoreChange = Pick<SettingsChange, DecidedBy<'store'>>
 
+/** The settings that belong to what a project sells. */
+export type CatalogSettings = Pick<Settings, { [N in Name]: Declared[N]['sold'] extends true ? N : never }[Name]>
+
 export const DEFAULTS: Settings = all('default')
 /** The settings that decide what consumers may do. */
 export const ENTITLEMENT_SETTINGS: readonly Name[] = [
@@ -258,6 +239,11 @@ export const ENTITLEMENT_SETTINGS: readonly Name[] = [
 ]
 export const ProjectSettings = named('ProjectSettings', z.object(all('schema')), DEFAULTS)
 
+/** The names of {@link CatalogSettings}. */
+export const CATALOG_SETTINGS = (Object.keys(SETTINGS) as Name[]).filter(
+  (name): name is keyof CatalogSettings => SETTINGS[name].sold,
+)
+
 /** One of the facts about every setting. */
 function all<F extends 'schema' | 'default'>(fact: F) {
   return Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, setting[fact]])) as {
@@ -268,6 +254,11 @@ function all<F extends 'schema' | 'default'>(fact: F) {
 /** The settings of a project, with the defaults of those that were never set. */
 export function settingsOf(stored: Partial<Settings> | null): Settings {
   return { ...DEFAULTS, ...stored }
+}
+
+/** Only the settings that belong to what a project sells. */
+export function ofCatalog(settings: Settings): CatalogSettings {
+  return Object.fromEntries(CATALOG_SETTINGS.map((name) => [name, settings[name]])) as CatalogSettings
 }
 
 /** Only the settings that the store decides. */

@@ -92,6 +92,7 @@ describe('a document', () => {
     expect(put.body.writes).toEqual({
       features: { created: Object.keys(SOLD.features), updated: [], deleted: [] },
       plans: { created: ['pro', 'free'], updated: [] },
+      settings: [],
     })
     const read = await api.whole()
     const { version, ...document } = read.body
@@ -104,7 +105,8 @@ describe('a document', () => {
     const before = await storedIn(project)
     for (const again of [document, SOLD]) {
       const { status, body } = await api.put(again, ifMatch(read.headers.get('ETag')))
-      const none = { features: { created: [], updated: [], deleted: [] }, plans: { created: [], updated: [] } }
+      const plans = { created: [], updated: [] }
+      const none = { features: { ...plans, deleted: [] }, plans, settings: [] }
       expect([status, body]).toEqual([200, { version, writes: none }])
     }
     expect(await storedIn(project)).toEqual(before)

@@ -7,7 +7,7 @@ import { rows } from '../inbox/pipeline'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 
 const FEATURES = ['sso', 'seats', 'projects', 'limits']
-const PEOPLE = ['starter', 'pro', 'both', 'twice', 'granted', 'counted', 'none']
+const PEOPLE = ['starter', 'pro', 'both', 'twice', 'late', 'granted', 'counted', 'none']
 type Whole = Awaited<ReturnType<EntitlementWorld['catalog']['whole']>>['body']
 type Change = (catalog: Whole) => unknown
 
@@ -23,6 +23,7 @@ beforeEach(async () => {
     subscription('pro', ['price_pro']),
     subscription('both', ['price_starter', 'price_pro']),
     subscription('twice', ['price_starter', 'price_none']),
+    subscription('late', ['price_starter'], 'past_due'),
   )
   for (const grant of [
     { consumer: 'ext:granted', plan: 'pro' },
@@ -33,14 +34,14 @@ beforeEach(async () => {
   }
 })
 
-function subscription(customer: string, prices: string[]) {
+function subscription(customer: string, prices: string[], status = 'active') {
   const period = { current_period_start: now / 1000, current_period_end: (now + 30 * DAY) / 1000 }
   const items = prices.map((price, n) =>
     stripeItem({ id: `si_${n}`, price: { id: price, product: 'prod_x' }, quantity: 2, ...period }),
   )
   const made = stripeSubscription({
     ...{ id: `sub_${customer}`, customer: `cus_${customer}`, metadata: { consumer_external_id: customer } },
-    ...{ status: 'active', items: { data: items, has_more: false }, ...period },
+    ...{ status, items: { data: items, has_more: false }, ...period },
   })
   return { ...stripeEventOf('customer.subscription.updated', made, { at: now / 1000 }), livemode: true }
 }
@@ -54,10 +55,35 @@ async function wanted(change: Change) {
 const plan = ({ plans }: Whole, key: string) => plans[key] as Whole['plans'][string]
 const price = (ref: string) => ({ vendor: 'stripe', ref, lasts: null, again: null })
 
+const FREE = { name: 'Free', rank: 0, state: 'active' as const, prices: [] }
+
 /** Changes of the catalog, one after the other. */
 const CHANGES: [what: string, change: Change][] = [
   ['nothing', () => {}],
   ['names', (c) => Object.assign(plan(c, 'pro'), { name: 'Pro 2' })],
+  [
+    'a default plan that is new',
+    (c) => {
+      c.plans.free = {
+        ...FREE,
+        features: { seats: { value: 1, per_seat: false }, sso: { value: true, per_seat: false } },
+      }
+      c.settings.default_plan = 'free'
+    },
+  ],
+  [
+    'no grace, so that a subscription gives way to the default plan',
+    (c) => Object.assign(c.settings, { grace_days: 0 }),
+  ],
+  [
+    'another default plan, in place of the one that is archived',
+    (c) => {
+      c.settings.default_plan = 'pro'
+      plan(c, 'free').state = 'archived'
+    },
+  ],
+  ['what decides about no subscription', (c) => Object.assign(c.settings, { renewal_slack_hours: 1, max_devices: 3 })],
+  ['no default plan, and grace', (c) => Object.assign(c.settings, { default_plan: null, grace_days: null })],
   [
     'a plan with new prices and a new feature',
     (c) => {

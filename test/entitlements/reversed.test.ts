@@ -19,6 +19,8 @@ import { shuffled } from '../billing/shuffle'
 import { setClock, stopClock } from '../clock'
 import { type EntitlementWorld, entitlementWorld } from './world'
 
+type CatalogPreviewed = Awaited<ReturnType<EntitlementWorld['catalog']['previewWhole']>>['body']
+
 /* What a subscription gives once its last payment came back: the setting `subscription_reversed`. */
 
 const START = Date.parse('2026-01-01T00:00:00Z')
@@ -176,6 +178,17 @@ it('explains by which event, and a check, a token and a past time say the same',
   expect(await asked(1.5)).toEqual([true, true])
   // The refund may have failed and succeeded since: only its last status is kept.
   expect(await asked(2.5)).toEqual([false, false])
+  // A preview of the setting says the same, although the setting of now does not need what was paid.
+  setClock(START)
+  await end('keep')
+  setClock(START + 3 * DAY)
+  const { version: _, ...catalog } = (await world.catalog.whole()).body
+  const json = { ...catalog, settings: { subscription_reversed: 'end' } }
+  const preview = await world.ask<CatalogPreviewed>('POST', '/billing/catalog/preview', { json })
+  expect(preview.body).toMatchObject({
+    losses: { sso: 1 },
+    changes: [{ vendor: 'stripe', customer: 'cus_ada', to: false }],
+  })
 })
 
 it('was paid at a past time by the newest invoice of then', async () => {

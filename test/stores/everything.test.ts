@@ -76,11 +76,13 @@ describe.each(STORES)('with a project in store %i', (store) => {
     expect(Object.keys(trips)).toEqual([String(store)])
   })
 
-  it('renaming it shows in the list of projects', async () => {
+  it('renaming it, and a setting in its catalog, show in the list of projects', async () => {
     const { project, secret: token, owner } = await worldIn(store)
     await call(`/platform/v1/projects/${project}`, { method: 'PATCH', token, project, json: { name: 'Renamed' } })
+    const json = { features: {}, plans: {}, settings: { max_devices: 5 } }
+    await call(`${BILLING}/catalog`, { method: 'PUT', token, project, json })
     const list = await call('/platform/v1/projects', { token: owner.token })
-    expect(list.body.data.map(({ id, name }) => ({ id, name }))).toEqual([{ id: project, name: 'Renamed' }])
+    expect(list.body.data).toMatchObject([{ id: project, name: 'Renamed', settings: { max_devices: 5 } }])
     expect((await call(`/platform/v1/projects/${project}`, { token, project })).body.name).toBe('Renamed')
   })
 

@@ -6,9 +6,14 @@ import { must } from '../../scripts/lib/api.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { localSession } from '../../scripts/lib/sign-in.ts'
 
-const SCOPES = ['catalog:read', 'catalog:write']
+const SCOPES = ['catalog:read', 'catalog:write', 'projects:write']
 type Plan = { name: string; features: Record<string, object>; prices: { vendor: string; ref: string }[] }
-type File = { versions?: Record<string, string>; features: Record<string, object>; plans: Record<string, Plan> }
+type File = {
+  versions?: Record<string, string>
+  features: Record<string, object>
+  plans: Record<string, Plan>
+  settings?: Record<string, unknown>
+}
 
 /**
  * Keeps the catalogs of two projects in a file with npm run catalog: 100 plans and 200 features.
@@ -67,7 +72,7 @@ export async function tryCatalog(url: string, folder: string): Promise<string> {
   await expect(toLive('diff', '--prices', map), 1, 'The map has no entry for: price_0')
   writeFileSync(map, JSON.stringify(Object.fromEntries(prices.map(({ ref }) => [ref, `live_${ref}`]))))
   await expect(toLive('push', '--prices', map), 3, 'was never pulled from this project')
-  await expect(toLive('push', '--prices', map, '--force'), 0, 'sold as stripe live_price_0')
+  await expect(toLive('push', '--prices', map, '--force'), 0, '~ setting default_plan: null → "plan_0"')
   await expect(toLive('push', '--prices', map), 0, 'Nothing to change')
   await expect(run('push'), 0, 'Nothing to change')
 
@@ -89,6 +94,7 @@ function large(): File {
   return {
     features: Object.fromEntries(keys.map((key) => [key, { name: key, type: 'quantity' }])),
     plans: Object.fromEntries(plans),
+    settings: { default_plan: 'plan_0' },
   }
 }
 

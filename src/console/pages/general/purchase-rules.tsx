@@ -1,4 +1,5 @@
-import { PurchaseRuleSet, type Settings } from '../../../tenancy/settings'
+import { PurchaseRuleSet } from '../../../tenancy/purchase-rules'
+import type { Settings } from '../../../tenancy/settings'
 import { choice, form } from '../../form'
 import { can, type Visit } from '../../page'
 import { type Sent, UNSENT } from '../../refusal'
