@@ -62,6 +62,26 @@ export function keepTimes(c: Visit, times: Times): void {
   setCookie(c, 'times', times, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
 }
 
+/** What the lists of a project show: both modes, what is live, or what is of test mode. */
+export const MODES = ['all', 'live', 'test'] as const
+export type Mode = (typeof MODES)[number]
+
+/** The mode of a text; `all` if it is none. */
+export function modeOf(text: string | null | undefined): Mode {
+  return MODES.find((mode) => mode === text) ?? 'all'
+}
+
+/** The mode that was chosen in this browser for a project: the last one that had a choice. Other projects show all. */
+export function modeIn(c: Visit, project: string): Mode {
+  const [mode, of] = (getCookie(c, 'mode', ATTRIBUTES.prefix) ?? '').split('.')
+  return of === project ? modeOf(mode) : 'all'
+}
+
+/** Keeps the mode of a project in this browser. */
+export function keepMode(c: Visit, project: string, mode: Mode): void {
+  setCookie(c, 'mode', `${mode}.${project}`, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
+}
+
 /** The groups of the sidebar that were closed in this browser, by their labels. The script keeps them: console.js. */
 export function closedGroups(c: Visit): string[] {
   return (getCookie(c, 'closed', ATTRIBUTES.prefix) ?? '').split('.')

@@ -38,3 +38,13 @@ export function addFilled(query: URLSearchParams, sent: URLSearchParams, names: 
     if (text !== '') query.set(name, local ? `${text.padEnd(19, ':00')}Z` : text)
   }
 }
+
+/** The address with some parameters changed: a list replaces all values of a parameter, and null removes it. */
+export function changed(address: URLSearchParams, changes: Record<string, string | readonly string[] | null>): string {
+  const query = new URLSearchParams(address)
+  for (const [name, values] of Object.entries(changes)) {
+    query.delete(name)
+    for (const value of values === null ? [] : [values].flat()) query.append(name, value)
+  }
+  return `?${query}`
+}

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { stripeEventOf, stripeInvoice, stripePaymentMethod, stripeSubscription } from '../billing/payloads'
 import { stripeSession } from '../billing/purchases/payloads'
 import { insertConsumer, insertLink } from '../consumers/rows'
-import { call, deliver, freshProject, settled } from '../harness'
-import { visit } from './visit'
+import { call, countingD1, deliver, freshProject, lossyQueue, ORIGIN, settled, stripeConnection } from '../harness'
+import { submit, visit } from './visit'
 
 /* A project with connections of both modes. Each object, event and connection has its mode in its id or name. */
 
@@ -86,5 +86,100 @@ describe('a row of test mode is marked, and one of live mode is not', () => {
     const { body } = await call('/platform/v1/search?q=in_', { token, project })
     const modes = Object.fromEntries(body.data.map(({ id, livemode }) => [id, livemode]))
     expect(modes).toMatchObject({ in_live: true, in_test: false })
+  })
+})
+
+describe('the switch in the sidebar', () => {
+  const LISTS = ['webhooks', 'subscriptions', 'invoices', 'payment-methods', 'purchases'].map(
+    (list) => `/platform/billing/${list}`,
+  )
+  const chosen = (mode: string, of = project) => ({ Cookie: `__Host-session=${token}; __Host-mode=${mode}.${of}` })
+  /** The choice, what the address adds to it, and the modes that the list then shows. */
+  const CASES: [choice: string, address: string, shows: string][] = [
+    ['all', '', 'live test'],
+    ['all', '?livemode=true', 'live'],
+    ['all', '?livemode=all', 'live test'],
+    ['live', '', 'live'],
+    ['test', '', 'test'],
+    ['test', '?livemode=true', 'live'],
+    ['live', '?livemode=false', 'test'],
+    ['test', '?livemode=all', 'live test'],
+    // As the form of the list sends it.
+    ['test', '?livemode=', 'live test'],
+    ['nonsense', '', 'live test'],
+  ]
+  it.each(LISTS)('filters %s, unless the address has a mode of its own', async (list) => {
+    for (const [choice, address, shows] of CASES) {
+      const { text, live, test } = await rowsOf(at(list) + address, chosen(choice))
+      const found = [live.length > 0 && 'live', test.length > 0 && 'test'].filter(Boolean).join(' ')
+      expect([choice, address, found]).toEqual([choice, address, shows])
+      const said = /<p class="notice" data-mode="(\w+)">/.exec(text)?.[1]
+      expect([choice, address, said]).toEqual([choice, address, shows.includes(' ') ? undefined : shows])
+      // A file has what the list shows, whoever opens its address.
+      const csv = /href="([^"]*\/csv[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+      const file = await visit(csv, token)
+      const column = file.text.split('\r\n')[0]?.split(',').indexOf('livemode') ?? -1
+      const modes = new Set(
+        file.text
+          .trim()
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.split(',')[column]),
+      )
+      expect([choice, address, modes.has('true'), modes.has('false')]).toEqual([
+        choice,
+        address,
+        shows.includes('live'),
+        shows.includes('test'),
+      ])
+    }
+    const { live, test } = await rowsOf(at(list), chosen('test', 'prj_of_another'))
+    expect([live.length > 0, test.length > 0]).toEqual([true, true])
+  })
+
+  it('does not hide what an id names, and groups the failures of its mode', async () => {
+    const events = '/platform/billing/webhooks'
+    const named = await rowsOf(at(`${events}?ref=sub_live`), chosen('test'))
+    expect(named.live.filter((row) => row.startsWith('<tr'))).toHaveLength(1)
+    const { text, live, test } = await rowsOf(at(`${events}?status=failed`), chosen('test'))
+    expect([live.length, test.length, text.includes('By cause')]).toEqual([0, 3, true])
+    const next = await rowsOf(at(`${events}?livemode=all`), chosen('test'))
+    expect(next.text).toContain('href="?livemode=all&amp;status=failed"')
+  })
+
+  it('takes no trip more', async () => {
+    for (const list of LISTS) {
+      const trips = []
+      for (const choice of ['all', 'live', 'test']) {
+        const { DB, count } = countingD1()
+        await visit(at(list), token, { headers: chosen(choice), bindings: { EVENTS: lossyQueue().EVENTS, DB } })
+        trips.push(count.trips)
+      }
+      expect([list, trips[1], trips[2]]).toEqual([list, trips[0], trips[0]])
+    }
+  })
+
+  it('is a form that keeps the choice, and leads back to the list without a mode of its own', async () => {
+    const Referer = `${ORIGIN}${at('/platform/billing/invoices?status=paid&livemode=true&cursor=x')}`
+    const fields = { mode: 'test', project }
+    const { status, headers } = await submit('/console/mode', token, fields, { headers: { Referer } })
+    expect([status, headers.get('Location')]).toEqual([303, at('/platform/billing/invoices?status=paid')])
+    const [cookie = '', ...attributes] = (headers.get('Set-Cookie') ?? '').split('; ')
+    expect(cookie).toBe(`__Host-mode=test.${project}`)
+    expect(attributes).toEqual(expect.arrayContaining(['Secure', 'HttpOnly', 'SameSite=Lax', 'Path=/']))
+    const { text } = await rowsOf(at('/platform/settings/general'), chosen('test'))
+    expect(text).toMatch(/value="test" aria-pressed="true"/)
+    const wrong = await submit('/console/mode', token, { mode: 'test', project: 'nonsense; x=y' })
+    expect([wrong.status, wrong.headers.get('Set-Cookie')]).toEqual([303, null])
+  })
+
+  it('is there for a project with connections of both modes only', async () => {
+    const other = await freshProject()
+    const page = () => visit(`/console/p/${other.project}`, other.owner.token).then(({ text }) => text)
+    expect(await page()).not.toContain('/console/mode')
+    await stripeConnection(other.owner.token, other.project)
+    expect(await page()).not.toContain('/console/mode')
+    await stripeConnection(other.owner.token, other.project, undefined, false)
+    expect(await page()).toContain('/console/mode')
   })
 })

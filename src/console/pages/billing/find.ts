@@ -19,19 +19,19 @@ export type Asked = Record<'customer' | 'consumer' | 'status', string | undefine
 /** A page of a list, with the names that belong to its objects. */
 export type Listed<K extends ObjectKind> = Page<ShownObjects[K]> & { truncated: boolean; namesOf: NamesOf }
 
-const MODES = new Map<string | undefined, boolean>([
+const MODES = new Map<string | null, boolean>([
   ['true', true],
   ['false', false],
 ])
 
-/** The filters that the address has. */
-export function askedIn(c: Visit, kind: ObjectKind): Asked {
+/** The filters of an address. */
+export function askedIn(query: URLSearchParams, kind: ObjectKind): Asked {
   return {
-    customer: c.req.query('customer')?.trim() || undefined,
-    consumer: c.req.query('consumer')?.trim() || undefined,
-    status: c.req.query('status') || undefined,
-    livemode: MODES.get(c.req.query('livemode')),
-    overdue: kind === 'subscription' && c.req.query('overdue') === 'true' ? true : undefined,
+    customer: query.get('customer')?.trim() || undefined,
+    consumer: query.get('consumer')?.trim() || undefined,
+    status: query.get('status') || undefined,
+    livemode: MODES.get(query.get('livemode')),
+    overdue: kind === 'subscription' && query.get('overdue') === 'true' ? true : undefined,
   }
 }
 

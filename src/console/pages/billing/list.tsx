@@ -1,9 +1,11 @@
 import type { ObjectKind } from '../../../lib/billing-kinds'
+import { changed } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
 import { FilterActions, MODE_OPTIONS } from '../../ui/filters'
 import { show } from '../../ui/layout'
+import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
@@ -12,8 +14,16 @@ import { commonColumns } from './columns'
 import type { Asked, Listed } from './find'
 import type { ObjectList } from './object-list'
 
+/** The filters of a list, and the address that has them. */
+type Search = { asked: Asked; query: URLSearchParams }
+
 /** A list of billing objects with its search. */
-export function listPage<K extends ObjectKind>(c: Visit, list: ObjectList<K>, asked: Asked, found: Listed<K>) {
+export function listPage<K extends ObjectKind>(
+  c: Visit,
+  list: ObjectList<K>,
+  { asked, query }: Search,
+  found: Listed<K>,
+) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
   const searched = Object.values(asked).some((one) => one !== undefined)
@@ -21,14 +31,15 @@ export function listPage<K extends ObjectKind>(c: Visit, list: ObjectList<K>, as
     c,
     { title, section: path },
     <>
-      <Head title={title}>{found.data.length > 0 && <CsvLink c={c} at={`${billing}/${path}`} />}</Head>
-      <Search
+      <Head title={title}>{found.data.length > 0 && <CsvLink c={c} at={`${billing}/${path}`} query={query} />}</Head>
+      <SearchForm
         action={`${billing}/${path}`}
         statuses={statuses}
         asked={asked}
         clear={searched}
         overdue={list.kind === 'subscription'}
       />
+      <OnlyMode livemode={asked.livemode} all={changed(query, { livemode: 'all', cursor: null })} />
       {found.data.length > 0 ? (
         <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path, found.namesOf))} />
       ) : (
@@ -39,14 +50,14 @@ export function listPage<K extends ObjectKind>(c: Visit, list: ObjectList<K>, as
         </p>
       )}
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
-      <Pager c={c} cursor={found.next_cursor} />
+      <Pager c={c} cursor={found.next_cursor} query={query} />
     </>,
   )
 }
 
 type SearchProps = { action: string; statuses: readonly string[]; asked: Asked; clear: boolean; overdue: boolean }
 
-function Search({ action, statuses, asked, clear, overdue }: SearchProps) {
+function SearchForm({ action, statuses, asked, clear, overdue }: SearchProps) {
   return (
     <search>
       <form action={action} class="filters">

@@ -14,6 +14,7 @@ import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { withoutGuest } from '../../../vendors/guest'
 import { pageAsked } from '../../list'
+import { withMode } from '../../mode'
 import { page, type Visit } from '../../page'
 import { objectCsv } from './csv'
 import { customerPage } from './customer'
@@ -57,8 +58,9 @@ export const billingPages = new Hono<HttpEnv>()
 function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) => objectPage(c, list)) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
-      const asked = askedIn(c, list.kind)
-      return listPage(c, list, asked, await findListed(c, list, asked, pageAsked(c)))
+      const query = withMode(c)
+      const asked = askedIn(query, list.kind)
+      return listPage(c, list, { asked, query }, await findListed(c, list, asked, pageAsked(c)))
     })
     .route('/', objectCsv(list))
     .get(`/${list.path}/:object`, page('billing:read'), shown)

@@ -4,8 +4,10 @@ import { MAX_BESIDE } from '../../../inbox/search/limits'
 import { sourceOfId } from '../../../inbox/sources'
 import { Fault } from '../../../lib/fault'
 import { pageBefore } from '../../lead'
+import { changed } from '../../list'
+import { withMode } from '../../mode'
 import { pathsOf, type Visit } from '../../page'
-import { changed, readSearch } from './search-query'
+import { readSearch } from './search-query'
 
 /** The list that an event is looked at in: its filters, as the address has them and as statements use them. */
 export type Around = { address: URLSearchParams; filters: Filters; isNamed: boolean }
@@ -40,7 +42,7 @@ function listIn(c: Visit, query: string): Omit<Around, 'isNamed'> | null {
 function listBefore(c: Visit): string {
   const { events } = pathsOf(c)
   const [path = '', query = ''] = pageBefore(c).split('?')
-  if (path === events) return query
+  if (path === events) return withMode(c, new URLSearchParams(query)).toString()
   return path.startsWith(`${events}/`) ? (new URLSearchParams(query).get('list') ?? '') : ''
 }
 

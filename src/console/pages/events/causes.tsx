@@ -23,10 +23,14 @@ export function adviceOnCause({ last_error_code, vendor }: CauseRow) {
   return eventAdvice(last_error_code, vendorTitle(vendor))
 }
 
+/** `livemode`: the mode that the list shows, if it is one. */
+type CausesProps = { c: Visit; rows: readonly CauseRow[]; livemode: boolean | undefined }
+
 /** Failed events by cause: one row for all that failed in the same way. Nothing if there is one event or none. */
-export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
+export function Causes({ c, rows: all, livemode }: CausesProps) {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
+  const rows = all.filter((row) => livemode === undefined || row.livemode === livemode)
   if (rows.reduce((sum, { n }) => sum + n, 0) < 2) return null
   return (
     <section aria-labelledby="causes">
@@ -62,7 +66,7 @@ export function Causes({ c, rows }: { c: Visit; rows: readonly CauseRow[] }) {
       />
       <p class="quiet">
         As of when this page was loaded.
-        {isCut(rows) &&
+        {isCut(all) &&
           ` Based on the newest ${MAX_FAILURES.toLocaleString('en')} failed events. At most ${MAX_FAILURE_CAUSES} causes are shown.`}
       </p>
     </section>

@@ -1,9 +1,11 @@
 import type { EventRow } from '../../../inbox/events/events'
 import type { CauseRow } from '../../../inbox/failures/failures'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
+import { changed } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
 import { CsvLink } from '../../ui/csv-link'
 import { show } from '../../ui/layout'
+import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
@@ -12,7 +14,7 @@ import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
 import { eventColumns, Row } from './row'
 import { SearchForm } from './search-form'
-import { type AskedEvents, changed } from './search-query'
+import type { AskedEvents } from './search-query'
 import type { Counts } from './store'
 
 /** What a search found. */
@@ -35,7 +37,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, causes, 
   const { events } = pathsOf(c)
   const { address, query } = asked
   const wrong = Object.keys(asked.mistakes).length > 0
-  const searched = address.size > 0
+  const searched = query.size > 0
   const live = !wrong && unknown === null && c.req.query('cursor') === undefined && asked.fields?.order !== 'asc'
   const polling = {
     'hx-get': `${events}/live${searched ? `?${address}` : ''}`,
@@ -67,7 +69,8 @@ export function listPage(c: Visit, { asked, found, counts, connections, causes, 
         {live && <Live at={`${events}${changed(address, {})}`} />}
       </div>
       <Chips asked={asked} connections={connections} />
-      <Causes c={c} rows={causes} />
+      <OnlyMode livemode={asked.fields?.livemode} all={changed(address, { livemode: 'all' })} />
+      <Causes c={c} rows={causes} livemode={asked.fields?.livemode} />
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       {unknown === null ? (
         <>

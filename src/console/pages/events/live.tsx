@@ -45,7 +45,7 @@ export async function liveUpdate(c: Visit): Promise<Response> {
 
 /** Whether the project's counts by status are also the list's counts. */
 export const hasCounts = ({ address }: AskedEvents) =>
-  [...address.keys()].every((name) => name === 'status' || name === 'order')
+  [...address].every(([name, value]) => name === 'status' || name === 'order' || value === 'all')
 
 async function freshRows(
   c: Visit,

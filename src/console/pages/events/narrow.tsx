@@ -1,6 +1,7 @@
 import { SHOWN_STATUSES } from '../../../inbox/lifecycle'
+import { changed } from '../../list'
 import { type Choice, nameOf, timeWord, wordsOf } from './filter-words'
-import { type AskedEvents, changed, SPANS } from './search-query'
+import { type AskedEvents, SPANS } from './search-query'
 import type { Counts } from './store'
 
 /**
@@ -88,7 +89,8 @@ export function Menus({ asked, connections }: { asked: AskedEvents; connections:
 /** The filters that are in effect, each with a link that removes it. */
 export function Chips({ asked, connections }: { asked: AskedEvents; connections: readonly Choice[] }) {
   const { address } = asked
-  const active = [...address].filter(([name]) => name !== 'status')
+  // The list says its mode by itself.
+  const active = [...address].filter(([name]) => name !== 'status' && name !== 'livemode')
   if (active.length === 0) return null
   return (
     <ul class="active" aria-label="Filters">

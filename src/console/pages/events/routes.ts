@@ -15,7 +15,8 @@ import { besideOf } from '../../../inbox/search/beside'
 import type { SearchFields } from '../../../inbox/search/filters'
 import { findPage } from '../../../inbox/search/search'
 import { Fault, requireFound } from '../../../lib/fault'
-import { pageAsked } from '../../list'
+import { changed, pageAsked } from '../../list'
+import { withMode } from '../../mode'
 import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
@@ -24,7 +25,7 @@ import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
 import { type Found, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
-import { type AskedEvents, changed, readSearch } from './search-query'
+import { type AskedEvents, readSearch } from './search-query'
 import { eventLinks, type NamedEvents, namedBy, namesOf, readCounts } from './store'
 
 /** One event with its payload, whatever size that has; and room for that and the one that it is compared with. */
@@ -36,7 +37,7 @@ export const eventPages = new Hono<HttpEnv>()
   .get('/', page('billing:read'), async (c) => {
     const { db, now } = c.get('rt')
     const project = projectOf(c.get('actor'))
-    const asked = readSearch(new URL(c.req.url).searchParams, now)
+    const asked = readSearch(withMode(c), now)
     const text = (c.req.query('q') ?? '').trim()
     const named = text === '' ? null : await namedBy(db, project, text)
     if (named) return c.redirect(placeOf(c, asked, named), 303)
@@ -70,9 +71,10 @@ export const eventPages = new Hono<HttpEnv>()
     })
   })
 
-/** Whether the list is that of all failed events, from its beginning. */
+/** Whether the list is that of all failed events, or of those of one mode, from its beginning. */
 function asksForFailed(c: Visit, { address }: AskedEvents): boolean {
-  return address.toString() === 'status=failed' && c.req.query('cursor') === undefined
+  const failed = changed(address, { livemode: null }) === '?status=failed'
+  return failed && c.req.query('cursor') === undefined
 }
 
 /** Reads what the page of an event shows, in two round trips. A live update leaves the payload, and what is beside the event, out. */

@@ -32,7 +32,7 @@ export const SPANS = [
 export type AskedEvents = {
   /** The filters as the API takes them. A time span becomes a time, so that all pages of a list begin at the same time. */
   query: URLSearchParams
-  /** The filters as the address has them. */
+  /** The filters as the address has them. `livemode` may be `all`: see `withMode`. */
   address: URLSearchParams
   fields: SearchFields | null
   mistakes: Mistakes
@@ -51,6 +51,7 @@ export function readSearch(sent: URLSearchParams, now: number): AskedEvents {
   }
   addFilled(address, sent, [...FIRST, ...MORE])
   const query = new URLSearchParams(address)
+  if (query.get('livemode') === 'all') query.delete('livemode')
   const [name, , span] = SPANS.find(([name]) => name === sent.get('within')) ?? []
   if (name !== undefined && !address.has('received_after')) {
     address.set('within', name)
@@ -63,14 +64,4 @@ export function readSearch(sent: URLSearchParams, now: number): AskedEvents {
   } catch (error) {
     return { query, address, fields: null, mistakes: refusalOf(error).mistakes }
   }
-}
-
-/** The address with some parameters changed: a list replaces all values of a parameter, and null removes it. */
-export function changed(address: URLSearchParams, changes: Record<string, string | readonly string[] | null>): string {
-  const query = new URLSearchParams(address)
-  for (const [name, values] of Object.entries(changes)) {
-    query.delete(name)
-    for (const value of values === null ? [] : [values].flat()) query.append(name, value)
-  }
-  return `?${query}`
 }

@@ -5,6 +5,7 @@ import { run } from '../../../db/client'
 import { domainOf } from '../../../domains/names'
 import type { HttpEnv } from '../../../http/context'
 import { Fault } from '../../../lib/fault'
+import { idPattern } from '../../../lib/ids'
 import { deleteSession } from '../../../sessions/session'
 import {
   accountOf,
@@ -18,8 +19,9 @@ import {
 } from '../../../sessions/sign-in'
 import { findSsoConnection } from '../../../sso/connections/connection'
 import { connectionsFor } from '../../../sso/team/routing'
-import { browserOf, keepBrowser, keepTheme, keepTimes, themeOf, timesOf } from '../../browser'
+import { browserOf, keepBrowser, keepMode, keepTheme, keepTimes, modeOf, themeOf, timesOf } from '../../browser'
 import { localPath, pageBefore } from '../../lead'
+import { changed } from '../../list'
 import { page, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
 import { forgetSession, keepSession, type SignedIn, userOf, userOfCookie, visitorOf } from '../../session'
@@ -73,6 +75,15 @@ export const signInPages = new Hono<HttpEnv>()
   .post('/theme', page('user'), (c) => {
     keepTheme(c, themeOf(c.get('form').get('theme')))
     return c.redirect(pageBefore(c), 303)
+  })
+  .post('/mode', page('user'), (c) => {
+    const form = c.get('form')
+    const project = form.get('project') ?? ''
+    if (idPattern('prj').test(project)) keepMode(c, project, modeOf(form.get('mode')))
+    // The list that the visitor sees shows the choice, so it no longer has a mode of its own.
+    const { pathname, searchParams } = new URL(pageBefore(c), c.req.url)
+    const query = changed(searchParams, { livemode: null, cursor: null })
+    return c.redirect(query === '?' ? pathname : pathname + query, 303)
   })
   .post('/times', page('user'), (c) => {
     keepTimes(c, timesOf(c.get('form').get('times')))

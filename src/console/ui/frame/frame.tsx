@@ -1,5 +1,5 @@
 import type { PropsWithChildren } from 'hono/jsx'
-import { closedGroups, type Theme, type Times, themeIn, timesIn } from '../../browser'
+import { closedGroups, type Mode as ModeName, modeIn, type Theme, type Times, themeIn, timesIn } from '../../browser'
 import type { Visit } from '../../page'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
@@ -23,6 +23,8 @@ type FrameProps = PropsWithChildren<{
  */
 export function Frame({ c, user, around, section, children }: FrameProps) {
   const paths = user.project_id === null ? null : projectPaths(user.project_id)
+  const chosen = user.project_id === null ? 'all' : modeIn(c, user.project_id)
+  const switches = around.modes.length > 1 || chosen !== 'all'
   return (
     <div class="frame">
       <header class="bar">
@@ -32,7 +34,7 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         <a class="brand" href={paths?.start ?? '/console'}>
           {around.current?.name ?? 'Platform API'}
         </a>
-        <Mode modes={around.modes} />
+        <Mode modes={around.modes} chosen={chosen} />
         {paths && <Bell open={around.openNotices} to={paths.notices} />}
       </header>
       <nav id="side" class="side" aria-label="Main" popover="auto">
@@ -41,9 +43,10 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         </a>
         <div class="where">
           <ProjectsMenu around={around} section={section} />
-          <Mode modes={around.modes} />
+          {!switches && <Mode modes={around.modes} chosen={chosen} />}
           {paths && <Bell open={around.openNotices} to={paths.notices} />}
         </div>
+        {switches && <ModeSwitch c={c} project={user.project_id} chosen={chosen} />}
         {paths && <SearchLink to={paths.search} />}
         <div class="sections">
           {paths ? <Sections c={c} user={user} paths={paths} section={section} /> : <Outside section={section} />}
@@ -152,12 +155,14 @@ function Outside({ section }: { section: SectionName | undefined }) {
 const THEME_LABELS: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' }
 const TIMES_LABELS: Record<Times, string> = { relative: 'Relative', utc: 'UTC', local: 'Local' }
 
-type ChoiceProps = { name: 'theme' | 'times'; label: string; options: Record<string, string>; chosen: string }
+const MODE_LABELS: Record<ModeName, string> = { all: 'All', live: 'Live', test: 'Test' }
+
+type ChoiceProps = { name: 'theme' | 'times' | 'mode'; label: string; options: Record<string, string>; chosen: string }
 
 /** The buttons for what is kept in this browser, for a form with the session's token. */
 function Choice({ name, label, options, chosen }: ChoiceProps) {
   return (
-    <fieldset class="choice" aria-label={label}>
+    <fieldset class="picks" aria-label={label}>
       {Object.entries(options).map(([value, text]) => (
         <button
           type="submit"
@@ -170,6 +175,16 @@ function Choice({ name, label, options, chosen }: ChoiceProps) {
         </button>
       ))}
     </fieldset>
+  )
+}
+
+/** Chooses which mode the lists of the project show. */
+function ModeSwitch({ c, project, chosen }: { c: Visit; project: string | null; chosen: ModeName }) {
+  return (
+    <Post c={c} to="/console/mode" class="modes">
+      <input type="hidden" name="project" value={project ?? ''} />
+      <Choice name="mode" label="Mode of the lists" options={MODE_LABELS} chosen={chosen} />
+    </Post>
   )
 }
 

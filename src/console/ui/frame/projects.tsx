@@ -4,8 +4,10 @@ import { besides } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/connection'
 import { countOpenNotices } from '../../../notices/read'
 import { findMemberProject, listOpenProjects } from '../../../projects/in-directory'
+import type { Mode as ModeName } from '../../browser'
 import type { Visit } from '../../page'
 import type { SignedIn } from '../../session'
+import { ModeBadge } from '../badge'
 import { type SectionName, sectionIn } from './sections'
 
 /** The number of projects in the project menu. */
@@ -77,8 +79,9 @@ export function ProjectsMenu({ around, section }: { around: AroundProjects; sect
   )
 }
 
-/** Whether the project's connections receive live events, test events, or both. Nothing if there is none. */
-export function Mode({ modes }: { modes: boolean[] }) {
+/** The mode that was chosen for lists; or whether the project's connections receive live events, test events, or both. Nothing if there is none. */
+export function Mode({ modes, chosen }: { modes: boolean[]; chosen: ModeName }) {
+  if (chosen !== 'all') return <ModeBadge of={chosen === 'live'} />
   if (modes.length === 0) return null
   const [mode, hint] =
     modes.length > 1
