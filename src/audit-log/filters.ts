@@ -20,7 +20,11 @@ export const auditFilters = {
     .optional()
     .describe('An exact action, or a prefix such as `api_key.*`.'),
   object_type: word.optional().describe('For example `api_key` or `connection`.'),
-  object_id: word.optional().describe('What was changed. Of a consumer, also the merges of other consumers into it.'),
+  object_id: word
+    .optional()
+    .describe(
+      'What was changed. Of a consumer, also the merges of other consumers into it, and changes of its grants, devices and customers.',
+    ),
   created_after: when.optional().describe('Inclusive.'),
   created_before: when.optional().describe('Exclusive.'),
 }

@@ -89,9 +89,14 @@ export function keyNamesOf(db: Db, projectId: string, ids: readonly string[]) {
     .where(and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids))))
 }
 
-/** A merge is an entry about the consumer that ended. It concerns the one that stays as well. */
-function isMergeInto(id: string) {
-  return and(eq(a.action, 'consumer.merged'), sql`${a.details}->>'into' = ${id}`)
+/**
+ * Entries that concern a consumer and are about something else: a merge, which is about the consumer that ended, and changes of its grants,
+ * devices and customers.
+ */
+function concernsConsumer(id: string) {
+  if (!id.startsWith('csm_')) return undefined
+  const isMerge = and(eq(a.action, 'consumer.merged'), sql`${a.details}->>'into' = ${id}`)
+  return or(isMerge, sql`${a.details}->>'consumer' = ${id}`)
 }
 
 /** The conditions on each entry in the range; undefined if there are none. */
@@ -105,7 +110,7 @@ function conditionOf({ actor_id, action, object_type, object_id }: AuditFilters)
         ? undefined
         : eq(a.action, action),
     object_type === undefined ? undefined : eq(a.object_type, object_type),
-    object_id === undefined ? undefined : or(eq(a.object_id, object_id), isMergeInto(object_id)),
+    object_id === undefined ? undefined : or(eq(a.object_id, object_id), concernsConsumer(object_id)),
   )
 }
 

@@ -5,7 +5,7 @@ import { ofCustomer } from '../consumers/events'
 import { as as devicesAs } from '../devices/devices'
 import { addMember } from '../harness'
 import { told } from './member-pages'
-import { submit, visit } from './visit'
+import { consumerTabs, submit, visit } from './visit'
 
 describe('the devices and the erasure of a consumer', () => {
   let at: string
@@ -26,7 +26,8 @@ describe('the devices and the erasure of a consumer', () => {
     at = `/console/p/${world.project}/platform`
     path = `${at}/consumers/${id}`
   })
-  const textOf = async (page = path, as = token) => (await visit(page, as)).text
+  const textOf = async (page = path, as = token) =>
+    page === path ? consumerTabs(path, as) : (await visit(page, as)).text
   const send = (to: string, fields: Record<string, string> = {}) => told(submit(to, token, fields))
 
   it('lists devices, and revokes one after a question', async () => {
@@ -37,11 +38,12 @@ describe('the devices and the erasure of a consumer', () => {
     const revoke = `${path}/devices/${device.id}/revoke`
     expect(await textOf(revoke)).toContain('Revoke Pixel?')
     expect((await visit(`${path}/devices/dev_none/revoke`, token)).status).toBe(404)
-    expect(await send(revoke)).toMatchObject({ status: 303, location: `${path}?done=device_revoked` })
+    expect(await send(revoke)).toMatchObject({ status: 303, location: `${path}?tab=devices&done=device_revoked` })
     expect((await devices.verify(secret)).body).toMatchObject({ valid: false, reason: 'revoked' })
     const text = await textOf()
     expect(text).toMatch(/1 of \d+ active/)
     expect([text.includes('inst_2'), text.includes(revoke)]).toEqual([true, false])
+    expect((await visit(`${path}?tab=history`, token)).text).toContain('Revoked a device')
   })
 
   it('asks for the id before it erases, says what stays, and only to roles that may', async () => {

@@ -4,7 +4,7 @@ import { advance, stopClock } from '../clock'
 import { as as devicesAs, newApi } from '../devices/devices'
 import { addMember } from '../harness'
 import { told } from './member-pages'
-import { formToken, submit, visit } from './visit'
+import { consumerTabs, formToken, submit, visit } from './visit'
 
 /* Devices of the platform `server` are called keys on the page of a consumer. */
 
@@ -24,7 +24,8 @@ describe('the keys of a consumer', () => {
   beforeEach(() => {
     now = stopClock()
   })
-  const textOf = async (page = path, who = token) => (await visit(page, who)).text
+  const textOf = async (page = path, who = token) =>
+    page === path ? consumerTabs(path, who) : (await visit(page, who)).text
   const send = (to: string, fields: Record<string, string> = {}) => told(submit(to, token, fields))
   const key = async (installation: string, fields: object = {}) =>
     (await devices.register('ext:u', installation, { platform: 'server', name: installation, ...fields })).body
@@ -66,7 +67,10 @@ describe('the keys of a consumer', () => {
     const page = await submit(rotate, token, fields)
     const fresh = tokenIn(page.text)
     expect([page.status, fresh]).toEqual([200, expect.stringMatching(/^svc_dv_/)])
-    expect(await send(rotate, fields)).toMatchObject({ status: 303, location: `${path}?done=device_rotated_before` })
+    expect(await send(rotate, fields)).toMatchObject({
+      status: 303,
+      location: `${path}?tab=devices&done=device_rotated_before`,
+    })
     const text = await textOf()
     expect([text.includes(`${fresh.slice(0, 11)}…${fresh.slice(-4)}`), text.includes(fresh)]).toEqual([true, false])
     expect(text).toContain('current when it is first used')
@@ -91,7 +95,9 @@ describe('the keys of a consumer', () => {
       ['previous', 'old', first.token],
     ] as const) {
       expect(await textOf(`${of}/end-${which}`)).toContain(`End the ${name} token of ended?`)
-      expect(await send(`${of}/end-${which}`)).toMatchObject({ location: `${path}?done=${which}_token_ended` })
+      expect(await send(`${of}/end-${which}`)).toMatchObject({
+        location: `${path}?tab=devices&done=${which}_token_ended`,
+      })
       expect((await devices.verify(ended)).body.reason).toBe('unknown')
     }
     expect(await textOf()).not.toContain(`${of}/end-`)
@@ -103,7 +109,7 @@ describe('the keys of a consumer', () => {
     const page = await textOf(edit)
     expect(page).toContain('value="a b"')
     const done = await send(edit, { name: 'New name', scopes: 'c  a', expires: 'keep', on: '' })
-    expect(done).toMatchObject({ status: 303, location: `${path}?done=device_changed` })
+    expect(done).toMatchObject({ status: 303, location: `${path}?tab=devices&done=device_changed` })
     const stored = async () => (await devices.one('ext:u', device.id)).body
     expect(await stored()).toMatchObject({ name: 'New name', scopes: ['a', 'c'], expires_at: iso(now + DAY) })
     await send(edit, { name: '', scopes: '', expires: '7', on: '' })

@@ -37,7 +37,7 @@ describe('the customers without a consumer', () => {
   }
   const toConsumer = (id: string, notice = 'customer_linked') => ({
     status: 303,
-    location: `${at}/consumers/${id}?done=${notice}`,
+    location: `${at}/consumers/${id}?tab=billing&done=${notice}`,
     wrong: [],
   })
 

@@ -28,7 +28,7 @@ beforeEach(async () => {
 const register = async (installation: string, fields: object = {}) =>
   (await api.register(`ext:c${consumer}`, installation, fields)).body
 const plain = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
-const text = async (path = '') => (await visit(`${at}${path}`, token)).text
+const text = async (path = '?tab=devices') => (await visit(`${at}${path}`, token)).text
 /** The tables of keys and of devices, as text by row. */
 async function tables() {
   const html = await text()
@@ -158,6 +158,6 @@ it.each([
   const asked = await text(path)
   expect([asked.includes(verb), asked.includes(says), asked.includes('new_token')]).toEqual([true, true, again])
   const done = await submit(`${at}${path}`, token)
-  expect([done.status, done.headers.get('Location')]).toEqual([303, `${at}?done=device_revoked`])
+  expect([done.status, done.headers.get('Location')]).toEqual([303, `${at}?tab=devices&done=device_revoked`])
   expect((await api.verify(secret)).body.reason).toBe('revoked')
 })

@@ -84,7 +84,7 @@ describe('names beside ids', () => {
       Array.from({ length: 11 }, (_, n) => `in_more_${n}`),
     ) // of cus_1
     await api('billing/customers/stripe/cus_1', 'PUT', { consumer })
-    const { text } = await visit(`${base}/consumers/${consumer}`, token)
+    const { text } = await visit(`${base}/consumers/${consumer}?tab=billing`, token)
     const all = `/billing/invoices?consumer=${consumer}`
     expect(text).toContain(`<a href="${base}${all}">All invoices</a>`)
     expect(text).not.toContain('All subscriptions')

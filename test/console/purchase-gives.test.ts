@@ -210,7 +210,7 @@ it('a consumer’s page shows the last 20 purchases of its customers', async () 
   const buy = (name: string, n: number) =>
     sold(name, 'price_life', { day: n / 10, customer: 'cus_buyer', metadata: { consumer_external_id: 'buyer' } })
   await world.deliver(...names.map(buy))
-  const html = await read(`consumers/${body.id}`)
+  const html = await read(`consumers/${body.id}?tab=billing`)
   const table = /<section[^>]*aria-label="Purchases".*?<\/section>/s.exec(html)?.[0] ?? ''
   expect([...table.matchAll(/purchases\/pi_(\w+)\?vendor=stripe/g)].map(([, name]) => name)).toEqual(
     names.slice(1).reverse(),

@@ -26,6 +26,13 @@ export function visit(path: string, token: string | null, { form, headers, ...op
   })
 }
 
+/** The page of a consumer with all of its tabs, one after the other. */
+export async function consumerTabs(path: string, token: string | null, options: Visit = {}): Promise<string> {
+  const tabs = ['access', 'billing', 'devices', 'history']
+  const pages = await Promise.all(tabs.map((tab) => visit(`${path}?tab=${tab}`, token, options)))
+  return pages.map(({ text }) => text).join('\n')
+}
+
 /** Reads the token in a session's forms from a page. */
 export async function formToken(token: string): Promise<string> {
   const { text } = await visit('/console/projects/new', token)

@@ -44,6 +44,8 @@ export async function consumerPaths(
     'consumers-none': `${at}?q=nobody`,
     'new-consumer': `${at}/new`,
     consumer: `${at}/${ada.id}`,
+    'consumer-billing': `${at}/${ada.id}?tab=billing`,
+    'consumer-devices': `${at}/${ada.id}?tab=devices`,
     'consumer-blocked': `${at}/${longest.id}`,
     'consumer-merged': `${at}/${gone.id}`,
     'consumer-erased': `${at}/${erased.id}`,

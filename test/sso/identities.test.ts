@@ -24,13 +24,13 @@ it('the identities of a consumer are those of the consumers that were merged int
 
   const at = `/console/p/${project}/platform`
   const path = `${at}/consumers/${into}`
-  const { text } = await visit(path, owner.token)
+  const { text } = await visit(`${path}?tab=devices`, owner.token)
   expect(text).toContain(`href="${at}/settings/sso/${connection.id}">Acme</a>`)
   expect([text.includes('ada-1'), text.includes('ada-2'), text.includes('somebody-else')]).toEqual([true, true, false])
   const remove = `${path}/identities/${first.identity.id}/remove`
   expect(text).toContain(remove)
   const developer = (await addMember(project, 'developer')).token
-  expect((await visit(path, developer)).text).not.toContain('/remove')
+  expect((await visit(`${path}?tab=devices`, developer)).text).not.toContain('/remove')
   const asked = await visit(remove, owner.token)
   expect(asked.text).toContain('Remove ada-1?')
   const other = await signIn({ subject: 'another' })
@@ -40,7 +40,7 @@ it('the identities of a consumer are those of the consumers that were merged int
   })
   expect(await told(submit(remove, owner.token))).toMatchObject({
     status: 303,
-    location: `${path}?done=identity_removed`,
+    location: `${path}?tab=devices&done=identity_removed`,
   })
   expect(await subjects(into)).toEqual([200, ['ada-2']])
   // Somebody who signs in for the first time.
@@ -61,7 +61,7 @@ it('those of a connection that was deleted are gone with it, before the cron del
   const shown = async () => {
     const all = await call(`${SSO}/identities`, { project, token: secret })
     const own = await call(`${SSO}/identities?consumer=${consumer.id}`, { project, token: secret })
-    const { text } = await visit(`/console/p/${project}/platform/consumers/${consumer.id}`, owner.token)
+    const { text } = await visit(`/console/p/${project}/platform/consumers/${consumer.id}?tab=devices`, owner.token)
     return [all.body.data.length, own.body.data.length, text.includes(identity.id)]
   }
   expect(await shown()).toEqual([1, 1, true])

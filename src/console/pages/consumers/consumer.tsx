@@ -11,15 +11,17 @@ import { subscriptions } from '../billing/subscriptions'
 import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Latest } from './belongings'
 import { Devices } from './devices'
+import { Glance } from './glance'
 import { Identities } from './identities'
 import { titleOf } from './parts'
-import type { ShownConsumer } from './read'
+import { isLiving, type ShownConsumer } from './read'
 import { ErasedState } from './state'
+import { TABS, type TabName } from './tabs'
 
 /** The page of one consumer. A merged one leads to the consumer that took its place. */
-export function consumerPage(c: Visit, of: ShownConsumer) {
-  const { row, history, erasure } = of
-  const living = row.merged_into === null && row.state !== 'erased'
+export function consumerPage(c: Visit, of: ShownConsumer, tab: TabName | null) {
+  const { row, erasure } = of
+  const living = isLiving(row)
   const { consumers } = pathsOf(c)
   const title = (
     <>
@@ -32,37 +34,72 @@ export function consumerPage(c: Visit, of: ShownConsumer) {
     <>
       <Head title={title}>{living && <Actions c={c} row={row} />}</Head>
       <Standing c={c} row={row} />
+      {living && <Glance c={c} of={of} />}
       <Facts c={c} row={row} />
       {erasure && <ErasedState c={c} row={row} erasure={erasure} />}
-      {living && (
+      {living ? <Parts c={c} of={of} tab={tab} /> : <Past c={c} of={of} />}
+    </>,
+  )
+}
+
+type Props = { c: Visit; of: ShownConsumer }
+
+/** The parts of the page, in tabs that have addresses. Events are a list of their own. */
+function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
+  const path = `${pathsOf(c).consumers}/${of.row.id}`
+  return (
+    <>
+      <nav class="parts" aria-label="Parts of this page">
+        {TABS.filter(({ needs }) => can(c, needs)).map(({ name, label }) => (
+          <a
+            href={name === 'events' ? `${pathsOf(c).events}?consumer=${of.row.id}` : `${path}?tab=${name}`}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
+      {tab === 'access' && (
         <>
-          {can(c, 'entitlements:read') && (
-            <>
-              <EntitlementsSection c={c} consumer={row} of={of.entitlements} />
-              <GrantsSection c={c} consumer={row.id} rows={of.grants.data} more={of.grants.more} />
-            </>
-          )}
-          <Devices c={c} of={of} />
-          <Identities c={c} of={of} />
+          <EntitlementsSection c={c} consumer={of.row} of={of.entitlements} />
+          <GrantsSection c={c} consumer={of.row.id} rows={of.grants.data} more={of.grants.more} />
+        </>
+      )}
+      {tab === 'billing' && (
+        <>
           <Customers c={c} of={of} />
           <Latest c={c} of={of} list={subscriptions} found={of.latest.subscription} />
           <Latest c={c} of={of} list={purchases} found={of.latest.purchase} />
           <Latest c={c} of={of} list={invoices} found={of.latest.invoice} />
         </>
       )}
-      {history && (
-        <History
-          c={c}
-          entries={history}
-          none="The audit log has no entry about this consumer. Creating and editing a consumer adds none."
-        />
+      {tab === 'devices' && (
+        <>
+          <Devices c={c} of={of} />
+          <Identities c={c} of={of} />
+        </>
       )}
-      {history && history.length > 0 && (
+      {tab === 'history' && <Past c={c} of={of} />}
+    </>
+  )
+}
+
+/** What the audit log says of the consumer, its grants, devices and links. */
+function Past({ c, of: { row, history } }: Props) {
+  if (history === null) return null
+  return (
+    <>
+      <History
+        c={c}
+        entries={history}
+        none="The audit log has no entry about this consumer. Creating and editing a consumer adds none."
+      />
+      {history.length > 0 && (
         <p>
           <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries about this consumer</a>
         </p>
       )}
-    </>,
+    </>
   )
 }
 

@@ -102,5 +102,5 @@ export const revokeDevicePages = action({
     danger: true,
   }),
   run: (c) => revokeDevice(c.get('rt').db, { ...addressedConsumer(c), id: c.req.param('device') ?? '' }, changeOf(c)),
-  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}`, 'device_revoked'],
+  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}?tab=devices`, 'device_revoked'],
 })

@@ -86,7 +86,7 @@ export const removeIdentityPages = action({
     const { id } = (await read(c)).identity
     await deleteIdentity(c.get('rt').directory, projectOf(c.get('actor')), id, changeOf(c))
   },
-  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}`, 'identity_removed'],
+  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}?tab=devices`, 'identity_removed'],
 })
 
 async function read(c: Visit) {

@@ -37,7 +37,7 @@ const read = async (c: Visit) => {
   return { row, device: await readDevice(c, row) }
 }
 const addressed = (c: Visit) => ({ ...addressedConsumer(c), id: c.req.param('device') ?? '' })
-const pageOf = (c: Visit) => `${pathsOf(c).consumers}/${c.req.param('consumer')}`
+const pageOf = (c: Visit) => `${pathsOf(c).consumers}/${c.req.param('consumer')}?tab=devices`
 
 const edit = action({
   at: '/:consumer/devices/:device/edit',

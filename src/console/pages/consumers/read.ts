@@ -22,6 +22,7 @@ import { can, type Visit } from '../../page'
 import type { AuditRow } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
 import { type Entitlements, entitlementsIn } from '../entitlements/read'
+import type { TabName } from './tabs'
 
 /** How many entries of the audit log the page of a consumer shows. */
 const HISTORY = 10
@@ -59,8 +60,13 @@ export type ShownConsumer = {
   identities: { data: NamedIdentity[]; more: boolean }
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
-  /** The newest entries of the audit log about the consumer; null if the user may not read the log. */
+  /** The newest entries of the audit log about the consumer; null if they are not shown, or the user may not read the log. */
   history: AuditRow[] | null
+}
+
+/** Whether a consumer is neither merged into another one nor erased. */
+export function isLiving({ merged_into, state }: Consumer): boolean {
+  return merged_into === null && state !== 'erased'
 }
 
 /** The consumer in the path, by either of its ids. */
@@ -84,8 +90,8 @@ export function addressedConsumer(c: Visit) {
   return { project_id: projectOf(c.get('actor')), ref: refToChange(c.req.param('consumer') ?? '') }
 }
 
-/** Reads what the page of a consumer shows: the consumer first, then what belongs to its customers. */
-export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
+/** Reads what a tab of a consumer's page shows: the consumer first, then what belongs to its customers. */
+export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<ShownConsumer> {
   const rt = c.get('rt')
   const { db } = rt
   const project = projectOf(c.get('actor'))
@@ -103,10 +109,11 @@ export async function readShownConsumer(c: Visit): Promise<ShownConsumer> {
   }))
   const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
+  const isPast = tab === 'history' || !isLiving(row)
   const [latest, entries, identities] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : []),
-    can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
-    identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }),
+    isPast && can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
+    tab === 'devices' ? identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }) : [],
   ])
   const history = entries && list.page(entries, await readPeople(rt, null, entries)).data
   const [counted] = found.counts

@@ -12,6 +12,7 @@ import { listPage } from './list'
 import { mergePages } from './merge'
 import { readShownConsumer } from './read'
 import { statePages } from './state'
+import { tabOf } from './tabs'
 
 /** Consumers: find, create, look at, edit, block, merge. */
 export const consumerPages = new Hono<HttpEnv>().get('/', page('consumers:read'), async (c) => {
@@ -34,6 +35,7 @@ for (const pages of [
 ])
   consumerPages.route('/', pages)
 
-consumerPages.get('/:consumer', page('consumers:read', { costly: true }), async (c) =>
-  consumerPage(c, await readShownConsumer(c)),
-)
+consumerPages.get('/:consumer', page('consumers:read', { costly: true }), async (c) => {
+  const tab = tabOf(c)
+  return consumerPage(c, await readShownConsumer(c, tab), tab)
+})

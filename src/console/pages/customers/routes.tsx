@@ -131,7 +131,7 @@ export const customerLinkPages = new Hono<HttpEnv>()
   .route('/', unpinPages)
   .route('/', refresh)
 
-const consumerPath = (c: Visit, id: string) => `${pathsOf(c).consumers}/${id}`
+const consumerPath = (c: Visit, id: string) => `${pathsOf(c).consumers}/${id}?tab=billing`
 
 function named(c: Visit) {
   return { project_id: projectOf(c.get('actor')), customer: customerIn(c) }

@@ -1,0 +1,97 @@
+import { can, pathsOf, type Visit } from '../../page'
+import { Badge } from '../../ui/badge'
+import { amountIn, plural, timeOf } from '../../ui/format'
+import { Fact, None, Time } from '../../ui/parts'
+import type { ShownConsumer } from './read'
+
+type Props = { c: Visit; of: ShownConsumer }
+
+/** Statuses of a subscription that is over, or never began: another one says more. */
+const OVER = ['canceled', 'incomplete_expired', 'unknown']
+
+/** What whoever answers the consumer wants to know first: the plan, until when, what was paid, and what it may do. */
+export function Glance({ c, of }: Props) {
+  return (
+    <dl class="facts glance">
+      {can(c, 'entitlements:read') && <Access c={c} of={of} />}
+      {can(c, 'billing:read') && <Paying c={c} of={of} />}
+      <Fact name="Devices">
+        {of.devices.active.toLocaleString('en')} of {of.devices.limit.toLocaleString('en')}
+      </Fact>
+    </dl>
+  )
+}
+
+function Access({ c, of: { entitlements } }: Props) {
+  if (entitlements === null) return null
+  const { all, plans } = entitlements
+  const giving = [...new Set(all.flatMap(({ from }) => from.flatMap(({ counted, plan }) => (counted && plan) || [])))]
+  return (
+    <>
+      <Fact name={giving.length > 1 ? 'Plans' : 'Plan'}>
+        {giving.length === 0 ? (
+          <None />
+        ) : (
+          giving.map((key, n) => (
+            <>
+              {n > 0 && ', '}
+              <a href={`${pathsOf(c).plans}/${plans.get(key)}`}>{key}</a>
+            </>
+          ))
+        )}
+      </Fact>
+      <Fact name="Access">
+        {all.filter(({ allowed }) => allowed).length} of {plural(all.length, 'feature')}
+      </Fact>
+    </>
+  )
+}
+
+/** The subscription that is not over, or else the last one, and the last invoice. */
+function Paying({ c, of: { latest } }: Props) {
+  const { now } = c.get('rt')
+  const { billing } = pathsOf(c)
+  const subscriptions = latest.subscription.data
+  const subscription = subscriptions.find(({ status }) => !OVER.includes(status)) ?? subscriptions[0]
+  const invoice = latest.invoice.data[0]
+  if (!subscription && !invoice) return null
+  return (
+    <>
+      {subscription && (
+        <>
+          <Fact name="Subscription">
+            <a href={`${billing}/subscriptions/${encodeURIComponent(subscription.id)}?vendor=${subscription.vendor}`}>
+              <Badge of={subscription.status} />
+            </a>
+          </Fact>
+          <Ends of={subscription} now={now} />
+        </>
+      )}
+      {invoice && (
+        <Fact name="Last invoice">
+          <a href={`${billing}/invoices/${encodeURIComponent(invoice.id)}?vendor=${invoice.vendor}`}>
+            {amountIn('total', invoice.total, invoice.currency) ?? invoice.id}
+          </a>{' '}
+          <Badge of={invoice.status} />
+        </Fact>
+      )}
+    </>
+  )
+}
+
+type Ending = Pick<ShownConsumer['latest']['subscription']['data'][number], 'cancel_at' | 'cancel_at_period_end'> & {
+  current_period_end: string | null
+  ended_at: string | null
+}
+
+function Ends({ of, now }: { of: Ending; now: number }) {
+  const { ended_at, cancel_at, cancel_at_period_end, current_period_end } = of
+  const ends = cancel_at ?? (cancel_at_period_end ? current_period_end : null)
+  const [name, at] =
+    ended_at !== null ? ['Ended', ended_at] : ends !== null ? ['Ends', ends] : ['Renews', current_period_end]
+  return at === null ? null : (
+    <Fact name={name ?? ''}>
+      <Time at={timeOf(at)} now={now} />
+    </Fact>
+  )
+}
