@@ -163,7 +163,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   })
 
   it('unpins a customer on the page of its consumer', async () => {
-    await page.goto(`${base}/consumers/ext:user_1`)
+    await page.goto(`${base}/consumers/ext:user_1?tab=billing`)
     await page.getByRole('link', { name: 'Unpin cus_old' }).click()
     await asked().getByRole('button', { name: 'Unpin customer' }).click()
     await page.getByText('Events now say again').waitFor()
@@ -187,7 +187,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('revokes a device after a question', async () => {
     await api('consumers/ext:user_2/devices/inst_1', { platform: 'ios', name: 'Ada’s phone' }, 'PUT')
-    await page.goto(`${base}/consumers/ext:user_2`)
+    await page.goto(`${base}/consumers/ext:user_2?tab=devices`)
     await page.getByRole('link', { name: 'Revoke Ada’s phone' }).click()
     await asked().getByRole('heading', { name: 'Revoke Ada’s phone?' }).waitFor()
     await expect.poll(() => page.locator(':focus').textContent()).toBe('Cancel')

@@ -129,7 +129,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   })
 
   it('is on the page of the consumer', async () => {
-    await page.goto(`${base}/consumers/ext:user_1`)
+    await page.goto(`${base}/consumers/ext:user_1?tab=billing`)
     const list = page.getByRole('region', { name: 'Purchases' })
     await expect.poll(() => list.locator('tbody tr').count()).toBe(2)
     await looked('consumer-purchases')
