@@ -1,50 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EVENT_ERROR_CODES, eventAdvice } from '../../src/vendors/event-errors'
 import { stripeEventOf, stripeSubscription, T0 } from '../billing/payloads'
-import {
-  call,
-  countingD1,
-  deliver,
-  freshProject,
-  lossyQueue,
-  ORIGIN,
-  STORE,
-  settled,
-  stripeConnection,
-  stripeEvent,
-} from '../harness'
-import { insertConnection, insertEvents, insertPayload, type Seed, seedEvent } from '../inbox/seeding'
+import { call, countingD1, deliver, lossyQueue, STORE, stripeEvent } from '../harness'
+import { insertConnection, insertEvents, seedEvent } from '../inbox/seeding'
+import { eventWorld } from './event-world'
 import { submit, visit } from './visit'
 
-/** A project with a live Stripe connection, and ways to put events there and to see their pages. */
-async function world() {
-  const { project, owner } = await freshProject()
-  const connection = (await stripeConnection(owner.token, project)).id
-  const events = `/console/p/${project}/platform/billing/webhooks`
-  return {
-    project,
-    owner,
-    connection,
-    events,
-    see: async (id: string) => (await visit(`${events}/${id}`, owner.token)).text,
-    /** Puts an event there as processing would have left it, with its payload. */
-    put: async (fields: Partial<Seed>, body: string | ArrayBuffer = '{}') => {
-      const event = seedEvent({ connection, received_at: Date.now(), ...fields })
-      await insertEvents(project, [event])
-      await insertPayload(project, event, body)
-      return event.id
-    },
-    /** Sends an event and waits until it is processed. */
-    send: async (event: unknown) => {
-      const { body } = await deliver(connection, event)
-      await settled(project, owner.token, body.event_ids[0])
-      return body.event_ids[0] as string
-    },
-  }
-}
-let here: Awaited<ReturnType<typeof world>>
+let here: Awaited<ReturnType<typeof eventWorld>>
 beforeAll(async () => {
-  here = await world()
+  here = await eventWorld()
 })
 
 describe('the page of an event', () => {
@@ -124,63 +88,6 @@ describe('the page of an event', () => {
     await visit(`${here.events}/${id}`, here.owner.token, { bindings: { EVENTS: lossyQueue().EVENTS, DB } })
     // The session, the event, what it is compared with beside its names and links, the frame.
     expect(count.trips).toBeLessThanOrEqual(6)
-  })
-})
-
-describe('the events beside an event', () => {
-  it('are those of the list that the visitor came from, which the links keep', async () => {
-    const { project, owner, events, put } = await world()
-    const [a, b, c, d] = [
-      await put({}),
-      await put({ status: 'failed' }),
-      await put({}),
-      await put({ status: 'failed' }),
-    ]
-    const linked = async (path: string, referer?: string) => {
-      const { text } = await visit(path, owner.token, { headers: referer ? { Referer: ORIGIN + referer } : {} })
-      const nav = /<nav class="neighbors".*?<\/nav>/s.exec(text)?.[0] ?? ''
-      const back = /class="above"><a href="([^"]+)"/.exec(text)?.[1]
-      const links = [...nav.matchAll(/href="([^"]+)" rel="(\w+)"/g)].map(([, href, rel]) => [rel, href])
-      return { nav, back, ...Object.fromEntries(links) }
-    }
-    expect(await linked(`${events}/${b}`)).toMatchObject({
-      back: events,
-      prev: `${events}/${c}`,
-      next: `${events}/${a}`,
-    })
-    expect(await linked(`${events}/${d}`)).not.toHaveProperty('prev')
-    const list = `${events}?status=failed`
-    const failed = await linked(`${events}/${d}`, list)
-    expect([failed.nav, failed.back]).toEqual([expect.stringContaining('In the filtered list'), list])
-    expect([failed.prev, failed.next]).toEqual([undefined, `${events}/${b}?list=status%3Dfailed`])
-    const next = await linked(failed.next, `${events}/${d}`)
-    expect([next.prev, next.next, next.back]).toEqual([`${events}/${d}?list=status%3Dfailed`, undefined, list])
-    // The page of an event that was in a list leads back to it, such as after a replay.
-    expect((await linked(`${events}/${b}?replayed=1`, failed.next)).prev).toBe(next.prev)
-    const oldest = await linked(`${events}/${b}?list=${encodeURIComponent('order=asc&within=1h')}`)
-    expect([oldest.prev, oldest.next].map((path) => path.split('?')[0])).toEqual([`${events}/${a}`, `${events}/${c}`])
-    // A list that is none is left out, as one of another project would be.
-    expect((await linked(`${events}/${b}?list=min_attempts%3Dx`)).prev).toBe(`${events}/${c}`)
-    expect((await linked(`${events}/${b}`, `${events.replace(project, 'prj_other')}?status=failed`)).prev).toBe(
-      `${events}/${c}`,
-    )
-    const { DB, count } = countingD1()
-    await visit(`${events}/${b}?list=status%3Dfailed`, owner.token, { bindings: { EVENTS: lossyQueue().EVENTS, DB } })
-    expect(count.trips).toBeLessThanOrEqual(6)
-  })
-
-  it('are looked for among the nearest ones', async () => {
-    const { project, owner, events, connection } = await world()
-    const at = Date.now()
-    const seeds = Array.from({ length: 203 }, (_, n) =>
-      seedEvent({ connection, received_at: at + n, event_type: n === 0 ? 'a.b' : 'c.d' }),
-    )
-    await insertEvents(project, seeds)
-    const see = async (n: number) => (await visit(`${events}/${seeds[n]?.id}?list=ref%3Dnone`, owner.token)).text
-    expect(await see(202)).not.toContain('not among the nearest 200')
-    const { text } = await visit(`${events}/${seeds[202]?.id}?list=replay_id%3Dnone`, owner.token)
-    expect(text).toMatch(/Next: not among the nearest 200/)
-    expect(text).not.toContain('Previous: not')
   })
 })
 
@@ -273,6 +180,33 @@ describe('a payload on the page of an event', () => {
     const text = await here.see(await here.put({}, body))
     expect(text).toContain(`aria-label="${label}"`)
     expect(text).not.toContain('class="json"')
+  })
+
+  it('is searched without a script: what matches is marked, and the rest is left out', async () => {
+    const many = Array.from({ length: 9000 }, (_, n) => `{"k${n}":"<b>"}`).join()
+    const id = await here.put({}, `{"a":"x${'y'.repeat(300)}Needle","needles":{"b":[1,{}]},"many":[${many}]}`)
+    const find = async (text: string) => {
+      const page = await visit(
+        `${here.events}/${id}?list=status%3Dfailed&find=${encodeURIComponent(text)}`,
+        here.owner.token,
+      )
+      expect(new TextEncoder().encode(page.text).byteLength).toBeLessThan(60_000)
+      expect(page.text).toContain('<input type="hidden" name="list" value="status=failed"/>')
+      const said = /<p role="status">(Found|Nothing)(.*?)<\/p>/.exec(page.text)?.[0].replace(/<[^>]+>/g, '')
+      return [said, /<div class="json">.*?<\/section>/s.exec(page.text)?.[0].replace(/<(?!\/?mark)[^>]+>/g, '')]
+    }
+    const only = 'Only the parts of the payload around them are shown'
+    expect(await find('NEEDLE')).toEqual([
+      `Found 2 times. ${only}.`,
+      expect.stringMatching(
+        /^{&quot;a&quot;: …y+<mark>Needle<\/mark>&quot;,&quot;<mark>needle<\/mark>s&quot;: {&quot;b&quot;: \[1,{}\]}}$/,
+      ),
+    ])
+    expect(await find('<b>')).toEqual([
+      `Found 9,000 times. ${only}, as far as they fit.`,
+      expect.stringContaining('<mark>&lt;b&gt;</mark>'),
+    ])
+    expect(await find('none')).toEqual(['Nothing in the payload contains “none”.', undefined])
   })
 
   it('is shown as bytes if it is not text', async () => {

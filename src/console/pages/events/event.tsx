@@ -11,6 +11,7 @@ import { Attempts } from './attempts'
 import { type Around, Beside, pathOf } from './beside'
 import { changesInHtml, ObjectChanged } from './changed'
 import { PayloadView } from './payload'
+import { MAX_FIND } from './payload-search'
 import { eventMode, isOpenEvent, isUnderWay, ReplayResult } from './row'
 import { EventStanding } from './standing'
 import type { Links } from './store'
@@ -49,7 +50,14 @@ export function eventPage(c: Visit, shown: ShownEvent) {
       <Now c={c} of={shown} />
       <div class="beside">
         <ObjectChanged of={shown.changed} events={events} vendor={vendorTitle(row.vendor)} />
-        <PayloadView row={row} headers={shown.headers} at={`${events}/${row.id}`} used={changesInHtml(shown.changed)} />
+        <PayloadView
+          row={row}
+          headers={shown.headers}
+          at={`${events}/${row.id}`}
+          used={changesInHtml(shown.changed)}
+          find={(c.req.query('find') ?? '').trim().slice(0, MAX_FIND)}
+          list={shown.list?.around.address.toString() ?? ''}
+        />
       </div>
     </div>,
   )

@@ -1,5 +1,5 @@
 /** The parts of JSON: strings, empty and other brackets, commas and colons, and the words between them. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|[^\s{}[\],:"]+/g
+export const TOKENS = /"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
  * Indents JSON. It changes only whitespace: numbers and escapes stay as the vendor wrote them, which parsing and
@@ -30,7 +30,7 @@ export function indented(text: string, most = Number.POSITIVE_INFINITY): string 
 /** Levels that are indented: without a limit, a payload of a million brackets would take a million times as much. */
 const MAX_INDENT = 40
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text)
     return true
@@ -44,7 +44,7 @@ export type Tree = { leaf: string } | { open: '{' | '['; entries: Entry[] }
 export type Entry = { name: string | null; value: Tree }
 
 /** Bytes of HTML around a value of a tree, and around an object or a list: see json-tree.tsx. */
-const MARKS = { leaf: 32, branch: 112 }
+export const MARKS = { leaf: 32, branch: 112 }
 
 /**
  * Parses JSON into a tree.

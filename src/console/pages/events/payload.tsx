@@ -2,7 +2,8 @@ import type { EventRow } from '../../../inbox/events/events'
 import { bytesOf, isKept } from '../../../inbox/payload'
 import { plural } from '../../ui/format'
 import { JsonTree } from './json-tree'
-import { firstInHtml, hexDump, indented, treeOf } from './payload-text'
+import { type Found, findIn, MAX_FIND } from './payload-search'
+import { firstInHtml, hexDump, indented, isJson, treeOf } from './payload-text'
 
 /*
  * The part of a payload that a page shows, so that the page stays below 60 KB whatever the payload is. The download has
@@ -23,10 +24,14 @@ type PayloadProps = {
   at: string
   /** Bytes of HTML that the page has for what changed. */
   used: number
+  /** What to search the payload for; empty for nothing. */
+  find: string
+  /** The filters of the list that the event is looked at in, as the address has them. */
+  list: string
 }
 
 /** The payload in a readable form and as bytes, with the headers kept of its delivery. */
-export function PayloadView({ row, headers, at, used }: PayloadProps) {
+export function PayloadView({ row, headers, at, used, find, list }: PayloadProps) {
   if (!isKept(row)) {
     return (
       <>
@@ -41,7 +46,7 @@ export function PayloadView({ row, headers, at, used }: PayloadProps) {
   return (
     <>
       <div class="head">
-        <h2>Payload</h2>
+        <h2 id="payload">Payload</h2>
         <div class="actions">
           <button type="button" data-copy-from={`${at}/payload`} hidden>
             Copy<span class="unseen"> payload</span>
@@ -52,7 +57,8 @@ export function PayloadView({ row, headers, at, used }: PayloadProps) {
         </div>
       </div>
       <p class="quiet">{plural(bytes.length, 'byte')}, exactly as received.</p>
-      <Readable text={row.text} most={TEXT_SHOWN - used} />
+      <Search text={row.text} at={at} find={find} list={list} />
+      <Readable text={row.text} most={TEXT_SHOWN - used} find={find} />
       <details class="raw">
         <summary>Raw bytes</summary>
         <section class="code" aria-label="Raw bytes" tabindex={0}>
@@ -67,8 +73,52 @@ export function PayloadView({ row, headers, at, used }: PayloadProps) {
   )
 }
 
-function Readable({ text, most }: { text: string | null; most: number }) {
+type SearchProps = Pick<PayloadProps, 'at' | 'find' | 'list'> & { text: string | null }
+
+/** Searches JSON: the page comes again with what was found. */
+function Search({ text, at, find, list }: SearchProps) {
+  if (text === null || !isJson(text)) return null
+  return (
+    <search>
+      <form class="payload-find" method="get" action={`${at}#payload`}>
+        {list !== '' && <input type="hidden" name="list" value={list} />}
+        <input
+          type="search"
+          name="find"
+          value={find}
+          maxlength={MAX_FIND}
+          aria-label="Find in the payload"
+          placeholder="Name or value"
+        />
+        <button type="submit">Find</button>
+        {find !== '' && <a href={`${at}${list === '' ? '' : `?${new URLSearchParams({ list })}`}#payload`}>Show all</a>}
+      </form>
+    </search>
+  )
+}
+
+/** What was found in a payload. */
+function FoundIn({ of, find }: { of: Found; find: string }) {
+  if (of.matches === 0) return <p role="status">Nothing in the payload contains “{find}”.</p>
+  return (
+    <>
+      <p role="status">
+        Found {plural(of.matches, 'time')}. Only the parts of the payload around them are shown
+        {of.cut && ', as far as they fit'}.
+      </p>
+      {of.tree && (
+        <section class="code wrap" aria-label="Payload as JSON" tabindex={0}>
+          <JsonTree of={of.tree} find={find} />
+        </section>
+      )}
+    </>
+  )
+}
+
+function Readable({ text, most, find }: { text: string | null; most: number; find: string }) {
   if (text === null) return <p>The payload is not UTF-8 text. Its raw bytes are below.</p>
+  const found = find === '' ? null : findIn(text, find, { bytes: most, levels: LEVELS })
+  if (found) return <FoundIn of={found} find={find} />
   const tree = treeOf(text, { bytes: most, levels: LEVELS })
   if (tree) {
     return (
