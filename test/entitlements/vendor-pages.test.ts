@@ -13,7 +13,7 @@ const PRODUCED = Object.entries(PAGES).flatMap(([path, text]) => {
 
 it('covers the vendors that can be tried without an account', () => {
   const names = PRODUCED.map(({ name }) => name).toSorted()
-  expect(names).toEqual(['chargebee', 'lemon-squeezy', 'paddle', 'polar', 'shopify', 'square'])
+  expect(names).toEqual(['chargebee', 'lemon-squeezy', 'paddle', 'polar', 'shopify', 'square', 'stripe'])
 })
 
 it.each(PRODUCED)(
