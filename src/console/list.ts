@@ -34,8 +34,7 @@ export async function readList<Row extends { id: string }>(
 export function addFilled(query: URLSearchParams, sent: URLSearchParams, names: readonly string[]): void {
   for (const name of names) {
     const text = sent.get(name)?.trim() ?? ''
-    const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
-    if (text !== '') query.set(name, local ? `${text.padEnd(19, ':00')}Z` : text)
+    if (text !== '') query.set(name, inUtc(text))
   }
 }
 
@@ -47,4 +46,10 @@ export function changed(address: URLSearchParams, changes: Record<string, string
     for (const value of values === null ? [] : [values].flat()) query.append(name, value)
   }
   return `?${query}`
+}
+
+/** A time of a form's field, which has no zone, in UTC. Any other text as it is. */
+export function inUtc(text: string): string {
+  const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
+  return local ? `${text.padEnd(19, ':00')}Z` : text
 }

@@ -1,3 +1,4 @@
+import { sortable } from '../../../billing/read/fields'
 import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
 import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
@@ -8,12 +9,13 @@ import { type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { Page } from '../../../http/page'
 import type { ObjectKind } from '../../../lib/billing-kinds'
+import { inUtc } from '../../list'
 import type { Visit } from '../../page'
 import type { NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
 /** The filters of a list of billing objects. */
-export type Asked = Record<'customer' | 'consumer' | 'status', string | undefined> &
+export type Asked = Record<'customer' | 'consumer' | 'status' | 'created_after' | 'updated_after', string | undefined> &
   Record<'livemode' | 'overdue', boolean | undefined>
 
 /** A page of a list, with the names that belong to its objects. */
@@ -31,8 +33,16 @@ export function askedIn(query: URLSearchParams, kind: ObjectKind): Asked {
     consumer: query.get('consumer')?.trim() || undefined,
     status: query.get('status') || undefined,
     livemode: MODES.get(query.get('livemode')),
+    created_after: timeIn(query.get('created_after')),
+    updated_after: timeIn(query.get('updated_after')),
     overdue: kind === 'subscription' && query.get('overdue') === 'true' ? true : undefined,
   }
+}
+
+/** A time of the address. What is not a time is no filter. */
+function timeIn(text: string | null): string | undefined {
+  const time = inUtc(text?.trim() ?? '')
+  return sortable(time) === null ? undefined : time
 }
 
 /** Reads a page of a list. @throws {Fault} `invalid_cursor` */

@@ -3,7 +3,7 @@ import { changed } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
-import { FilterActions, MODE_OPTIONS } from '../../ui/filters'
+import { FilterActions, FilterField, MODE_OPTIONS } from '../../ui/filters'
 import { show } from '../../ui/layout'
 import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
@@ -58,6 +58,8 @@ export function listPage<K extends ObjectKind>(
 type SearchProps = { action: string; statuses: readonly string[]; asked: Asked; clear: boolean; overdue: boolean }
 
 function SearchForm({ action, statuses, asked, clear, overdue }: SearchProps) {
+  const { created_after = '', updated_after = '' } = asked
+  const times = { query: new URLSearchParams({ created_after, updated_after }), mistakes: {} }
   return (
     <search>
       <form action={action} class="filters">
@@ -73,6 +75,8 @@ function SearchForm({ action, statuses, asked, clear, overdue }: SearchProps) {
         <Field name="livemode" label="Mode">
           <Select name="livemode" value={asked.livemode?.toString()} options={MODE_OPTIONS} />
         </Field>
+        <FilterField of={times} name="created_after" label="Created since (UTC)" type="datetime-local" />
+        <FilterField of={times} name="updated_after" label="Changed since (UTC)" type="datetime-local" />
         {overdue && (
           <Field name="overdue" label="Renewal">
             <Select

@@ -1,5 +1,6 @@
 import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
+import { type BillingDay, readDays } from '../../../billing/days/store'
 import { batch } from '../../../db/client'
 import { type ForAnswer, findForAnswer } from '../../../entitlements/first-answer'
 import type { Runtime } from '../../../env'
@@ -8,9 +9,11 @@ import { findingsOf } from '../../../health/findings'
 import { type HealthRows, type HourRow, readHours } from '../../../health/read'
 import { projectOf } from '../../../http/auth'
 import { type CauseRow, listCauses } from '../../../inbox/failures/failures'
-import { HOUR } from '../../../lib/time'
+import { DAY, HOUR } from '../../../lib/time'
 import type { Visit } from '../../page'
 
+/** The days of subscriptions that the overview reads: two times thirty, and today. */
+const DAYS = 61
 /** The hours that the overview adds up. */
 export const HOURS = 24
 
@@ -19,7 +22,7 @@ export type Progress = Awaited<ReturnType<typeof progressOf>>
 /** A connection, with what it received in the last hour. */
 export type Connected = Progress['connections'][number]
 /** All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. */
-export type Overview = Progress & { hours: HourRow[]; causes: CauseRow[] }
+export type Overview = Progress & { hours: HourRow[]; causes: CauseRow[]; days: BillingDay[] }
 
 /** Reads what the steps show, in one round trip. */
 export async function readSetup(c: Visit): Promise<Progress> {
@@ -33,8 +36,9 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const until = Math.floor(rt.now / HOUR) + 1
   const project = projectOf(c.get('actor'))
   const hours = readHours(rt.db, project, { from: until - HOURS, to: until })
-  const found = await batch(rt.db, { ...queries(c), hours, causes: listCauses(rt.db, project) })
-  return { ...(await progressOf(rt, found)), hours: found.hours, causes: found.causes }
+  const days = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1)
+  const found = await batch(rt.db, { ...queries(c), hours, days, causes: listCauses(rt.db, project) })
+  return { ...(await progressOf(rt, found)), hours: found.hours, days: found.days, causes: found.causes }
 }
 
 function queries(c: Visit) {

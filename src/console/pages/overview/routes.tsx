@@ -5,6 +5,7 @@ import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { Activity } from './activity'
 import { Attention, attentionOf } from './attention'
+import { Business } from './business'
 import { type Overview, readOverview, readSetup, receivedIn } from './read'
 import { doneOf, hasEvent, SetupSteps, seenOf } from './steps'
 import { Connections, Keys } from './summary'
@@ -35,6 +36,7 @@ export function overviewPage(c: Visit, of: Overview) {
       {!isRunning && items.length > 0 && <Attention items={items} />}
       {isRunning && (
         <>
+          {can(c, 'billing:read') && <Business c={c} days={of.days} />}
           {can(c, 'billing:read') && <Activity c={c} of={of} />}
           {can(c, 'connections:read') && <Connections c={c} of={of} />}
           <Keys c={c} of={of} />

@@ -1,0 +1,115 @@
+import type { Child } from 'hono/jsx'
+import { dayText } from '../../../billing/days/count'
+import type { BillingDay } from '../../../billing/days/store'
+import { pathsOf, type Visit } from '../../page'
+import { Time } from '../../ui/parts'
+import { type Column, Table } from '../../ui/table'
+import { type Figure, FLOWS, type Flow, figuresOf, LEVELS, type Level, type Shown } from './figures'
+import { FlowBars, LevelLine } from './spark'
+
+const LEVEL_NAMES: Record<Level, string> = { active: 'Active', trialing: 'Trialing', past_due: 'Past due' }
+const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Payment failed' }
+
+/** How the business is: subscriptions in each status, and what happened to them. Nothing if none has been counted yet. */
+export function Business({ c, days: [first, ...rest] }: { c: Visit; days: readonly BillingDay[] }) {
+  if (!first) return null
+  const { now } = c.get('rt')
+  const { window, last, shown, level, flow } = figuresOf([first, ...rest])
+  const list = `${pathsOf(c).billing}/subscriptions?livemode=${last.livemode === 1}`
+  const span = window === 0 ? 'so far today' : window === 1 ? '1 day' : `${window} days`
+  return (
+    <>
+      <div class="head section">
+        <h2>Subscriptions{last.livemode === 0 && ' in test mode'}</h2>
+        <a href={list}>All subscriptions</a>
+      </div>
+      <p class="quiet">
+        Counted <Time at={last.counted_at} now={now} />. Days are in UTC.
+      </p>
+      <dl class="tiles sparks">
+        {LEVELS.map((name) => (
+          <Tile name={LEVEL_NAMES[name]} href={`${list}&status=${name}`} of={level(name)} since="in">
+            <LevelLine values={shown.map(({ row }) => row?.[name] ?? null)} />
+          </Tile>
+        ))}
+        {FLOWS.map((name) => (
+          <Tile
+            name={`${FLOW_NAMES[name]}, ${span}`}
+            href={linkOf(list, name, last.day - window)}
+            of={flow(name)}
+            since="against the"
+          >
+            {/* Lists have no filter by when a subscription ended or became past due. */}
+            <FlowBars shown={shown} name={name} linkOf={name === 'created' ? (day) => linkOf(list, name, day) : null} />
+          </Tile>
+        ))}
+      </dl>
+      <ByDay shown={shown} list={list} />
+    </>
+  )
+}
+
+type TileProps = { name: string; href: string; of: Figure; since: 'in' | 'against the'; children: Child }
+
+function Tile({ name, href, of: { value, change }, since, children }: TileProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <a href={href}>{value.toLocaleString('en')}</a>
+        {change && (
+          <small>
+            {signed(change.by)} {since} {change.days} days{since === 'in' ? '' : ' before'}
+          </small>
+        )}
+        {children}
+      </dd>
+    </div>
+  )
+}
+
+/** The same as a table, with a link for each day. */
+function ByDay({ shown, list }: { shown: readonly Shown[]; list: string }) {
+  const known = shown.filter(({ row }) => row !== null).reverse()
+  const column = (name: Level | Flow, head: string): Column<Shown> => [
+    head,
+    ({ row }) => row?.[name].toLocaleString('en'),
+    'number',
+  ]
+  return (
+    <details>
+      <summary>Show by day</summary>
+      <p class="quiet">
+        <b>New</b>: created on that day, without those whose first payment is missing. <b>Lost</b>: ended on that day.{' '}
+        <b>Payment failed</b>: became past due on that day. A day leads to the subscriptions that have changed since.
+      </p>
+      <Table
+        label="Subscriptions by day"
+        rows={known}
+        columns={[
+          [
+            'Day (UTC)',
+            ({ day, open }) => (
+              <>
+                <a href={`${list}&updated_after=${startOf(day)}`}>{dayText(day)}</a>
+                {open && ' (so far)'}
+              </>
+            ),
+          ],
+          ...LEVELS.map((name) => column(name, LEVEL_NAMES[name])),
+          ...FLOWS.map((name) => column(name, FLOW_NAMES[name])),
+        ]}
+      />
+    </details>
+  )
+}
+
+/** Where a number of what happened since a day leads. */
+const LINKS: Record<Flow, string> = {
+  created: 'created_after=',
+  lost: 'status=canceled&updated_after=',
+  failed: 'status=past_due&updated_after=',
+}
+const startOf = (day: number) => `${dayText(day)}T00:00:00Z`
+const linkOf = (list: string, name: Flow, day: number) => `${list}&${LINKS[name]}${startOf(day)}`
+const signed = (n: number) => (n > 0 ? '+' : n < 0 ? '−' : '±') + Math.abs(n).toLocaleString('en')

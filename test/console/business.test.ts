@@ -1,0 +1,150 @@
+import { beforeEach, expect, it } from 'vitest'
+import { DAY, HOUR } from '../../src/lib/time'
+import { isoOf, stripeEventOf, stripeSubscription } from '../billing/payloads'
+import { setClock, stopClock } from '../clock'
+import { addMember, STORE } from '../harness'
+import { keepHouse, newWorld, settle, type World } from '../inbox/pipeline'
+import { visit } from './visit'
+
+const MIDNIGHT = Date.parse('2026-11-27T00:00:00Z')
+const TODAY = MIDNIGHT / DAY
+
+beforeEach(() => {
+  stopClock(MIDNIGHT - HOUR)
+})
+
+/** Days of a project as walks leave them: each has one active subscription more than the one before. */
+async function seedDays(project: string, from: number, n: number, without: readonly number[] = []) {
+  const days = Array.from({ length: n }, (_, at) => from + at).filter((day) => !without.includes(day))
+  const insert = STORE.prepare(
+    `INSERT INTO billing_days (project_id, livemode, day, active, trialing, past_due, created, lost, failed, counted_at)
+     VALUES (?, 1, ?, ?, 5, ?, ?, 1, 0, ?)`,
+  )
+  await STORE.batch(
+    days.map((day) => {
+      const recent = day >= TODAY - 30
+      return insert.bind(project, day, 1000 + day - TODAY, recent ? 2 : 4, recent ? 3 : 2, day * DAY + 18 * HOUR)
+    }),
+  )
+}
+
+/** What the overview says of subscriptions: each tile as `name: number change`. */
+async function tilesOf({ project }: World) {
+  // The session of the day before has ended.
+  const { token } = await addMember(project, 'admin')
+  const { text } = await visit(`/console/p/${project}`, token)
+  const [, list = ''] = /<dl class="tiles sparks">(.*?)<\/dl>/s.exec(text) ?? []
+  const tiles = [...list.matchAll(/<dt>(.*?)<\/dt><dd><a href="[^"]*">(.*?)<\/a>(?:<small>(.*?)<\/small>)?/g)]
+  const lines = tiles.map(([, name, value, change]) => `${name}: ${value}${change ? ` ${change}` : ''}`)
+  return { text, list, lines, token }
+}
+
+const subscription = (created: number, fields = {}) =>
+  stripeSubscription({ livemode: true, created: Math.floor(created / 1000), ...fields }) as { id: string }
+
+it('the overview shows subscriptions as the cron has counted them, and each number leads to its list', async () => {
+  const world = await newWorld()
+  const send = async (object: { id: string }) => {
+    await world.send({
+      ...stripeEventOf('customer.subscription.updated', object, { at: Date.now() / 1000 }),
+      livemode: true,
+    })
+  }
+  const [earlier, later] = [subscription(MIDNIGHT - DAY), subscription(MIDNIGHT + HOUR)]
+  await send(earlier)
+  await settle(world)
+  expect((await tilesOf(world)).text).not.toContain('Subscriptions</h2>')
+  setClock(MIDNIGHT)
+  await keepHouse()
+  expect((await tilesOf(world)).lines).toEqual([
+    'Active: 1',
+    'Trialing: 0',
+    'Past due: 0',
+    'New, so far today: 0',
+    'Lost, so far today: 0',
+    'Payment failed, so far today: 0',
+  ])
+  setClock(MIDNIGHT + 2 * HOUR)
+  await send(later)
+  await settle(world)
+  setClock(MIDNIGHT + DAY)
+  await keepHouse()
+  const { lines, list, text, token } = await tilesOf(world)
+  expect(lines).toEqual([
+    'Active: 2',
+    'Trialing: 0',
+    'Past due: 0',
+    'New, 1 day: 1',
+    'Lost, 1 day: 0',
+    'Payment failed, 1 day: 0',
+  ])
+  expect(text).toContain('(so far)')
+  const links = [...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href?.replaceAll('&amp;', '&') ?? '')
+  const bar = links.find((href) => href.includes(`created_after=${isoOf(MIDNIGHT / 1000).slice(0, 19)}`)) ?? ''
+  for (const [link, found] of [
+    [links[0], [earlier, later]],
+    [bar, [later]],
+    [links.at(-2), []],
+  ] as const) {
+    const page = await visit(link ?? '', token)
+    expect([link, [earlier, later].filter(({ id }) => page.text.includes(id))]).toEqual([link, found])
+  }
+})
+
+it.each<[string, number, number[], string[]]>([
+  [
+    'two months',
+    61,
+    [],
+    [
+      'Active: 1,000 +30 in 30 days',
+      'Trialing: 5 ±0 in 30 days',
+      'Past due: 2 ±0 in 30 days',
+      'New, 30 days: 90 +30 against the 30 days before',
+      'Lost, 30 days: 30 ±0 against the 30 days before',
+      'Payment failed, 30 days: 0 ±0 against the 30 days before',
+    ],
+  ],
+  [
+    'two months without one day',
+    61,
+    [TODAY - 20],
+    [
+      'Active: 1,000 +30 in 30 days',
+      'Trialing: 5 ±0 in 30 days',
+      'Past due: 2 ±0 in 30 days',
+      'New, 7 days: 21 ±0 against the 7 days before',
+      'Lost, 7 days: 7 ±0 against the 7 days before',
+      'Payment failed, 7 days: 0 ±0 against the 7 days before',
+    ],
+  ],
+  [
+    'ten days',
+    10,
+    [],
+    [
+      'Active: 1,000 +7 in 7 days',
+      'Trialing: 5 ±0 in 7 days',
+      'Past due: 2 ±0 in 7 days',
+      'New, 9 days: 27',
+      'Lost, 9 days: 9',
+      'Payment failed, 9 days: 0',
+    ],
+  ],
+])('with %s it compares what is known, and guesses nothing', async (_, n, without, lines) => {
+  const world = await newWorld()
+  await world.send(
+    stripeEventOf('customer.subscription.updated', subscription(MIDNIGHT - DAY), { at: Date.now() / 1000 }),
+  )
+  await settle(world)
+  await seedDays(world.project, TODAY - n + 1, n, without)
+  setClock(MIDNIGHT + 20 * HOUR)
+  const found = await tilesOf(world)
+  expect(found.lines).toEqual(lines)
+  // A line begins with the first known day, and a day that is not known is a gap.
+  const path = /<path class="line" d="([^"]*)"/.exec(found.list)?.[1] ?? ''
+  expect(path.split(/[ML]/).length - 1).toBe(Math.min(30, n) - without.length)
+  expect(path.split('M').length - 1).toBe(1 + without.length)
+  expect(new TextEncoder().encode(found.text).byteLength).toBeLessThan(60_000)
+  console.log(`The overview: ${new TextEncoder().encode(found.text).byteLength} bytes`)
+})
