@@ -114,7 +114,7 @@ describe('what an event changed', () => {
     expect(part(first, 'Effects')).toMatch(
       /Subscription sub_c applied .* No earlier state of this object was stored\. .*status: trialing/,
     )
-    expect(part(first, 'Changed in the object')).toMatch(/^What the object was before is not known: no earlier event/)
+    expect(part(first, 'Changed in the object')).toMatch(/^The object’s earlier state is not known: no earlier event/)
     const object = stripeSubscription({ id: 'sub_c', status: 'active', metadata: { a: '3', b: '2' } })
     const previous = { status: 'trialing', metadata: { a: '1' } }
     const text = await here.see(await sent(object, { at: T0 + 60, previous }))
@@ -148,7 +148,7 @@ describe('what an event changed', () => {
     await STORE.prepare('DELETE FROM bodies WHERE id = ?').bind(late.replace('evt_', 'pay_')).run()
     await STORE.prepare('UPDATE events SET payload_id = ? WHERE id = ?').bind('pay_gone', late).run()
     expect(await changed(third)).toMatch(
-      /^What the object was before is not known: the payload of the event before, price\.updated/,
+      /^The object’s earlier state is not known: the payload of the previous event, price\.updated/,
     )
     expect(await changed(late)).toBe('')
   })
@@ -195,7 +195,7 @@ describe('a payload on the page of an event', () => {
       const said = /<p role="status">(Found|Nothing)(.*?)<\/p>/.exec(page.text)?.[0].replace(/<[^>]+>/g, '')
       return [said, /<div class="json">.*?<\/section>/s.exec(page.text)?.[0].replace(/<(?!\/?mark)[^>]+>/g, '')]
     }
-    const only = 'Only the parts of the payload around them are shown'
+    const only = 'Only the matching parts of the payload are shown'
     expect(await find('NEEDLE')).toEqual([
       `Found 2 times. ${only}.`,
       expect.stringMatching(

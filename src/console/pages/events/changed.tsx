@@ -41,12 +41,12 @@ export function changesInHtml(of: ObjectChange | null): number {
 function Known({ of, events, vendor }: Omit<ChangedProps, 'of'> & { of: ObjectChange }) {
   if (of.how === 'reported') return <>As {vendor} reports it in the event.</>
   if (of.how === 'unknown')
-    return <>What the object was before is not known: no earlier event about it was found among those nearby.</>
+    return <>The object’s earlier state is not known: no earlier event about it was found nearby.</>
   const before = <a href={`${events}/${of.before.id}`}>{of.before.event_type}</a>
   if (of.how === 'gone')
     return (
       <>
-        What the object was before is not known: the payload of the event before, {before}, is no longer stored, or is
+        The object’s earlier state is not known: the payload of the previous event, {before}, is no longer stored, or is
         larger than {bytes(MAX_BEFORE_BYTES)}.
       </>
     )

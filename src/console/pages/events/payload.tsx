@@ -103,7 +103,7 @@ function FoundIn({ of, find }: { of: Found; find: string }) {
   return (
     <>
       <p role="status">
-        Found {plural(of.matches, 'time')}. Only the parts of the payload around them are shown
+        Found {plural(of.matches, 'time')}. Only the matching parts of the payload are shown
         {of.cut && ', as far as they fit'}.
       </p>
       {of.tree && (

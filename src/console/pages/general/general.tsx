@@ -89,8 +89,8 @@ export function generalPage(
         <Fact name="Active API keys">up to {MAX_LIVE_KEYS}</Fact>
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
         <Fact name="Requests of one key or session">
-          about {RATE_LIMITS.credential.requests.toLocaleString('en')} a minute: {RATE_LIMITS.caller_writes.requests}{' '}
-          writes and {RATE_LIMITS.caller_costly.requests} costly requests among them
+          about {RATE_LIMITS.credential.requests.toLocaleString('en')} a minute, including up to{' '}
+          {RATE_LIMITS.caller_writes.requests} writes and {RATE_LIMITS.caller_costly.requests} costly requests
         </Fact>
         <Fact name="Requests of all keys">
           about {RATE_LIMITS.project_reads.requests.toLocaleString('en')} reads,{' '}

@@ -80,8 +80,8 @@ function ByDay({ shown, list }: { shown: readonly Shown[]; list: string }) {
     <details>
       <summary>Show by day</summary>
       <p class="quiet">
-        <b>New</b>: created on that day, without those whose first payment is missing. <b>Lost</b>: ended on that day.{' '}
-        <b>Payment failed</b>: became past due on that day. A day leads to the subscriptions that have changed since.
+        <b>New</b>: created on that day, unless the first payment is missing. <b>Lost</b>: ended on that day.{' '}
+        <b>Payment failed</b>: became past due on that day. Each day links to the subscriptions that changed since then.
       </p>
       <Table
         label="Subscriptions by day"
