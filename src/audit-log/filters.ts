@@ -23,7 +23,7 @@ export const auditFilters = {
   object_id: word
     .optional()
     .describe(
-      'What was changed. Of a consumer, also the merges of other consumers into it, and changes of its grants, devices and customers.',
+      'What was changed. Of a consumer, also the merges of other consumers into it, and the entries that name it: of its grants, its devices and the customers pinned to it.',
     ),
   created_after: when.optional().describe('Inclusive.'),
   created_before: when.optional().describe('Exclusive.'),

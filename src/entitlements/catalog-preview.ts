@@ -73,11 +73,11 @@ function changeIn(state: CatalogState, writes: CatalogWrites): { change: Catalog
   return {
     change: {
       plans: new Map([
+        ...giving.map(({ id }) => [id, {}] as const),
         // What it gives is read of a plan that consumers have, and none has this one yet.
         ...state.plans
           .filter(({ id }) => id === rules.default_plan)
           .map(({ id, features }) => [id, { features }] as const),
-        ...giving.map(({ id }) => [id, {}] as const),
         ...changed.map(({ id, change }) => [id, change] as const),
       ]),
       combines,

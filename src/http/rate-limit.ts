@@ -201,15 +201,15 @@ export function routeOf(c: Context<HttpEnv>): string {
   return route ? `${route.method} ${route.path}` : 'none'
 }
 
-/** The limits that a call counts against; none if it concerns no project, or always must work. */
+/** The limits that a call counts against; none if it always must work, or if it reads and concerns no project. */
 function sharesOf(c: Context<HttpEnv>, counted: Counted & { reads?: boolean }, actor: Actor): Share[] {
-  if (actor.project_id === null || counted.later || (counted.ends && actor.type === 'session')) return []
+  if (counted.later || (counted.ends && actor.type === 'session')) return []
+  const own: Share = { name: 'caller_writes', key: callerOf(actor) }
+  const isRead = counted.reads || c.req.method === 'GET'
+  if (actor.project_id === null) return isRead ? [] : [own]
   if (takesMuch(c, counted)) return costlyShares(actor)
-  if (counted.reads || c.req.method === 'GET') return [{ name: 'project_reads', key: groupOf(actor) }]
-  return [
-    { name: 'caller_writes', key: callerOf(actor) },
-    { name: 'project_writes', key: groupOf(actor) },
-  ]
+  if (isRead) return [{ name: 'project_reads', key: groupOf(actor) }]
+  return [own, { name: 'project_writes', key: groupOf(actor) }]
 }
 
 /**

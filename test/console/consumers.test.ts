@@ -105,6 +105,8 @@ describe('a consumer', () => {
     expect(words).toMatch(/cus_said Stripe By its metadata, event evt_\w+ Change/)
     expect(words).toContain('cus_pinned Stripe Set by hand Unpin')
     expect(words).toContain('sub_9 active cus_said')
+    const events = (await here.page(here.at(`/${id}?tab=events`))).text
+    expect([events.includes('>cus_said<'), events.includes('cus_unlinked')]).toEqual([true, false])
     expect(await here.page(here.at('/ext:user_1'))).toMatchObject({ status: 200 })
     expect(await here.page(here.at('/user_1'))).toMatchObject({ status: 404 })
     // The session; the consumer; its customers' objects; the frame's projects, their modes.

@@ -28,7 +28,7 @@ export function visit(path: string, token: string | null, { form, headers, ...op
 
 /** The page of a consumer with all of its tabs, one after the other. */
 export async function consumerTabs(path: string, token: string | null, options: Visit = {}): Promise<string> {
-  const tabs = ['access', 'billing', 'devices', 'history']
+  const tabs = ['access', 'billing', 'events', 'devices', 'history']
   const pages = await Promise.all(tabs.map((tab) => visit(`${path}?tab=${tab}`, token, options)))
   return pages.map(({ text }) => text).join('\n')
 }

@@ -24,7 +24,7 @@ export type ObjectChange =
  * Finds out what an event changed of the vendor's object: without a read where the vendor says it, else in one round trip.
  *
  * @param row with its text
- * @returns null if the event has no object, or its vendor's events contain none
+ * @returns null if the event has no object, its vendor's events contain none, or it is nested too deeply to be compared
  */
 export async function readObjectChange(db: Db, row: EventRow): Promise<ObjectChange | null> {
   const { summary, vendor, text } = row
@@ -35,13 +35,25 @@ export async function readObjectChange(db: Db, row: EventRow): Promise<ObjectCha
   const object = objectOf(row.id, text)
   if (object === null) return null
   const reported = decoded(() => vendorOf(vendor)?.before?.(text) ?? null)
-  if (reported) return { how: 'reported', differences: jsonDifferences(reported, object, true) }
+  if (reported) return compared({ how: 'reported' }, () => jsonDifferences(reported, object, true))
   const [found] = await run(db, findBefore(db, row, { type, id }))
   if (!found) return { how: 'unknown' }
   const { text: earlier, ...rest } = unpacked(found)
   const before = { id: rest.id, event_type: rest.event_type }
   const was = earlier === null ? null : objectOf(before.id, earlier)
-  return was === null ? { how: 'gone', before } : { how: 'compared', before, differences: jsonDifferences(was, object) }
+  return was === null
+    ? { how: 'gone', before }
+    : compared({ how: 'compared', before }, () => jsonDifferences(was, object))
+}
+
+/** With the differences; null for objects that are nested too deeply to be written as JSON again. */
+function compared<T extends object>(how: T, differences: () => JsonDifference[]) {
+  try {
+    return { ...how, differences: differences() }
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
 }
 
 /** Null for a payload that an earlier version could read, and this one cannot. */

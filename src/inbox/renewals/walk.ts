@@ -110,7 +110,7 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
     /** A subscription that has just begun has not renewed. */
     started_at: said('started_at'),
     status: sql<string>`${o.status}`,
-    livemode: sql<boolean>`coalesce(${said('livemode')}, 1)`.mapWith(Boolean),
+    livemode: sql<boolean>`coalesce(${saidBy(o, 'livemode')}, 1)`.mapWith(Boolean),
     created_at: said('created_at'),
     // Some vendors do not say when a subscription ended: its last change is the end.
     ended_at: sql<string | null>`coalesce(${said('ended_at')}, ${said('updated_at')})`,

@@ -8,6 +8,7 @@ import { VendorLabel } from '../../ui/vendor'
 import { commonColumns } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
 import { customerPath } from '../customers/read'
+import { eventColumns } from '../events/row'
 import { LinkedBy } from './parts'
 import type { Latest as LatestObjects, ShownConsumer } from './read'
 
@@ -73,6 +74,22 @@ export function Customers({ c, of: { row, customers } }: Props) {
         <p class="quiet">
           And {plural(customers.length - NAMED, 'other')}. <code>GET /billing/customers?consumer={row.id}</code> lists
           all.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The newest events of the consumer's customers. */
+export function Events({ c, of: { row, events } }: Props) {
+  if (events.data.length === 0)
+    return <p class="quiet">No event of the last months is about a customer of this consumer.</p>
+  return (
+    <>
+      <Table label="Events" rows={events.data} columns={eventColumns(c)} class="events" />
+      {events.more && (
+        <p class="quiet">
+          There may be others: <code>GET /billing/webhooks/search?consumer={row.id}</code> lists all.
         </p>
       )}
     </>

@@ -9,7 +9,7 @@ import { invoices } from '../billing/invoices'
 import { purchases } from '../billing/purchases'
 import { subscriptions } from '../billing/subscriptions'
 import { EntitlementsSection, GrantsSection } from '../entitlements/section'
-import { Customers, Latest } from './belongings'
+import { Customers, Events, Latest } from './belongings'
 import { Devices } from './devices'
 import { Glance } from './glance'
 import { Identities } from './identities'
@@ -44,17 +44,14 @@ export function consumerPage(c: Visit, of: ShownConsumer, tab: TabName | null) {
 
 type Props = { c: Visit; of: ShownConsumer }
 
-/** The parts of the page, in tabs that have addresses. Events are a list of their own. */
+/** The parts of the page, in tabs that have addresses. */
 function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
   const path = `${pathsOf(c).consumers}/${of.row.id}`
   return (
     <>
       <nav class="parts" aria-label="Parts of this page">
         {TABS.filter(({ needs }) => can(c, needs)).map(({ name, label }) => (
-          <a
-            href={name === 'events' ? `${pathsOf(c).events}?consumer=${of.row.id}` : `${path}?tab=${name}`}
-            aria-current={name === tab ? 'page' : undefined}
-          >
+          <a href={`${path}?tab=${name}`} aria-current={name === tab ? 'page' : undefined}>
             {label}
           </a>
         ))}
@@ -73,6 +70,7 @@ function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
           <Latest c={c} of={of} list={invoices} found={of.latest.invoice} />
         </>
       )}
+      {tab === 'events' && <Events c={c} of={of} />}
       {tab === 'devices' && (
         <>
           <Devices c={c} of={of} />

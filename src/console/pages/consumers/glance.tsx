@@ -1,5 +1,5 @@
 import { can, pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, TestBadge } from '../../ui/badge'
 import { amountIn, plural, timeOf } from '../../ui/format'
 import { Fact, None, Time } from '../../ui/parts'
 import type { ShownConsumer } from './read'
@@ -47,12 +47,13 @@ function Access({ c, of: { entitlements } }: Props) {
   )
 }
 
-/** The subscription that is not over, or else the last one, and the last invoice. */
+/** The subscription that is not over, one in live mode before one in test mode, or else the last one; and the last invoice. */
 function Paying({ c, of: { latest } }: Props) {
   const { now } = c.get('rt')
   const { billing } = pathsOf(c)
   const subscriptions = latest.subscription.data
-  const subscription = subscriptions.find(({ status }) => !OVER.includes(status)) ?? subscriptions[0]
+  const going = subscriptions.filter(({ status }) => !OVER.includes(status))
+  const subscription = going.find(({ livemode }) => livemode !== false) ?? going[0] ?? subscriptions[0]
   const invoice = latest.invoice.data[0]
   if (!subscription && !invoice) return null
   return (
@@ -62,7 +63,8 @@ function Paying({ c, of: { latest } }: Props) {
           <Fact name="Subscription">
             <a href={`${billing}/subscriptions/${encodeURIComponent(subscription.id)}?vendor=${subscription.vendor}`}>
               <Badge of={subscription.status} />
-            </a>
+            </a>{' '}
+            <TestBadge of={subscription.livemode} />
           </Fact>
           <Ends of={subscription} now={now} />
         </>
@@ -72,7 +74,7 @@ function Paying({ c, of: { latest } }: Props) {
           <a href={`${billing}/invoices/${encodeURIComponent(invoice.id)}?vendor=${invoice.vendor}`}>
             {amountIn('total', invoice.total, invoice.currency) ?? invoice.id}
           </a>{' '}
-          <Badge of={invoice.status} />
+          <Badge of={invoice.status} /> <TestBadge of={invoice.livemode} />
         </Fact>
       )}
     </>

@@ -15,6 +15,9 @@ import { readFacts } from '../../../entitlements/answer'
 import { type Grant, listGrants } from '../../../entitlements/grants'
 import { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
+import type { EventRow } from '../../../inbox/events/events'
+import { SearchQuery } from '../../../inbox/search/filters'
+import { findPage } from '../../../inbox/search/search'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { requireFound } from '../../../lib/fault'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/identities'
@@ -35,6 +38,9 @@ type ShownKinds = keyof typeof OBJECTS
 const ACTIVE = 20
 const REVOKED = 5
 
+/** Events that the page shows. */
+const EVENTS = 20
+
 /** Grants that the page shows. */
 const GRANTS = 5
 
@@ -54,6 +60,8 @@ export type ShownConsumer = {
   devices: { active: number; limit: number; data: Device[]; more: boolean }
   /** What it may do; null if it has too much for one answer. */
   entitlements: Entitlements | null
+  /** The newest events of its customers; none if they are not shown. `more`: there are, or may be, others. */
+  events: { data: readonly EventRow[]; more: boolean }
   /** The newest grants, ended ones too. `more`: there are others. */
   grants: { data: Grant[]; more: boolean }
   /** With whom they sign in with single sign-on, the newest first; none if the user may not see them. `more`: there are others. */
@@ -110,10 +118,11 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
   const isPast = tab === 'history' || !isLiving(row)
-  const [latest, entries, identities] = await Promise.all([
+  const [latest, entries, identities, events] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : []),
     isPast && can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
     tab === 'devices' ? identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }) : [],
+    tab === 'events' ? eventsOf(c, row) : { data: [], more: false },
   ])
   const history = entries && list.page(entries, await readPeople(rt, null, entries)).data
   const [counted] = found.counts
@@ -134,7 +143,17 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     erasure,
     history,
     identities: signIns,
+    events,
   }
+}
+
+/** Reads the newest events of the consumer's customers. */
+async function eventsOf(c: Visit, { id }: Consumer): Promise<ShownConsumer['events']> {
+  const fields = { ...SearchQuery.parse({}), consumer: id }
+  const asked = { cursor: undefined, limit: EVENTS }
+  const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, asked)
+  const { data, has_more, truncated } = page.pageOf(await page.read('summary'))
+  return { data, more: has_more || truncated }
 }
 
 /** Reads what the first customers have, of each kind what changed last. */

@@ -1,11 +1,11 @@
 import type { Scope } from '../../../lib/access'
 import { can, type Visit } from '../../page'
 
-/** A tab of a consumer's page. Events are a list of their own, which the page only leads to. */
-export type TabName = 'access' | 'billing' | 'devices' | 'history'
+/** A tab of a consumer's page. */
+export type TabName = 'access' | 'billing' | 'events' | 'devices' | 'history'
 
 /** The tabs in their order, and what a user needs to see them. */
-export const TABS: readonly { name: TabName | 'events'; label: string; needs: Scope }[] = [
+export const TABS: readonly { name: TabName; label: string; needs: Scope }[] = [
   { name: 'access', label: 'Access', needs: 'entitlements:read' },
   { name: 'billing', label: 'Billing', needs: 'consumers:read' },
   { name: 'events', label: 'Events', needs: 'billing:read' },
@@ -15,6 +15,6 @@ export const TABS: readonly { name: TabName | 'events'; label: string; needs: Sc
 
 /** The tab in the address, or else the first one that the user may see. */
 export function tabOf(c: Visit): TabName | null {
-  const open = TABS.flatMap(({ name, needs }) => (name !== 'events' && can(c, needs) ? [name] : []))
+  const open = TABS.flatMap(({ name, needs }) => (can(c, needs) ? [name] : []))
   return open.find((name) => name === c.req.query('tab')) ?? open[0] ?? null
 }

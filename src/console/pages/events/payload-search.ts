@@ -34,9 +34,14 @@ export function findIn(text: string, wanted: string, limits: { bytes: number; le
   let name: string | null = null
   let bytes = 0
   const show = (entry: Entry, size: number) => {
+    // Before the levels are looked at: each of very many values may be below very many of them.
+    if (found.cut || above.length > limits.levels) {
+      found.cut = true
+      return
+    }
     const missing = above.filter(({ entries }) => entries === null)
     bytes += size + missing.reduce((sum, level) => sum + MARKS.branch + MARKED + bytesInHtml(level.name ?? ''), 0)
-    if (bytes > limits.bytes || above.length > limits.levels) {
+    if (bytes > limits.bytes) {
       found.cut = true
       return
     }

@@ -37,8 +37,9 @@ export const eventPages = new Hono<HttpEnv>()
   .get('/', page('billing:read'), async (c) => {
     const { db, now } = c.get('rt')
     const project = projectOf(c.get('actor'))
-    const asked = readSearch(withMode(c), now)
     const text = (c.req.query('q') ?? '').trim()
+    // What a text names has its own mode.
+    const asked = readSearch(text === '' ? withMode(c) : new URL(c.req.url).searchParams, now)
     const named = text === '' ? null : await namedBy(db, project, text)
     if (named) return c.redirect(placeOf(c, asked, named), 303)
     const unknown = text === '' ? null : text
