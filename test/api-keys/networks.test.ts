@@ -343,7 +343,7 @@ describe('a limit of its own', () => {
 
   it.each([
     [{ per_minute: 0 }, '/rate_limit/per_minute', 'out_of_range'],
-    [{ per_minute: 601 }, '/rate_limit/per_minute', 'out_of_range'],
+    [{ per_minute: 3_001 }, '/rate_limit/per_minute', 'out_of_range'],
     [{ per_minute: 1.5 }, '/rate_limit/per_minute', 'wrong_type'],
     [{}, '/rate_limit/per_minute', 'required'],
     [{ per_minute: 5, per_hour: 5 }, '/rate_limit/per_hour', 'unknown_field'],
