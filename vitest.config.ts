@@ -77,15 +77,10 @@ export const inWorkers = (outboundService: Outside, stores = '1') =>
       r2Buckets: { TEST_BACKUPS: 'backups' },
       // A test may ask one project more in a minute than its limits allow.
       ratelimits: Object.fromEntries(
-        [
-          'PROJECT_READS',
-          'PROJECT_WRITES',
-          'PROJECT_COSTLY',
-          'CALLER_WRITES',
-          'CALLER_COSTLY',
-          'USER_COSTLY',
-          'REFRESH',
-        ].map((name) => [`LIMIT_${name}`, { namespace_id: name, simple: { limit: 1_000_000, period: 60 } }]),
+        ['PROJECT_READS', 'PROJECT_WRITES', 'PROJECT_COSTLY', 'CALLER_COSTLY', 'USER_COSTLY', 'REFRESH'].map((name) => [
+          `LIMIT_${name}`,
+          { namespace_id: name, simple: { limit: 1_000_000, period: 60 } },
+        ]),
       ),
       outboundService,
     },
