@@ -109,6 +109,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByRole('link', { name: 'Unblock', exact: true }).click()
     await asked().getByRole('button', { name: 'Unblock consumer' }).click()
     expect(await notice()).toBe('The consumer is active again.')
+    await page.getByRole('link', { name: 'History', exact: true }).click()
     await expect.poll(() => page.getByRole('region', { name: 'History' }).innerText()).toContain('Blocked a consumer')
   })
 
@@ -141,7 +142,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByLabel('Consumer', { exact: true }).fill('ada@example.com')
     await press('Link customer')
     await page.getByText('Several consumers match').waitFor()
-    await rowOf('user_1').getByRole('button').click()
+    await rowOf('user_1').getByRole('button', { name: 'Link to' }).click()
     expect(await notice()).toBe('The customer is linked to this consumer.')
     await expect.poll(() => rowOf('cus_old').innerText()).toContain('Set by hand')
     await expect
