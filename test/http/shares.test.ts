@@ -125,6 +125,19 @@ it('a write of a key counts as the keyâ€™s, and that of a person as the personâ€
   expect(noted).toEqual([one.id, two.id, owner.user])
 })
 
+it('a write of a person outside of a project counts too, and a read does not', async () => {
+  const { owner } = await twoKeys()
+  const asked: string[] = []
+  const LIMIT_CALLER_WRITES = {
+    limit: async ({ key }: RateLimitOptions) => ({ success: asked.push(key) === 0 }),
+  } as RateLimit
+  const user = (method: string, json?: object) =>
+    call('/auth/user', { method, token: owner.token, ...(json && { json }), bindings: { LIMIT_CALLER_WRITES } })
+  expect((await user('GET')).status).toBe(200)
+  expect(limitOf(await user('PATCH', { notices: true }))).toEqual([429, '"caller_writes";q=600;w=60'])
+  expect(asked).toEqual([owner.user])
+})
+
 describe('a call that reads many rows', () => {
   it.each([
     [COSTLY_ROWS - A_FEW, 0],
