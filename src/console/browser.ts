@@ -24,65 +24,57 @@ export function keepBrowser(c: Visit, { cookie }: { cookie: string }): void {
   setCookie(c, COOKIE, cookie, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
 }
 
+/** What a cookie of this browser says; null if there is none. */
+const kept = (c: Visit, name: string) => getCookie(c, name, ATTRIBUTES.prefix) ?? null
+
+function keep(c: Visit, name: string, value: string): void {
+  setCookie(c, name, value, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
+}
+
+/** The option that a text names; the first one if it names none. */
+function optionOf<T extends string>(options: readonly [T, ...T[]], text: string | null | undefined): T {
+  return options.find((option) => option === text) ?? options[0]
+}
+
 /** The colors of the console: the system's, always light, or always dark. */
-export const THEMES = ['system', 'light', 'dark'] as const
+const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
 
 /** The theme of a text; `system` if it is none. */
-export function themeOf(text: string | null | undefined): Theme {
-  return THEMES.find((theme) => theme === text) ?? 'system'
-}
-
+export const themeOf = (text: string | null | undefined): Theme => optionOf(THEMES, text)
 /** The theme that was chosen in this browser. */
-export function themeIn(c: Visit): Theme {
-  return themeOf(getCookie(c, 'theme', ATTRIBUTES.prefix))
-}
-
+export const themeIn = (c: Visit): Theme => themeOf(kept(c, 'theme'))
 /** Keeps a theme in this browser. */
-export function keepTheme(c: Visit, theme: Theme): void {
-  setCookie(c, 'theme', theme, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
-}
+export const keepTheme = (c: Visit, theme: Theme): void => keep(c, 'theme', theme)
 
 /** How the console shows times: how far away they are, in UTC, or in the zone of the browser. */
-export const TIMES = ['relative', 'utc', 'local'] as const
+const TIMES = ['relative', 'utc', 'local'] as const
 export type Times = (typeof TIMES)[number]
 
 /** The choice of a text; `relative` if it is none. */
-export function timesOf(text: string | null | undefined): Times {
-  return TIMES.find((times) => times === text) ?? 'relative'
-}
-
+export const timesOf = (text: string | null | undefined): Times => optionOf(TIMES, text)
 /** How times are shown in this browser. */
-export function timesIn(c: Visit): Times {
-  return timesOf(getCookie(c, 'times', ATTRIBUTES.prefix))
-}
-
+export const timesIn = (c: Visit): Times => timesOf(kept(c, 'times'))
 /** Keeps how times are shown in this browser. */
-export function keepTimes(c: Visit, times: Times): void {
-  setCookie(c, 'times', times, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
-}
+export const keepTimes = (c: Visit, times: Times): void => keep(c, 'times', times)
 
-/** What the lists of a project show: both modes, what is live, or what is of test mode. */
-export const MODES = ['all', 'live', 'test'] as const
+/** What the lists of a project show: both modes, what is live, or what is in test mode. */
+const MODES = ['all', 'live', 'test'] as const
 export type Mode = (typeof MODES)[number]
 
 /** The mode of a text; `all` if it is none. */
-export function modeOf(text: string | null | undefined): Mode {
-  return MODES.find((mode) => mode === text) ?? 'all'
-}
+export const modeOf = (text: string | null | undefined): Mode => optionOf(MODES, text)
 
 /** The mode that was chosen in this browser for a project: the last one that had a choice. Other projects show all. */
 export function modeIn(c: Visit, project: string): Mode {
-  const [mode, of] = (getCookie(c, 'mode', ATTRIBUTES.prefix) ?? '').split('.')
+  const [mode, of] = (kept(c, 'mode') ?? '').split('.')
   return of === project ? modeOf(mode) : 'all'
 }
 
 /** Keeps the mode of a project in this browser. */
-export function keepMode(c: Visit, project: string, mode: Mode): void {
-  setCookie(c, 'mode', `${mode}.${project}`, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
-}
+export const keepMode = (c: Visit, project: string, mode: Mode): void => keep(c, 'mode', `${mode}.${project}`)
 
 /** The groups of the sidebar that were closed in this browser, by their labels. The script keeps them: console.js. */
 export function closedGroups(c: Visit): string[] {
-  return (getCookie(c, 'closed', ATTRIBUTES.prefix) ?? '').split('.')
+  return (kept(c, 'closed') ?? '').split('.')
 }

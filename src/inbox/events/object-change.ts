@@ -31,37 +31,34 @@ export async function readObjectChange(db: Db, row: EventRow): Promise<ObjectCha
   const { id = null, type = null } = summary?.object ?? {}
   if (id === null || text === null) return null
   const kind = (summary?.effects.find((one) => one.id === id)?.kind ?? type) as Kind
-  const objectOf = (event: string, payload: string) => decoded(() => objectIn(event, vendor, payload, { kind, id }))
+  // An earlier version may have read a payload that this one cannot.
+  const objectOf = (event: string, payload: string) =>
+    unless(Undecodable, () => objectIn(event, vendor, payload, { kind, id }))
+  // Objects may be nested too deeply to be written as JSON again.
+  const compared = (from: unknown, isPart = false) => unless(RangeError, () => jsonDifferences(from, object, isPart))
   const object = objectOf(row.id, text)
   if (object === null) return null
-  const reported = decoded(() => vendorOf(vendor)?.before?.(text) ?? null)
-  if (reported) return compared({ how: 'reported' }, () => jsonDifferences(reported, object, true))
+  const reported = unless(Undecodable, () => vendorOf(vendor)?.before?.(text) ?? null)
+  if (reported) {
+    const differences = compared(reported, true)
+    return differences && { how: 'reported', differences }
+  }
   const [found] = await run(db, findBefore(db, row, { type, id }))
   if (!found) return { how: 'unknown' }
   const { text: earlier, ...rest } = unpacked(found)
   const before = { id: rest.id, event_type: rest.event_type }
   const was = earlier === null ? null : objectOf(before.id, earlier)
-  return was === null
-    ? { how: 'gone', before }
-    : compared({ how: 'compared', before }, () => jsonDifferences(was, object))
+  if (was === null) return { how: 'gone', before }
+  const differences = compared(was)
+  return differences && { how: 'compared', before, differences }
 }
 
-/** With the differences; null for objects that are nested too deeply to be written as JSON again. */
-function compared<T extends object>(how: T, differences: () => JsonDifference[]) {
-  try {
-    return { ...how, differences: differences() }
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
-}
-
-/** Null for a payload that an earlier version could read, and this one cannot. */
-function decoded<T>(read: () => T | null): T | null {
+/** Null if an error of this class is thrown. */
+function unless<T>(refused: abstract new (...args: never[]) => Error, read: () => T): T | null {
   try {
     return read()
   } catch (error) {
-    if (error instanceof Undecodable) return null
+    if (error instanceof refused) return null
     throw error
   }
 }
