@@ -7,7 +7,7 @@ const SHOWN = 10
 /**
  * What differs between the catalog and a document that the API has accepted.
  *
- * @param settings the names of those that differ
+ * @param settings the names of the settings that differ
  */
 export function differences(catalog: Catalog, document: CatalogDocument, settings: readonly string[]): string[] {
   const [before, after] = [valuesIn(catalog, settings), valuesIn(document, settings)]
