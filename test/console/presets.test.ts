@@ -3,7 +3,7 @@ import changes from '../../docs/guides/changes.md?raw'
 import customerKeys from '../../docs/guides/customer-keys.md?raw'
 import devices from '../../docs/guides/devices.md?raw'
 import ssoCustomers from '../../docs/guides/sso-customers.md?raw'
-import readme from '../../README.md?raw'
+import firstHour from '../../docs/start/first-hour.md?raw'
 import { presetsFor } from '../../src/console/pages/api-keys/presets'
 import { ROLE_SCOPES } from '../../src/lib/access'
 import { call, freshProject, mint } from '../harness'
@@ -94,7 +94,7 @@ describe('a key with the preset that an example names', () => {
     }
   })
 
-  it('is the one that the README names for the guides', () => {
-    expect(readme).toContain(`**${presetOf('application').label}**`)
+  it('is the one that the first hour names for the guides', () => {
+    expect(firstHour).toContain(`**${presetOf('application').label}**`)
   })
 })

@@ -19,7 +19,7 @@ it('covers the vendors that can be tried without an account', () => {
 it.each(PRODUCED)(
   'the page of $name: its event and its plan give the answer that it promises',
   async ({ text, event }) => {
-    const [, sent = ''] = /-d '(\{.+?\})'/s.exec(text) ?? []
+    const [, sent = ''] = /\/billing\/plans .*?-d '(\{.+?\})'/s.exec(text) ?? []
     const plan = JSON.parse(sent) as { prices: { vendor: SignedVendor }[] }
     const vendor = plan.prices[0]?.vendor ?? 'stripe'
     const world = await vendorWorld(vendor, { livemode: false })

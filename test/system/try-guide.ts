@@ -24,7 +24,7 @@ export function writeGuide(folder: string): void {
 }
 
 /**
- * Runs the program of the guide in a new project, with a key as the first five minutes of the README mint it.
+ * Runs the program of the guide in a new project, with a key as docs/start/first-hour.md mints it.
  *
  * @throws if it prints something else than the guide says
  */
