@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import changes from '../../docs/guides/changes.md?raw'
 import customerKeys from '../../docs/guides/customer-keys.md?raw'
 import devices from '../../docs/guides/devices.md?raw'
+import mirror from '../../docs/guides/mirror.md?raw'
 import ssoCustomers from '../../docs/guides/sso-customers.md?raw'
 import firstHour from '../../docs/start/first-hour.md?raw'
 import { presetsFor } from '../../src/console/pages/api-keys/presets'
@@ -73,7 +74,7 @@ describe('a key with the preset that an example names', () => {
   it('can follow the feed, and has all that the mirror needs', async () => {
     expect(changes).toContain(`**${presetOf('copy').label}**`)
     expect(await statuses('copy', shellIn(changes))).toEqual([['GET /platform/v1/changes?after=latest', 200]])
-    const [, needs = ''] = /The key needs the scopes ([^.]+)\./.exec(changes) ?? []
+    const [, needs = ''] = /The key needs the scopes ([^.]+)\./.exec(mirror) ?? []
     const named = [...needs.matchAll(/`([a-z_]+:[a-z]+)`/g)].map(([, scope]) => scope)
     expect(named.length).toBeGreaterThan(3)
     expect(presetOf('copy').scopes).toEqual(expect.arrayContaining(named))

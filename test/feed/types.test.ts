@@ -20,7 +20,7 @@ it('has every change that the audit log of a store can have, and the trigger tel
 
 it('has each type in its documentation, beside the scope that it needs', () => {
   const [page = ''] = Object.values(
-    import.meta.glob<string>('../../docs/guides/changes.md', { query: '?raw', import: 'default', eager: true }),
+    import.meta.glob<string>('../../docs/reference/changes.md', { query: '?raw', import: 'default', eager: true }),
   )
   const [, types = ''] = page.split('\n## Types\n')
   const lines = types.split('\n').filter((line) => line.startsWith('| `'))

@@ -215,7 +215,7 @@ async function tryEnds(): Promise<void> {
     if (!mustPass(await send('stripe')).includes('4 were duplicates')) throw new Error('the events were not recognized')
   })
   await test('npm start -- --idp: customers sign in at the local identity provider', async () => {
-    console.log(`  ${await tryIdp(url)}`)
+    console.log(`  ${await tryIdp(url, join(folder, 'client'))}`)
   })
   await test('SIGKILL of the script leaves no process and no open port behind', async () => stopped('SIGKILL', false))
   await test('events that were open when everything was killed are finished after a restart', async () => {

@@ -6,7 +6,7 @@ import { ROOT } from '../../scripts/lib/paths.ts'
 import { findCode } from '../../scripts/lib/server-log.ts'
 import { localSession } from '../../scripts/lib/sign-in.ts'
 import { everyCall } from './every-call.ts'
-import { codeOf, GUIDE_PROGRAM, runGuide, writeGuide } from './try-guide.ts'
+import { codeOf, GUIDE_PROGRAMS, runGuide, writeGuides } from './try-guide.ts'
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
 /** What the example prints when all of it has worked. */
@@ -25,8 +25,8 @@ export function createClient({ baseUrl, token, projectId }: Options) {
 
 /**
  * Builds the client, packs it, and installs it into an empty project. Checks the types of its programs there, of its tests, of the
- * code in its README, and of a program that makes every call. Runs the example, the tests and the program of docs/guides/integrate.md
- * against a running server.
+ * code in its README, and of a program that makes every call, and of the guides' programs. Runs the example, the tests and the program of
+ * docs/guides/integrate.md against a running server.
  *
  * @returns the last line that the example printed, and how many tests passed
  */
@@ -45,12 +45,12 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   cpSync(join(ROOT, 'client/test'), folder, { recursive: true })
   const tests = readdirSync(join(ROOT, 'client/test'))
   writeFileSync(join(folder, 'readme.ts'), codeOf(readFileSync(join(installed, 'README.md'), 'utf8'), 'ts'))
-  writeGuide(folder)
+  writeGuides(folder)
   link(folder, 'standardwebhooks', 'express', 'hono')
   const done = await checkAndRun(url, folder, {
     from: 'platform-api-client',
     named: true,
-    more: [...tests, 'readme.ts', GUIDE_PROGRAM, 'mirror.ts', 'catalog.ts'],
+    more: [...tests, 'readme.ts', ...GUIDE_PROGRAMS, 'mirror.ts', 'catalog.ts'],
   })
   return `${done}\n  ${await runTests(url, folder)}\n  ${await runGuide(url, folder)}`
 }

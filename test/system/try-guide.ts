@@ -5,9 +5,12 @@ import { command } from '../../scripts/lib/command.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { localSession } from '../../scripts/lib/sign-in.ts'
 
-/** The guide whose code is one program, and the program's file. */
+/** The guides whose code is a program, and the file of each program. */
 const GUIDE = join(ROOT, 'docs/guides/integrate.md')
-export const GUIDE_PROGRAM = 'integrate.ts'
+const SSO_GUIDE = join(ROOT, 'docs/guides/sso-customers.md')
+const GUIDE_PROGRAM = 'integrate.ts'
+export const SSO_PROGRAM = 'sso.ts'
+export const GUIDE_PROGRAMS = [GUIDE_PROGRAM, SSO_PROGRAM]
 
 /** The code of a page in one language: its blocks, one after the other. @throws if there is none */
 export function codeOf(page: string, language: string): string {
@@ -18,13 +21,14 @@ export function codeOf(page: string, language: string): string {
   return blocks.join('\n')
 }
 
-/** Puts the program of the guide into a folder. */
-export function writeGuide(folder: string): void {
+/** Puts the programs of the guides into a folder. */
+export function writeGuides(folder: string): void {
   writeFileSync(join(folder, GUIDE_PROGRAM), codeOf(readFileSync(GUIDE, 'utf8'), 'ts'))
+  writeFileSync(join(folder, SSO_PROGRAM), codeOf(readFileSync(SSO_GUIDE, 'utf8'), 'ts'))
 }
 
 /**
- * Runs the program of the guide in a new project, with a key as docs/start/first-hour.md mints it.
+ * Runs the program of the first guide in a new project, with a key as docs/start/first-hour.md mints it.
  *
  * @throws if it prints something else than the guide says
  */
