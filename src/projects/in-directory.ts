@@ -9,6 +9,7 @@ import {
   isNotNull,
   isNull,
   lt,
+  or,
   type SQL,
   sql,
 } from 'drizzle-orm'
@@ -36,12 +37,20 @@ export function listMemberProjects(directory: Directory, viewer: Viewer, before:
   return selectMemberProjects(directory).where(ofUser(viewer, before)).orderBy(desc(members.project_id)).limit(limit)
 }
 
-/** Reads the projects that a user can open, newest first. */
-export function listOpenProjects(directory: Directory, viewer: Viewer, before: string | null, limit: number) {
+/** `text`: a part of the projects' names, whatever the case of ASCII letters, or an id; all projects if it is empty. */
+type OpenProjects = { before?: string | null; take: number; text?: string }
+
+/** Reads the projects that a user can open, newest first. With a text, it reads all of the user's projects. */
+export function listOpenProjects(
+  directory: Directory,
+  viewer: Viewer,
+  { before = null, take, text = '' }: OpenProjects,
+) {
+  const named = or(eq(projects.id, text), sql`instr(lower(${projects.name}), lower(${text})) > 0`)
   return selectMemberProjects(directory)
-    .where(and(ofUser(viewer, before), isNull(projects.deleted_at)))
+    .where(and(ofUser(viewer, before), isNull(projects.deleted_at), text === '' ? undefined : named))
     .orderBy(desc(members.project_id))
-    .limit(limit)
+    .limit(take)
 }
 
 /** Reads the deleted projects of a user that can still be restored, the last one to be purged first. */

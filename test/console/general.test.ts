@@ -124,6 +124,42 @@ describe('the rules of purchases', () => {
   })
 })
 
+describe('the menu of projects', () => {
+  it('has a field where there are more than it shows, which finds projects by a part of their name', async () => {
+    const { project, owner } = await freshProject('First')
+    const make = (name: string) => call('/platform/v1/projects', { method: 'POST', token: owner.token, json: { name } })
+    const links = ({ text }: { text: string }) =>
+      [...text.matchAll(/<a [^>]*href="\/console\/p\/(\w+)([^"]*)"[^>]*>([^<]*)/g)].map(([, id, rest, name]) => ({
+        id,
+        rest,
+        name,
+      }))
+    const headers = { 'HX-Target': 'projects-found' }
+    const typed = async (q: string, token = owner.token) =>
+      links(await visit(`/console?section=invoices&q=${encodeURIComponent(q)}`, token, { headers }))
+
+    for (let n = 2; n <= 8; n++) await make(`Project ${n}`)
+    expect((await visit('/console', owner.token)).text).not.toContain('Find a project')
+    await make('100% <b>')
+    const start = await visit('/console', owner.token)
+    expect(start.text.match(/aria-label="Find a project"/g)).toHaveLength(1)
+    expect(start.text.slice(0, start.text.indexOf('<main'))).not.toContain(project)
+
+    const rest = '/platform/billing/invoices'
+    for (const q of ['fIRs', ' First ', project]) expect(await typed(q)).toEqual([{ id: project, rest, name: 'First' }])
+    expect(await typed('project')).toHaveLength(7)
+    expect(await typed('')).toHaveLength(8)
+    expect((await typed('100%')).map(({ name }) => name)).toEqual(['100% &lt;b&gt;'])
+    expect(await typed('First', (await signedIn()).token)).toEqual([])
+    // Without a script, the list of projects shows them.
+    const found = await visit('/console?q=irst', owner.token)
+    expect(links({ text: found.text.slice(found.text.indexOf('<main')) })).toEqual([
+      { id: project, rest: '', name: 'First' },
+    ])
+    expect((await visit('/console?q=nothing', owner.token)).text).toContain('No project was found.')
+  })
+})
+
 describe('the end of a project', () => {
   const at = (project: string) => `/console/p/${project}/platform/settings/general/delete`
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
 import { relative } from '../../src/console/ui/format.ts'
-import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE } from './browser.ts'
+import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE, violations } from './browser.ts'
 
 const SECRET = 'whsec_a_secret_of_the_frame_tests'
 const NARROW = { width: 390, height: 844 }
@@ -21,6 +21,8 @@ beforeAll(async () => {
   browser = await launch()
   token = (await signIn(URL_OF_CONSOLE, 'frame@example.com')).token
   other = (await api<{ id: string }>('projects', { name: 'Other' })).id
+  // More than the menu of projects shows.
+  for (let n = 1; n <= 8; n++) await api('projects', { name: `Project ${n}` })
   project = (await api<{ id: string }>('projects', { name: 'Framed' })).id
   const fields = { vendor: 'stripe', name: 'Stripe', livemode: false, signing_secret: SECRET }
   const { id } = await api<{ id: string }>('billing/connections', fields)
@@ -198,7 +200,24 @@ describe('the frame', () => {
   it('keeps the section when the project is switched', () =>
     within(at('/platform/billing/invoices'), async (page) => {
       await page.locator('.projects summary').click()
-      await page.getByRole('link', { name: 'Other', exact: true }).click()
+      await page.getByRole('link', { name: 'Project 8', exact: true }).click()
+      await page.waitForURL(/platform.billing.invoices$/)
+      expect(page.url()).not.toContain(project)
+    }))
+
+  it('finds a project whose name is typed, and opens it with the keyboard alone', () =>
+    within(at('/platform/billing/invoices'), async (page) => {
+      await page.locator('.projects summary').press('Enter')
+      expect(
+        await page.getByRole('searchbox', { name: 'Find a project' }).evaluate((one) => one.matches(':focus')),
+      ).toBe(true)
+      await page.keyboard.type('oTHe')
+      await page.locator('#projects-found [data-for=oTHe]').waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.keyboard.press('ArrowDown')
+      await expect.poll(() => page.locator('a:focus').innerText()).toBe('Other')
+      await page.keyboard.press('ArrowUp')
+      await page.keyboard.press('Enter')
       await page.waitForURL(at('/platform/billing/invoices', other))
     }))
 

@@ -1,4 +1,4 @@
-// Opens the search over any page, and moves through its results with the arrow keys. The search also works as a page.
+// Opens the search over any page, and moves through what was found with the arrow keys. The search also works as a page.
 
 const searchLink = () => document.querySelector('[data-find]')
 
@@ -32,15 +32,17 @@ document.addEventListener('keydown', (event) => {
     const typed = document.getElementById('find')?.elements.q
     if (typed) typed.select()
     else openFind()
-  } else if (key === 'ArrowDown' || key === 'ArrowUp') moveIn(target.closest('#find'), event)
+  } else if (key === 'ArrowDown' || key === 'ArrowUp') moveIn(target.closest('[data-finds]'), event)
 })
 
-// Whether the results are for what was typed. While someone is still typing, they may be for the first letters only.
-const isCurrent = (form) => form.querySelector('#found').dataset.for === form.elements.q.value.trim()
+// A form that finds as one types: the search, and the menu of projects. Whether what it shows is for what was typed. While someone is still typing,
+// it may be for the first letters only.
+const isCurrent = (form) => form.querySelector('[data-for]').dataset.for === form.elements.q.value.trim()
+const foundIn = (form) => [...form.querySelectorAll('[data-for] a')]
 
 function moveIn(form, event) {
-  if (!form || !isCurrent(form)) return
-  const stops = [form.elements.q, ...form.querySelectorAll('.places a')]
+  if (!form?.elements.q || !isCurrent(form)) return
+  const stops = [form.elements.q, ...foundIn(form)]
   const next = stops[stops.indexOf(event.target) + (event.key === 'ArrowDown' ? 1 : -1)]
   if (!next) return
   event.preventDefault()
@@ -50,9 +52,16 @@ function moveIn(form, event) {
 // Enter opens the first result.
 document.addEventListener('submit', (event) => {
   const form = event.target
-  if (form.id !== 'find') return
-  const first = form.querySelector('#found .places a')
-  if (!first || !isCurrent(form)) return
+  if (!form.matches('[data-finds]') || !isCurrent(form)) return
+  const [first] = foundIn(form)
+  if (!first) return
   event.preventDefault()
   location.assign(first.href)
 })
+
+// A menu with a field to type into opens with the cursor in it.
+document.addEventListener(
+  'toggle',
+  ({ target }) => target.open && target.querySelector('[data-finds] input')?.focus(),
+  true,
+)

@@ -7,6 +7,7 @@ import { APPLICATION } from '../../../lib/key-jobs'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { CsvLink } from '../../ui/csv-link'
+import { Finder } from '../../ui/finder'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -36,7 +37,15 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> &
         <NoConsumers c={c} />
       ) : (
         <>
-          <Finder action={consumers} asked={asked} />
+          <Finder
+            action={consumers}
+            q={asked.q ?? ''}
+            label="Find by ID or email address"
+            placeholder="Your own ID, csm_… or an email address"
+            maxlength={300}
+          >
+            {asked.state && <input type="hidden" name="state" value={asked.state} />}
+          </Finder>
           <States at={consumers} asked={asked} />
           {page.data.length > 0 ? (
             <Table label="Consumers" rows={page.data} columns={columnsOf(c)} class="consumers" />
@@ -48,35 +57,6 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> &
         </>
       )}
     </>,
-  )
-}
-
-/** One box for any id of a consumer, or an email address. */
-function Finder({ action, asked: { q, state } }: { action: string; asked: AskedConsumers }) {
-  return (
-    <search>
-      <form class="search" method="get" action={action}>
-        {state && <input type="hidden" name="state" value={state} />}
-        <div class="finder">
-          <label class="unseen" for="q">
-            Find by ID or email address
-          </label>
-          <input
-            id="q"
-            name="q"
-            type="search"
-            value={q}
-            maxlength={300}
-            autocomplete="off"
-            spellcheck={false}
-            placeholder="Your own ID, csm_… or an email address"
-          />
-          <button type="submit" class="primary">
-            Find
-          </button>
-        </div>
-      </form>
-    </search>
   )
 }
 

@@ -1,9 +1,12 @@
 import type { Page } from '../../../http/page'
 import type { OwnInvitation } from '../../../members/own-invitations'
 import type { MemberProject } from '../../../projects/in-directory'
+import { MAX_PROJECT_NAME } from '../../../projects/limits'
 import type { Visit } from '../../page'
 import { projectPaths } from '../../paths'
+import { Finder } from '../../ui/finder'
 import { capital, exact } from '../../ui/format'
+import { SHOWN } from '../../ui/frame/projects'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -15,10 +18,10 @@ import { Undo } from './deleted'
 /** The invitations to the user's address, and whether there are older ones. */
 export type InvitedTo = { rows: OwnInvitation[]; more: boolean }
 
-/** The list of the projects that the user is a member of, below the invitations to others. */
+/** The list of the projects that the user is a member of, below the invitations to others. With a `text`, those that it finds. */
 export function listPage(
   c: Visit,
-  { data, next_cursor }: Page<MemberProject>,
+  { data, next_cursor, text }: Page<MemberProject> & { text: string },
   invited: InvitedTo,
   deleted: readonly MemberProject[],
 ) {
@@ -36,7 +39,16 @@ export function listPage(
       <p class="quiet">
         Each project has its own API keys, connections and events. Nothing is shared between projects.
       </p>
-      {data.length > 0 && (
+      {(text !== '' || data.length > SHOWN) && (
+        <Finder
+          action="/console"
+          q={text}
+          label="Find a project"
+          placeholder="A part of the name, or prj_…"
+          maxlength={MAX_PROJECT_NAME}
+        />
+      )}
+      {data.length > 0 ? (
         <Table
           label="Projects"
           rows={data}
@@ -55,6 +67,12 @@ export function listPage(
             ['ID', (row) => <Id>{row.id}</Id>],
           ]}
         />
+      ) : (
+        text !== '' && (
+          <p>
+            No project was found. <a href="/console">Show all projects</a>
+          </p>
+        )
       )}
       <Pager c={c} cursor={next_cursor} />
       <Deleted c={c} rows={deleted} />

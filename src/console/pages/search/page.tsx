@@ -17,7 +17,7 @@ export function searchPage(c: Visit, shown: Shown) {
     <>
       <Head title="Search" />
       <search>
-        <form id="find" action={search} method="get">
+        <form id="find" action={search} method="get" data-finds>
           <label for="find-text" class="unseen">
             Search this project
           </label>

@@ -4,6 +4,7 @@ import { besides } from '../../../http/read'
 import { listModes } from '../../../inbox/connections/connection'
 import { countOpenNotices } from '../../../notices/read'
 import { findMemberProject, listOpenProjects } from '../../../projects/in-directory'
+import { MAX_PROJECT_NAME } from '../../../projects/limits'
 import type { Mode as ModeName } from '../../browser'
 import type { Visit } from '../../page'
 import type { SignedIn } from '../../session'
@@ -11,17 +12,18 @@ import { ModeBadge } from '../badge'
 import { type SectionName, sectionIn } from './sections'
 
 /** The number of projects in the project menu. */
-const SHOWN = 8
+export const SHOWN = 8
 
 type Known = { id: string; name: string }
 
 /**
- * The current project, the newest others, and the modes of the current project's connections: none if its store does
+ * The current project, the newest others, whether there are more, and the modes of the current project's connections: none if its store does
  * not answer. `inGrace`: domains whose record is gone, for those who may read them.
  */
 export type AroundProjects = {
   current: Known | null
   others: Known[]
+  more: boolean
   modes: boolean[]
   inGrace: readonly InGrace[]
   /** Open notices of the current project. */
@@ -32,10 +34,11 @@ export type AroundProjects = {
 export async function projectsAround(c: Visit, user: SignedIn): Promise<AroundProjects> {
   const { directory } = c.get('rt')
   const { project_id, user_id } = user
-  const newest = listOpenProjects(directory, user, null, SHOWN + 1)
+  const newest = listOpenProjects(directory, user, { take: SHOWN + 1 })
   if (project_id === null) {
-    const others = (await run(directory, newest)).slice(0, SHOWN)
-    return { current: null, others, modes: [], inGrace: [], openNotices: 0 }
+    const all = await run(directory, newest)
+    const others = all.slice(0, SHOWN)
+    return { current: null, others, more: all.length > SHOWN, modes: [], inGrace: [], openNotices: 0 }
   }
   const { db } = c.get('rt')
   const ofStore = { modes: listModes(db, project_id), open: countOpenNotices(db, project_id) }
@@ -49,33 +52,80 @@ export async function projectsAround(c: Visit, user: SignedIn): Promise<AroundPr
   ])
   const others = all.filter(({ id }) => id !== project_id).slice(0, SHOWN - 1)
   const modes = (inStore?.modes ?? []).map(({ livemode }) => livemode)
-  return { current: here[0] ?? null, others, modes, inGrace, openNotices: inStore?.open[0]?.n ?? 0 }
+  const openNotices = inStore?.open[0]?.n ?? 0
+  return { current: here[0] ?? null, others, more: all.length > SHOWN, modes, inGrace, openNotices }
 }
 
+type MenuProps = { around: AroundProjects; section: SectionName | undefined }
+
 /** The project menu. Another project opens at the section of the current page. */
-export function ProjectsMenu({ around, section }: { around: AroundProjects; section: SectionName | undefined }) {
-  const { current, others } = around
+export function ProjectsMenu({ around: { current, others, more }, section }: MenuProps) {
   return (
     <details class="menu projects">
       <summary>
         <span class="cut">{current?.name ?? 'Projects'}</span>
       </summary>
-      <ul>
-        {[...(current ? [current] : []), ...others].map(({ id, name }) => (
-          <li>
-            <a href={sectionIn(id, section)} aria-current={id === current?.id ? 'true' : undefined}>
-              {name}
-            </a>
+      <div class="sheet">
+        <form action="/console" method="get" data-finds>
+          {more && <ProjectField section={section} />}
+          <div id={PROJECTS_FOUND} aria-live="polite">
+            <ProjectLinks rows={[...(current ? [current] : []), ...others]} section={section} current={current?.id} />
+          </div>
+        </form>
+        <ul>
+          <li class="last">
+            <a href="/console">All projects</a>
           </li>
-        ))}
-        <li class="last">
-          <a href="/console">All projects</a>
-        </li>
-        <li>
-          <a href="/console/projects/new">New project</a>
-        </li>
-      </ul>
+          <li>
+            <a href="/console/projects/new">New project</a>
+          </li>
+        </ul>
+      </div>
     </details>
+  )
+}
+
+/** The part of the menu that changes while somebody types a name. */
+export const PROJECTS_FOUND = 'projects-found'
+
+/** Finds a project by a part of its name. Without a script, Enter opens the list of those that were found. */
+function ProjectField({ section }: Pick<MenuProps, 'section'>) {
+  return (
+    <input
+      type="search"
+      name="q"
+      aria-label="Find a project"
+      aria-controls={PROJECTS_FOUND}
+      placeholder="Find a project"
+      maxlength={MAX_PROJECT_NAME}
+      autocomplete="off"
+      spellcheck={false}
+      hx-get={section ? `/console?section=${section}` : '/console'}
+      hx-trigger="input changed delay:150ms"
+      hx-target={`#${PROJECTS_FOUND}`}
+      hx-sync="this:replace"
+    />
+  )
+}
+
+/** Links to projects, in the menu. @param text what was typed to find them */
+export function ProjectLinks(of: {
+  rows: Known[]
+  section: SectionName | undefined
+  current?: string | undefined
+  text?: string
+}) {
+  return (
+    <ul data-for={of.text ?? ''}>
+      {of.rows.map(({ id, name }) => (
+        <li>
+          <a href={sectionIn(id, of.section)} aria-current={id === of.current ? 'true' : undefined}>
+            {name}
+          </a>
+        </li>
+      ))}
+      {of.rows.length === 0 && <li class="quiet">No project was found.</li>}
+    </ul>
   )
 }
 
