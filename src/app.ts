@@ -47,6 +47,7 @@ import { connectionRoutes } from './inbox/connections/routes'
 import { verificationRoutes } from './inbox/connections/verification-routes'
 import { diagnosisRoutes } from './inbox/diagnoses/routes'
 import { eventRoutes } from './inbox/events/routes'
+import { muteRoutes } from './inbox/failures/mute-routes'
 import { failureRoutes } from './inbox/failures/routes'
 import { formatRoutes } from './inbox/formats/routes'
 import { importRoutes } from './inbox/imports/routes'
@@ -153,6 +154,7 @@ const app = base
   // These come before the event routes, whose `:event_id` would match their words.
   .route('/platform/v1/billing/webhooks/search', searchRoutes)
   .route('/platform/v1/billing/webhooks/failures', failureRoutes)
+  .route('/platform/v1/billing/webhooks/failures', muteRoutes)
   .route('/platform/v1/billing/webhooks', inboxHealthRoutes)
   .route('/platform/v1/billing/webhooks', replayRoutes)
   .route('/platform/v1/billing/webhooks', eventRoutes)

@@ -66,6 +66,8 @@ const OBJECTS = {
       'connection.endpoint_set',
       'connection.verification_set',
       'connection.test_event_sent',
+      'connection.failures_muted',
+      'connection.failures_unmuted',
     ],
   },
   import: { scope: 'connections:read', types: ['import.started', 'import.canceled'] },

@@ -59,6 +59,11 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
   connections: { description: 'The id of the connection.', example: SAMPLE.connection },
   secrets: { description: 'The id of the signing secret.', example: SAMPLE.secret },
   webhooks: { description: 'The id of the event.', example: SAMPLE.event },
+  failures: { description: 'The id of the connection.', example: SAMPLE.connection },
+  'failures/:connection_id': {
+    description: 'The `error_code` of the failed events, or `none` if it is null.',
+    example: 'vendor_key_refused',
+  },
   imports: { description: 'The id of the import.', example: SAMPLE.import },
   replays: { description: 'The id of the replay.', example: SAMPLE.replay },
   subscriptions: { description: "The vendor's id of the subscription.", example: SAMPLE.subscription },

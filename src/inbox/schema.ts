@@ -13,6 +13,7 @@ import { formatFindings, formats } from './formats/schema'
 import { vendorPrices, vendorRuns } from './imports/schema'
 import { FINAL_STATUSES, STATUSES } from './lifecycle'
 import { CHUNK_PAYLOADS } from './limits'
+import { causeMutes } from './mutes/schema'
 import { vendorAsks } from './refresh/schema'
 import { connectionHours } from './silence/schema'
 import { vendorKeys } from './vendor-api/schema'
@@ -261,6 +262,11 @@ export const INBOX_PARTS: Parts = {
   removed_secrets: partOf(
     removedSecrets,
     [removedSecrets.project_id, removedSecrets.connection_id, removedSecrets.id],
+    CHUNK_ROWS,
+  ),
+  cause_mutes: partOf(
+    causeMutes,
+    [causeMutes.project_id, causeMutes.connection_id, causeMutes.kind, causeMutes.code],
     CHUNK_ROWS,
   ),
   formats: partOf(

@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db, Query } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { idFloor } from '../lib/ids'
@@ -7,6 +8,8 @@ import { DEGRADED, FAILING } from '../notices/limits'
 import { noticesOpened } from '../notices/open'
 import { notices } from '../notices/schema'
 import { connections } from './connections/schema'
+import { isMutedOf } from './mutes/mutes'
+import { NO_CODE } from './mutes/schema'
 import { events, minutes } from './schema'
 import { isDelivered } from './sources'
 
@@ -14,6 +17,8 @@ import { isDelivered } from './sources'
 
 /** Connections of one statement, at most: each is looked up in every minute of its window. */
 const MOST = 50
+/** The newest failed events of a project that are looked at to tell those of muted causes from the others. */
+const MOST_FAILED = 200
 
 /** Opens a notice for each of these connections that has refused much in the last minutes, and accepted nothing. */
 export function degradedTold(db: Db, ids: readonly string[], now: number): Query<void> {
@@ -22,10 +27,13 @@ export function degradedTold(db: Db, ids: readonly string[], now: number): Query
   return told(db, { kind: 'connection_degraded', counted: sql`'refused', ${refused}`, which }, now)
 }
 
-/** Opens a notice for each of these connections of which many events failed that came in the last hour. */
+/**
+ * Opens a notice for each of these connections of which many events failed that came in the last hour. Events of muted causes do not
+ * count. It comes after the statement that notes that the events have failed.
+ */
 export function failingTold(db: Db, ids: readonly string[], now: number): Query<void> {
   const failed = sumOf(connections, FAILING.window, now, sql`${minutes.failed}`)
-  const which = and(isOne(ids), sql`${failed} >= ${FAILING.events}`)
+  const which = and(isOne(ids), sql`${failed} >= ${FAILING.events}`, hasUnmuted(FAILING.events, now))
   return told(db, { kind: 'events_failing', counted: sql`'failed', ${failed}`, which }, now)
 }
 
@@ -35,10 +43,24 @@ export function isDegradedNoMore(now: number): SQL {
     AND NOT ${hasAccepted(connections, now)} AND ${sumOf(connections, 4 * DEGRADED.window, now, refusedIn)} > 0)`
 }
 
-/** Whether none of the events of a connection that came in the last hour has failed. */
+/** Whether none of the events of a connection that came in the last hour has failed, but for those of muted causes. */
 export function isFailingNoMore(now: number): SQL {
   return sql`NOT EXISTS (SELECT 1 FROM ${connections} WHERE ${isOfNotice}
-    AND ${sumOf(connections, FAILING.window, now, sql`${minutes.failed}`)} > 0)`
+    AND ${sumOf(connections, FAILING.window, now, sql`${minutes.failed}`)} > 0 AND ${hasUnmuted(1, now)})`
+}
+
+/**
+ * Whether so many of a connection's events that came in the last hour failed for causes that are not muted. Without a muted cause, the
+ * rollups have said so. Otherwise the newest failed events of the project tell.
+ */
+function hasUnmuted(n: number, now: number): SQL {
+  const newest = sql`SELECT ${f.connection_id} AS connection_id, coalesce(${f.last_error_code}, ${NO_CODE}) AS code
+    FROM ${events} ${f} INDEXED BY events_ended
+    WHERE ${f.project_id} = ${connections.project_id} AND ${f.status} = 'failed' AND ${f.due_at} IS NULL AND ${f.status} <> 'processed'
+      AND ${f.id} >= ${idFloor('evt', now - FAILING.window)} AND ${isDelivered(f.id)} ORDER BY ${f.id} DESC LIMIT ${MOST_FAILED}`
+  const unmuted = sql`(SELECT count(*) FROM (${newest}) n WHERE n.connection_id = ${connections.id}
+    AND NOT ${isMutedOf(connections, 'failed', now, sql`n.code`)})`
+  return sql`(NOT ${isMutedOf(connections, 'failed', now)} OR ${unmuted} >= ${n})`
 }
 
 const isOfNotice = and(
@@ -46,6 +68,8 @@ const isOfNotice = and(
   eq(connections.id, notices.object_id),
   isNull(connections.deleted_at),
 )
+
+const f = alias(events, 'f')
 
 type Matter = { kind: string; counted: SQL; which: SQL | undefined }
 

@@ -109,6 +109,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   domain_released: 'Add the domain again. It gets a new record.',
   domain_enforced: 'Stop requiring single sign-on, or take the domain out of the connection, and try again.',
   precondition_failed: 'Read the object again, and send its current ETag in If-Match.',
+  mute_limit_reached: 'Unmute causes that matter again, and try again.',
   connection_limit_reached: 'Delete connections that nothing uses, and try again.',
   secret_exists: 'Do nothing: the connection already has this secret.',
   secret_limit_reached: 'Remove a secret that is no longer used, and try again.',

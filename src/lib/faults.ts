@@ -106,6 +106,7 @@ const TABLE = {
   endpoint_limit_reached: { status: 409, title: 'The project has reached its limit of webhook endpoints' },
   last_secret: { status: 409, title: 'A webhook endpoint always has a secret' },
   resend_limit_reached: { status: 409, title: 'Too many resends to the webhook endpoint are open' },
+  mute_limit_reached: { status: 409, title: 'The project has reached its limit of muted causes' },
   replay_running: { status: 409, title: 'A bulk replay of the project is running' },
   idempotent_result_gone: { status: 409, title: 'The result of the first request has been deleted' },
   secret_not_replayable: { status: 409, title: 'The secret was returned only once' },

@@ -22,6 +22,7 @@ import { purgeFormats } from '../inbox/formats/store'
 import { oldestWeek } from '../inbox/formats/weeks'
 import { purgeRuns } from '../inbox/imports/runs'
 import { movePayloads } from '../inbox/move-payloads'
+import { purgeMutes } from '../inbox/mutes/mutes'
 import { packBodies } from '../inbox/pack-bodies'
 import { purgeAsks } from '../inbox/refresh/flight'
 import { walkRenewals } from '../inbox/renewals/walk'
@@ -74,12 +75,13 @@ const TASKS: Record<string, Task> = {
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'delivery'),
   fetched_records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'fetch'),
   diagnoses: async ({ db, now }) => {
-    const { past, secrets } = await batch(db, {
+    const purged = await batch(db, {
       past: purgeDiagnoses(db, now, CHUNK_ROWS),
       secrets: purgeRemoved(db, now, CHUNK_ROWS),
+      mutes: purgeMutes(db, now, CHUNK_ROWS),
     })
-    const isFull = past.length === CHUNK_ROWS || secrets.length === CHUNK_ROWS
-    return { done: past.length + secrets.length, after: isFull ? 'more' : null }
+    const counts = Object.values(purged).map(({ length }) => length)
+    return { done: counts.reduce((a, b) => a + b), after: counts.includes(CHUNK_ROWS) ? 'more' : null }
   },
   formats: async ({ db, now }, { after }) => {
     const old = await run(db, purgeFormats(db, oldestWeek(now), CHUNK_ROWS))

@@ -60,6 +60,8 @@ export const DETAILS: Record<string, unknown> = {
     type: 'header:x-github-event',
   },
   'connection.test_event_sent': { name: 'invoice_paid', type: 'invoice.paid' },
+  'connection.failures_muted': { error_code: 'payload_invalid', until: null },
+  'connection.failures_unmuted': { error_code: 'payload_invalid' },
   'connection.api_key_set': { hint: 'orld' },
   'connection.endpoint_set': { did: 'created', endpoint: 'we_…', secret_id: 'sec_…' },
   'webhook_endpoint.created': { url: 'https://sample.plain.dev/hook', types: ['webhook_endpoint.*'] },

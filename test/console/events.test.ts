@@ -120,10 +120,13 @@ describe('webhook events in the console', () => {
     const query = (code: string) => `?status=failed&amp;connection_id=${connection}&amp;error_code=${code}`
     const shown = await causes('?status=failed')
     // A replay of the other would fail again.
+    const muting = (code: string) => `${events}/failures/${connection}/${code}/mute`
     expect(shown?.links).toEqual([
       events + query('vendor_failed'),
       `${events}/replay${query('vendor_failed')}`,
+      muting('vendor_failed'),
       events + query('payload_invalid'),
+      muting('payload_invalid'),
     ])
     expect(shown?.table).toMatch(/aria-label="Received by day: \d{4}-\d\d-\d\d: 2"/)
     for (const other of ['', '?status=failed&status=ignored', '?status=failed&vendor=stripe'])

@@ -167,7 +167,7 @@ describe('the overview of a project', () => {
   it('lists what needs attention, the worst first, each with a link', async () => {
     const { look, project, owner, connection } = await running()
     const links = (text: string) =>
-      [...(attentionIn(text) ?? '').matchAll(/<li class="(\w+)"><span>(.*?)<\/span><a href="([^"]+)">/gs)].map(
+      [...(attentionIn(text) ?? '').matchAll(/<li class="(\w+)"><span>(.*?)<\/span><div><a href="([^"]+)">/gs)].map(
         ([, tone, what, href]) => [tone, what?.replace(/<[^>]+>/g, ''), href?.replace(start(project), '')],
       )
     await mint(owner.token, project, { name: 'CI', expires_at: new Date(Date.now() + 3.5 * DAY).toISOString() })
@@ -198,6 +198,24 @@ describe('the overview of a project', () => {
     ])
     // A viewer sees the same: there is nothing to press in it.
     expect(links(await look((await addMember(project, 'viewer')).token))).toEqual(found)
+
+    // A muted cause is not among them, but the page says that there is one; the list shows by whom, and unmutes it.
+    const [, mute = ''] = /href="([^"]+\/mute)"/.exec(await look()) ?? []
+    const wrong = await submit(mute, owner.token, { for: 'date', until: '2026-01-01T10:00' })
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringMatching(/must be in the future/i)])
+    expect((await submit(mute, owner.token, { for: 'week' })).headers.get('Location')).toContain('done=cause_muted')
+    expect(links(await look())).toEqual(found.slice(1))
+    expect(attentionIn(await look())).toContain('1 failed event with a muted cause is not listed.')
+    const failed = `${start(project)}/platform/billing/webhooks?status=failed`
+    const list = async (token = owner.token) => (await visit(failed, token)).text
+    expect(await list()).toMatch(new RegExp(`Muted</span> by ${owner.email}. Ends <time[^>]+>in 7 d<`))
+    expect(await list((await addMember(project, 'viewer')).token)).not.toContain('Unmute')
+    await submit(mute.replace(/mute$/, 'unmute'), owner.token)
+    expect(links(await look())).toEqual(found)
+    await submit(mute.replace('payload_invalid', 'object_busy'), owner.token, { for: 'open' })
+    expect(await list()).toMatch(
+      /aria-label="Muted causes without listed events".*object_busy.*until someone unmutes it/s,
+    )
   })
 
   it('says what health finds, in words', async () => {

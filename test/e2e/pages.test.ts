@@ -105,6 +105,8 @@ beforeAll(async () => {
     objects.push(...(await api<{ data: { id: string }[] }>('billing/subscriptions')).data)
     if (objects.length === 0) await sleep(100)
   }
+  const muted = { method: 'PUT', token, project, json: { until: null } }
+  await must(`${URL_OF_CONSOLE}/platform/v1/billing/webhooks/failures/${connection.id}/payload_invalid/mute`, muted)
   const base = `/console/p/${project}/platform`
   const consumers = await consumerPaths({ token, project, empty }, (object) =>
     sendStripe(connection.id, SECRET, 'customer.updated', object),
@@ -154,6 +156,7 @@ beforeAll(async () => {
     events: `${base}/billing/webhooks`,
     'events-found': `${base}/billing/webhooks?event_type=invoice.*&vendor=stripe`,
     'events-failed': `${base}/billing/webhooks?status=failed`,
+    'mute-cause': `${base}/billing/webhooks/failures/${connection.id}/payload_invalid/mute`,
     'events-unknown': `${base}/billing/webhooks?q=nobody`,
     'events-more': `${base}/billing/webhooks?more=1&connection_id=${connection.id}&within=24h&ref=cus_1&status=failed`,
     'events-wrong': `${base}/billing/webhooks?error=x&min_attempts=0`,

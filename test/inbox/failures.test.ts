@@ -3,7 +3,7 @@ import { newId } from '../../src/lib/ids'
 import { DAY, HOUR, iso } from '../../src/lib/time'
 import { EVENT_ERROR_CODES, type EventErrorCode } from '../../src/vendors/event-errors'
 import { advance, stopClock } from '../clock'
-import { call, countingD1 } from '../harness'
+import { call, countingD1, type Json } from '../harness'
 import { freshReader, insertConnection, insertEvents, type Seed, seedEvent } from './seeding'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
@@ -98,7 +98,7 @@ it('groups failed events by connection and kind of error, those with the most ev
 })
 
 it('is empty where nothing failed', async () => {
-  expect(await causesOf(await freshReader())).toEqual({ data: [], truncated: false })
+  expect(await causesOf(await freshReader())).toEqual({ data: [], truncated: false, mutes: [] })
 })
 
 it('reads a bounded number of rows, of the newest failures, and says that there are more', async () => {
@@ -130,4 +130,84 @@ it('lists fifty causes at most', async () => {
   }
   const { data, truncated } = await causesOf(here)
   expect([6 * EVENT_ERROR_CODES.length > 50, data.length, truncated]).toEqual([true, 50, true])
+})
+
+it('shows which causes are muted, until when and by whom; their events are counted as before', async () => {
+  stopClock(NOW)
+  const here = await freshReader()
+  const stripe = await insertConnection(here.project, 'stripe')
+  const paddle = await insertConnection(here.project, 'paddle', { deleted: true })
+  await insertEvents(here.project, [
+    ...failed(stripe, 'payload_invalid', 3, HOUR),
+    ...failed(paddle, null, 2, HOUR),
+    ...failed(stripe, 'vendor_failed', 1, HOUR),
+  ])
+  const send = (method: string, cause: string, json?: unknown) =>
+    call(`/platform/v1/billing/webhooks/failures/${cause}/mute`, {
+      ...{ method, token: here.owner.token, project: here.project, ...(json !== undefined && { json }) },
+    })
+  const mute = (cause: string, until: string | null) => send('PUT', cause, { until })
+  const muted = async () => {
+    const { data, mutes } = await causesOf(here)
+    const shown = data.map(({ count, mute }) => [count, mute === null ? null : mute.until])
+    return [shown, mutes.map(({ error_code, until }: { error_code: string; until: string }) => [error_code, until])]
+  }
+  const soon = iso(NOW + HOUR)
+  expect((await mute(`${stripe}/payload_invalid`, soon)).body).toEqual({
+    connection_id: stripe,
+    error_code: 'payload_invalid',
+    until: soon,
+    muted_at: iso(NOW),
+    muted_by: here.owner.user,
+  })
+  await mute(`${paddle}/none`, null)
+  await mute(`${stripe}/object_busy`, soon) // no event has failed so
+  const all = [null, 'payload_invalid', 'object_busy']
+  const [shown, mutes] = await muted()
+  expect(shown).toEqual([
+    [3, soon],
+    [2, null],
+    [1, null],
+  ])
+  expect(new Set(mutes?.map((mute) => mute[0]))).toEqual(new Set(all))
+  expect((await causesOf(here)).data[1]?.mute).toMatchObject({ connection_id: paddle, error_code: null, until: null })
+
+  // By itself when its time is over, or when somebody unmutes it.
+  advance(HOUR)
+  expect(await muted()).toEqual([
+    [
+      [3, null],
+      [2, null],
+      [1, null],
+    ],
+    [[null, null]],
+  ])
+  expect((await send('DELETE', `${paddle}/none`)).status).toBe(204)
+  expect((await send('DELETE', `${paddle}/none`)).status).toBe(204)
+  expect((await muted())[1]).toEqual([])
+
+  const elsewhere = await freshReader()
+  const theirs = await insertConnection(elsewhere.project, 'stripe')
+  for (const cause of [`${theirs}/payload_invalid`, `${stripe}/unheard_of`]) {
+    expect((await mute(cause, null)).status).toBe(404)
+    expect((await send('DELETE', cause)).status).toBe(404)
+  }
+  const past = await mute(`${stripe}/payload_invalid`, iso(NOW + HOUR))
+  expect([past.status, past.body.errors[0]]).toMatchObject([422, { pointer: '/until', code: 'out_of_range' }])
+  const { body } = await call('/platform/v1/audit-log', { token: here.owner.token, project: here.project })
+  const entries = body.data.filter(({ action }) => action.startsWith('connection.failures_'))
+  const said = entries.map(({ action, object, details }) => [
+    action,
+    object.id,
+    (details as Json).error_code,
+    (details as Json).until,
+  ])
+  expect(said.sort()).toEqual(
+    [
+      ['connection.failures_unmuted', paddle, 'none', undefined],
+      ['connection.failures_muted', stripe, 'object_busy', soon],
+      ['connection.failures_muted', paddle, 'none', null],
+      ['connection.failures_muted', stripe, 'payload_invalid', soon],
+    ].sort(),
+  )
 })

@@ -151,4 +151,36 @@ describe('a connection', () => {
     await fail(18, 1)
     expect(await noticesIn(project)).toMatchObject([{ kind: 'events_failing', facts: { failed: 10 } }])
   })
+
+  it('is not told of if the events failed for a muted cause; with others, it is', async () => {
+    const { project, send, queue, api, connection } = await newWorld()
+    const mute = (method: string) =>
+      api(`/webhooks/failures/${connection.id}/payload_invalid/mute`, {
+        method,
+        ...(method === 'PUT' && { json: { until: null } }),
+      })
+    let sent = 0
+    const fail = async (n: number, type = 'invoice.paid', data: unknown = {}) => {
+      for (let i = 0; i < n; i++) await send({ id: `evt_broken${sent++}`, object: 'event', type, data })
+      await queue.pump()
+    }
+    await mute('PUT')
+    await fail(12)
+    expect(await noticesIn(project)).toEqual([])
+    const other = { object: { id: 'x'.repeat(2000), object: 'invoice' } }
+    await fail(9, 'invoice.paid', other)
+    expect(await noticesIn(project)).toEqual([])
+    await fail(1, 'invoice.paid', other)
+    expect(await noticesIn(project)).toMatchObject([{ kind: 'events_failing', facts: { failed: 22 }, closed_at: null }])
+    // Once the rest is muted too, the notice is over.
+    await keepHouse()
+    expect(await noticesIn(project)).toMatchObject([{ closed_at: null }])
+    await api(`/webhooks/failures/${connection.id}/object_id_invalid/mute`, { method: 'PUT', json: { until: null } })
+    advance(HOUR / 2)
+    await keepHouse()
+    expect(await noticesIn(project)).toMatchObject([{ closed_at: NOON + HOUR / 2 }])
+    await mute('DELETE')
+    await fail(1)
+    expect(await noticesIn(project)).toMatchObject([{ closed_at: null }])
+  })
 })

@@ -72,6 +72,36 @@ export const INBOX: Rows = {
     console: { [`GET ${PAGES}/health`]: {}, 'GET /console/p/:project/status': {} },
   },
   'GET /platform/v1/billing/webhooks/failures': { who: read('billing:read') },
+  'PUT /platform/v1/billing/webhooks/failures/:connection_id/:error_code/mute': {
+    who: WRITE,
+    json: { until: null },
+    audit: { action: 'connection.failures_muted', object: ({ connection }) => connection.id },
+    faults: {
+      mute_limit_reached: async () => {
+        const { connection, project, secret } = await freshConnection()
+        const insert = STORE.prepare(
+          "INSERT INTO cause_mutes (project_id, connection_id, kind, code, muted_at, muted_by) VALUES (?, ?, 'failed', ?, 1, 'usr_1')",
+        )
+        await STORE.batch(Array.from({ length: 100 }, (_, i) => insert.bind(project, connection.id, `code_${i}`)))
+        const path = `/platform/v1/billing/webhooks/failures/${connection.id}/none/mute`
+        return call(path, { method: 'PUT', project, token: secret, json: { until: null } })
+      },
+    },
+    console: asks(`${PAGES}/failures/:connection/:code/mute`, { fields: { for: 'open' } }),
+  },
+  'DELETE /platform/v1/billing/webhooks/failures/:connection_id/:error_code/mute': {
+    who: WRITE,
+    status: 204,
+    audit: {
+      action: 'connection.failures_unmuted',
+      object: ({ connection }) => connection.id,
+      first: ({ connection, project, secret }) =>
+        call(`/platform/v1/billing/webhooks/failures/${connection.id}/payload_invalid/mute`, {
+          ...{ method: 'PUT', project, token: secret, json: { until: null } },
+        }),
+    },
+    console: { [`POST ${PAGES}/failures/:connection/:code/unmute`]: {} },
+  },
   'GET /platform/v1/billing/webhooks/lag-timeseries': { who: read('billing:read') },
   'POST /platform/v1/billing/webhooks/replay': {
     who: WRITE,

@@ -2,11 +2,43 @@ import * as z from 'zod'
 import { count, exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
-import { DAY, iso, isoDay } from '../../lib/time'
-import { eventAdvice } from '../../vendors/event-errors'
+import { DAY, iso, isoDay, isoOrNull } from '../../lib/time'
+import { type EventErrorCode as Code, EVENT_ERROR_CODES, eventAdvice } from '../../vendors/event-errors'
 import { EventErrorCode } from '../events/present'
+import { MAX_MUTES } from '../mutes/limits'
+import type { MuteRow } from '../mutes/mutes'
+import { NO_CODE } from '../mutes/schema'
 import { type CauseRow, isCut } from './failures'
 import { FAILURE_DAYS, MAX_FAILURE_CAUSES, MAX_FAILURES } from './limits'
+
+export const MuteBody = named(
+  'MuteFailures',
+  z.strictObject({
+    until: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .describe('When the mute ends. It must be in the future. Null: when somebody unmutes the cause.'),
+  }),
+  { until: SAMPLE.end },
+)
+
+export const FailureMute = named(
+  'FailureMute',
+  z.object({
+    connection_id: z.string(),
+    error_code: EventErrorCode.nullable(),
+    until: timestamp.nullable().describe('When it ends; null if somebody has to end it.'),
+    muted_at: timestamp,
+    muted_by: z.string().describe('The id of the user or API key.'),
+  }),
+  {
+    connection_id: SAMPLE.connection,
+    error_code: 'vendor_key_refused',
+    until: SAMPLE.end,
+    muted_at: SAMPLE.later,
+    muted_by: SAMPLE.user,
+  },
+)
 
 const Cause = named(
   'FailureCause',
@@ -28,6 +60,7 @@ const Cause = named(
     days: z
       .array(z.object({ date: z.iso.date(), count }))
       .describe(`Events by day of receipt (UTC), for the last ${FAILURE_DAYS} days, the oldest first.`),
+    mute: FailureMute.nullable().describe('Null if the cause is not muted.'),
   }),
   {
     connection_id: SAMPLE.connection,
@@ -41,6 +74,7 @@ const Cause = named(
     last_error: 'the vendor does not accept the API key of the connection',
     replay_may_succeed: true,
     days: [{ date: '2026-11-21', count: 491 }],
+    mute: exampleOf(FailureMute),
   },
 )
 
@@ -53,11 +87,20 @@ export const Failures = named(
       .describe(
         `Whether there may be more failed events or causes: only the newest ${MAX_FAILURES.toLocaleString('en')} failed events are grouped, and at most ${MAX_FAILURE_CAUSES} causes are listed.`,
       ),
+    mutes: z
+      .array(FailureMute)
+      .describe(`All muted causes, also those without failed events. At most ${MAX_MUTES} in a project.`),
   }),
-  { data: [exampleOf(Cause)], truncated: false },
+  { data: [exampleOf(Cause)], truncated: false, mutes: [exampleOf(FailureMute)] },
 )
 
-export function presentFailures(rows: readonly CauseRow[], now: number): z.infer<typeof Failures> {
+export function presentFailures(
+  rows: readonly CauseRow[],
+  mutes: readonly MuteRow[],
+  now: number,
+): z.infer<typeof Failures> {
+  const mutedAs = muteOf(mutes)
+  const presented = (mute: MuteRow | null) => mute && presentMute(mute)
   return {
     data: rows.map((row) => ({
       connection_id: row.connection_id,
@@ -71,8 +114,10 @@ export function presentFailures(rows: readonly CauseRow[], now: number): z.infer
       last_error: row.last_error,
       replay_may_succeed: eventAdvice(row.last_error_code, row.vendor).mayPass,
       days: lastDays(row, now),
+      mute: presented(mutedAs(row)),
     })),
     truncated: isCut(rows),
+    mutes: mutes.map(presentMute),
   }
 }
 
@@ -83,4 +128,23 @@ export function lastDays({ days }: Pick<CauseRow, 'days'>, now: number): { date:
     const day = today - FAILURE_DAYS + 1 + i
     return { date: isoDay(day * DAY), count: days[day] ?? 0 }
   })
+}
+
+/** The code of a cause in an address. @returns undefined if it is none; null for events without a code */
+export function codeNamed(text: string): Code | null | undefined {
+  return text === NO_CODE ? null : EVENT_ERROR_CODES.find((code) => code === text)
+}
+
+type Named = Pick<CauseRow, 'connection_id' | 'last_error_code'>
+
+/** Finds the mute of a cause among those of its project. */
+export function muteOf(mutes: readonly MuteRow[]): (row: Named) => MuteRow | null {
+  const keyOf = (connection: string, code: string) => `${connection} ${code}`
+  const byCause = new Map(mutes.map((mute) => [keyOf(mute.connection_id, mute.code), mute]))
+  return ({ connection_id, last_error_code }) => byCause.get(keyOf(connection_id, last_error_code ?? NO_CODE)) ?? null
+}
+
+export function presentMute({ connection_id, code, until, muted_at, muted_by }: MuteRow): z.infer<typeof FailureMute> {
+  const error_code = codeNamed(code) ?? null
+  return { connection_id, error_code, until: isoOrNull(until), muted_at: iso(muted_at), muted_by }
 }

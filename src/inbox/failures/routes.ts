@@ -4,6 +4,7 @@ import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { read } from '../../http/read'
 import { route } from '../../http/route'
+import { listMutes } from '../mutes/mutes'
 import { listCauses } from './failures'
 import { Failures, presentFailures } from './fields'
 
@@ -20,7 +21,11 @@ export const failureRoutes = new Hono<HttpEnv>().get(
   }),
   async (c) => {
     const { db, now } = c.get('rt')
-    const { rows } = await read(c, { rows: listCauses(db, projectOf(c.get('actor'))) })
-    return answer(c, presentFailures(rows, now), 200)
+    const project = projectOf(c.get('actor'))
+    const { rows, mutes } = await read(c, {
+      rows: listCauses(db, project),
+      mutes: listMutes(db, project, 'failed', now),
+    })
+    return answer(c, presentFailures(rows, mutes, now), 200)
   },
 )

@@ -94,7 +94,6 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       recordClaims(db, e.project_id, sql`${held} CROSS JOIN json_each(j.value, '$.claims') k`, sql`k.value`)),
     attempts: insertFrom(db, attempts, attemptRow(now), sql`${held} WHERE NOT ${follows(now)} ON CONFLICT DO NOTHING`),
     minutes: addToMinutes(db, held, isFinal),
-    ...(failing.length > 0 && { failing: failingTold(db, failing, now) }),
     totals: insertFrom(
       db,
       totals,
@@ -107,7 +106,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       sql.join([...changesOfObjects(projections, holdsOneOf, consumerOf), changesOfEvents(held)], sql` UNION ALL `),
     ),
     ...wakers(db, [...new Set(verdicts.map(({ event }) => event.project_id))], now),
-    // Last, because it gives up the lease that the others check.
+    // After all that check the lease, because it gives it up.
     events: db
       .update(events)
       .set({
@@ -125,6 +124,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
       })
       .from(sql`json_each(${lists.whole}) j`)
       .where(isEventOf(events)),
+    ...(failing.length > 0 && { failing: failingTold(db, failing, now) }),
   }
 }
 

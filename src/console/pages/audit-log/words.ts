@@ -170,6 +170,11 @@ export const ACTIONS: Record<string, Action> = {
   'connection.secret_removed': { did: 'Removed a signing secret' },
   'connection.verification_set': { did: 'Set how deliveries are verified' },
   'connection.test_event_sent': { did: 'Sent a test event', more: ({ type }) => words(type) },
+  'connection.failures_muted': { did: 'Muted failed events with one cause', more: muted },
+  'connection.failures_unmuted': {
+    did: 'Unmuted failed events with one cause',
+    more: ({ error_code }) => words(error_code),
+  },
   'connection.api_key_set': { did: 'Set the API key of a vendor' },
   'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
   'connection.endpoint_set': {
@@ -230,6 +235,11 @@ export function saidOf({ action, details }: { action: string; details: Details |
 /** The address and the role of an entry about a member or an invitation. */
 function offered({ email, role }: Details): string {
   return [email, role].filter((part) => typeof part === 'string').join(', ')
+}
+
+/** Which cause was muted, and until when. */
+function muted({ error_code, until }: Details): string {
+  return `${words(error_code)}, ${until === null ? 'until someone unmutes it' : `until ${words(until)}`}`
 }
 
 function reasoned({ reason }: Details): string {

@@ -1,75 +1,144 @@
+import type { Child } from 'hono/jsx'
 import { type CauseRow, isCut } from '../../../inbox/failures/failures'
-import { lastDays } from '../../../inbox/failures/fields'
+import { codeNamed, lastDays, muteOf } from '../../../inbox/failures/fields'
 import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
+import type { MuteRow } from '../../../inbox/mutes/mutes'
 import { idTime } from '../../../lib/ids'
-import { eventAdvice } from '../../../vendors/event-errors'
 import { can, pathsOf, type Visit } from '../../page'
 import { TestBadge } from '../../ui/badge'
+import { Post } from '../../ui/controls'
+import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
-import { Table } from '../../ui/table'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { type Column, Table } from '../../ui/table'
+import { adviceOnCause, causeQuery, Muted, mutePath } from './cause-parts'
+import type { Choice } from './filter-words'
 
 /** The size of the bars of one cause in SVG units. */
 const BAR = { width: 6, height: 24 }
 
-/** The events of a cause, as a query of the list. */
-export function causeQuery({ connection_id, last_error_code }: CauseRow): string {
-  const code = last_error_code === null ? {} : { error_code: last_error_code }
-  return new URLSearchParams({ status: 'failed', connection_id, ...code }).toString()
-}
+/** The failed events of a project by cause, its muted causes, and who muted them, by id. */
+export type Failures = { causes: readonly CauseRow[]; mutes: readonly MuteRow[]; names: ReadonlyMap<string, string> }
+/** `livemode`: the mode that the list shows, if it is one. `connections`: the names of those that were not deleted. */
+type CausesProps = { c: Visit; of: Failures; livemode: boolean | undefined; connections: readonly Choice[] }
 
-/** What the cause means, and whether a replay may succeed. */
-export function adviceOnCause({ last_error_code, vendor }: CauseRow) {
-  return eventAdvice(last_error_code, vendorTitle(vendor))
-}
-
-/** `livemode`: the mode that the list shows, if it is one. */
-type CausesProps = { c: Visit; rows: readonly CauseRow[]; livemode: boolean | undefined }
-
-/** Failed events by cause: one row for all that failed in the same way. Nothing if there is one event or none. */
-export function Causes({ c, rows: all, livemode }: CausesProps) {
+/** Failed events by cause: one row for all that failed in the same way. Nothing if there is one event or none, and nothing is muted. */
+export function Causes({ c, of, livemode, connections }: CausesProps) {
   const { now } = c.get('rt')
-  const { events } = pathsOf(c)
-  const rows = all.filter((row) => livemode === undefined || row.livemode === livemode)
-  if (rows.reduce((sum, { n }) => sum + n, 0) < 2) return null
+  const { causes, mutes, names } = of
+  const rows = causes.filter((row) => livemode === undefined || row.livemode === livemode)
+  const mutedAs = muteOf(mutes)
+  const rest = mutes.filter((mute) => !causes.some((row) => mutedAs(row) === mute))
+  const isOne = rows.reduce((sum, { n }) => sum + n, 0) < 2 && !rows.some(mutedAs)
+  if (isOne && rest.length === 0) return null
+  const mutedHow = (mute: MuteRow | null) => mute && <Muted mute={mute} by={names.get(mute.muted_by)} now={now} />
   return (
     <section aria-labelledby="causes">
       <h2 id="causes">By cause</h2>
-      <Table
-        label="Failed events by cause"
-        class="causes"
-        rows={rows}
-        columns={[
-          ['Cause', (row) => <a href={`${events}?${causeQuery(row)}`}>{adviceOnCause(row).what}</a>],
-          [
-            'Connection',
-            ({ name, livemode }) => (
-              <>
-                {name} <TestBadge of={livemode} />
-              </>
-            ),
-          ],
-          ['Events', ({ n }) => n.toLocaleString('en'), 'number'],
-          ['First received', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
-          ['Last received', ({ last }) => <Time at={idTime(last)} now={now} />],
-          ['14 days', (row) => <Days row={row} now={now} />],
-          [
-            '',
-            (row) =>
-              mayReplay(c, row) && (
-                <a href={`${events}/replay?${causeQuery(row)}`}>
-                  Replay…<span class="unseen"> {adviceOnCause(row).what}</span>
-                </a>
-              ),
-          ],
-        ]}
-      />
+      {!isOne && <CauseTable c={c} rows={rows} mutedAs={mutedAs} mutedHow={mutedHow} />}
+      {rest.length > 0 && <Rest c={c} rows={rest} mutedHow={mutedHow} connections={connections} />}
       <p class="quiet">
         As of when this page was loaded.
-        {isCut(all) &&
+        {isCut(causes) &&
           ` Based on the newest ${MAX_FAILURES.toLocaleString('en')} failed events. At most ${MAX_FAILURE_CAUSES} causes are shown.`}
       </p>
     </section>
+  )
+}
+
+type MutedHow = (mute: MuteRow | null) => Child
+type TableProps = {
+  c: Visit
+  rows: readonly CauseRow[]
+  mutedAs: (row: CauseRow) => MuteRow | null
+  mutedHow: MutedHow
+}
+
+function CauseTable({ c, rows, mutedAs, mutedHow }: TableProps) {
+  const { now } = c.get('rt')
+  const { events } = pathsOf(c)
+  const columns: Column<CauseRow>[] = [
+    [
+      'Cause',
+      (row) => (
+        <>
+          <a href={`${events}?${causeQuery(row)}`}>{adviceOnCause(row).what}</a>
+          {mutedAs(row) && <small class="quiet">{mutedHow(mutedAs(row))}</small>}
+        </>
+      ),
+    ],
+    [
+      'Connection',
+      ({ name, livemode }) => (
+        <>
+          {name} <TestBadge of={livemode} />
+        </>
+      ),
+    ],
+    ['Events', ({ n }) => n.toLocaleString('en'), 'number'],
+    ['First received', ({ first }) => <Time at={idTime(first)} now={now} />, 'spare'],
+    ['Last received', ({ last }) => <Time at={idTime(last)} now={now} />],
+    ['14 days', (row) => <Days row={row} now={now} />],
+    ['', (row) => <Actions c={c} row={row} isMuted={mutedAs(row) !== null} />],
+  ]
+  return <Table label="Failed events by cause" class="causes" rows={rows} columns={columns} />
+}
+
+function Actions({ c, row, isMuted }: { c: Visit; row: CauseRow; isMuted: boolean }) {
+  const { what } = adviceOnCause(row)
+  return (
+    <>
+      {mayReplay(c, row) && (
+        <a href={`${pathsOf(c).events}/replay?${causeQuery(row)}`}>
+          Replay…<span class="unseen"> {what}</span>
+        </a>
+      )}
+      {isMuted ? (
+        <Unmute c={c} of={row} what={what} />
+      ) : (
+        can(c, 'billing:write') && (
+          <a href={mutePath(c, row, 'mute')} data-dialog>
+            Mute…<span class="unseen"> {what}</span>
+          </a>
+        )
+      )}
+    </>
+  )
+}
+
+type UnmuteProps = { c: Visit; of: Pick<CauseRow, 'connection_id' | 'last_error_code'>; what: string }
+
+function Unmute({ c, of, what }: UnmuteProps) {
+  if (!can(c, 'billing:write')) return null
+  return (
+    <Post c={c} to={mutePath(c, of, 'unmute')} class="once">
+      <button type="submit">
+        Unmute<span class="unseen"> {what}</span>
+      </button>
+    </Post>
+  )
+}
+
+type RestProps = { c: Visit; rows: readonly MuteRow[]; mutedHow: MutedHow; connections: readonly Choice[] }
+
+/** Muted causes that no listed event has: it was replayed or deleted, or there are too many others. */
+function Rest({ c, rows, mutedHow, connections }: RestProps) {
+  const nameOf = (id: string) => connections.find((one) => one.id === id)?.name ?? <Id>{id}</Id>
+  return (
+    <Table
+      label="Muted causes without listed events"
+      rows={rows}
+      columns={[
+        ['Muted, without listed events', ({ code }) => <code>{code}</code>],
+        ['Connection', ({ connection_id }) => nameOf(connection_id)],
+        ['Mute', mutedHow],
+        [
+          '',
+          ({ connection_id, code }) => (
+            <Unmute c={c} of={{ connection_id, last_error_code: codeNamed(code) ?? null }} what={code} />
+          ),
+        ],
+      ]}
+    />
   )
 }
 

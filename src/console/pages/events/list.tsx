@@ -1,5 +1,4 @@
 import type { EventRow } from '../../../inbox/events/events'
-import type { CauseRow } from '../../../inbox/failures/failures'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { changed } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
@@ -9,7 +8,7 @@ import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { Causes } from './causes'
+import { Causes, type Failures } from './causes'
 import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
 import { eventColumns, Row } from './row'
@@ -26,14 +25,14 @@ type Listed = {
   /** Null if they do not apply, because other filters narrow the list. */
   counts: Counts | null
   connections: readonly Choice[]
-  /** The failed events of the project by cause; empty unless the list shows exactly those. */
-  causes: readonly CauseRow[]
+  /** Null unless the list shows exactly the failed events. */
+  failures: Failures | null
   /** A text in the search box that matches nothing; null if there is none. */
   unknown: string | null
 }
 
 /** The list of events with its search. The first page updates itself if the newest events come first. */
-export function listPage(c: Visit, { asked, found, counts, connections, causes, unknown }: Listed) {
+export function listPage(c: Visit, { asked, found, counts, connections, failures, unknown }: Listed) {
   const { events } = pathsOf(c)
   const { address, query } = asked
   const wrong = Object.keys(asked.mistakes).length > 0
@@ -70,7 +69,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, causes, 
       </div>
       <Chips asked={asked} connections={connections} />
       <OnlyMode livemode={asked.fields?.livemode} all={changed(address, { livemode: 'all' })} />
-      <Causes c={c} rows={causes} livemode={asked.fields?.livemode} />
+      {failures && <Causes c={c} of={failures} livemode={asked.fields?.livemode} connections={connections} />}
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       {unknown === null ? (
         <>

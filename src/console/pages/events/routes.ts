@@ -9,6 +9,7 @@ import { findEvent, findKept, type View } from '../../../inbox/events/events'
 import { MAX_BEFORE_BYTES } from '../../../inbox/events/limits'
 import { readObjectChange } from '../../../inbox/events/object-change'
 import { listCauses } from '../../../inbox/failures/failures'
+import { listMutes } from '../../../inbox/mutes/mutes'
 import { bytesOf, isKept, unpacked } from '../../../inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
 import { besideOf } from '../../../inbox/search/beside'
@@ -21,10 +22,12 @@ import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
 import { listAround } from './beside'
+import type { Failures } from './causes'
 import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
 import { type Found, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
+import { muteActions } from './mutes'
 import { type AskedEvents, readSearch } from './search-query'
 import { eventLinks, type NamedEvents, namedBy, namesOf, readCounts } from './store'
 
@@ -43,16 +46,17 @@ export const eventPages = new Hono<HttpEnv>()
     const named = text === '' ? null : await namedBy(db, project, text)
     if (named) return c.redirect(placeOf(c, asked, named), 303)
     const unknown = text === '' ? null : text
-    const [{ mistakes, ...found }, counts, connections, causes] = await Promise.all([
+    const [{ mistakes, ...found }, counts, connections, failures] = await Promise.all([
       find(c, unknown === null ? asked.fields : null),
       hasCounts(asked) ? readCounts(db, project) : null,
       run(db, listConnectionNames(db, project)),
-      asksForFailed(c, asked) ? run(db, listCauses(db, project)) : [],
+      asksForFailed(c, asked) ? readFailures(c) : null,
     ])
     const judged = { ...asked, mistakes: { ...asked.mistakes, ...mistakes } }
-    return listPage(c, { asked: judged, found, counts, connections, causes, unknown })
+    return listPage(c, { asked: judged, found, counts, connections, failures, unknown })
   })
   .route('/', eventCsv)
+  .route('/', muteActions)
   .get('/live', page('billing:read'), liveUpdate)
   .get('/:event', page('billing:read'), async (c) => {
     const polled = c.req.header('HX-Request') !== undefined
@@ -76,6 +80,17 @@ export const eventPages = new Hono<HttpEnv>()
 function asksForFailed(c: Visit, { address }: AskedEvents): boolean {
   const failed = changed(address, { livemode: null }) === '?status=failed'
   return failed && c.req.query('cursor') === undefined
+}
+
+/** Reads the failed events of the project by cause and its muted causes, and then who muted these. */
+async function readFailures(c: Visit): Promise<Failures> {
+  const rt = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const { causes, mutes } = await batch(rt.db, {
+    causes: listCauses(rt.db, project),
+    mutes: listMutes(rt.db, project, 'failed', rt.now),
+  })
+  return { causes, mutes, names: await namesOf(rt, project, [...new Set(mutes.map(({ muted_by }) => muted_by))]) }
 }
 
 /** Reads what the page of an event shows, in two round trips. A live update leaves the payload, and what is beside the event, out. */

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { isMissed } from '../../../health/assess'
 import { isCut } from '../../../inbox/failures/failures'
+import { muteOf } from '../../../inbox/failures/fields'
 import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
 import { idTime } from '../../../lib/ids'
 import { DAY, HOUR } from '../../../lib/time'
@@ -10,11 +11,11 @@ import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
-import { adviceOnCause, causeQuery } from '../events/causes'
+import { adviceOnCause, causeQuery, mutePath } from '../events/cause-parts'
 import type { Connected, Overview, Progress } from './read'
 
-/** Something that a person should look at. `bad`: it stops events, or soon will. */
-type Item = { bad: boolean; what: Child; link: [label: string, href: string] }
+/** Something that a person should look at. `bad`: it stops events, or soon will. `mute`: the path of the page that mutes it. */
+type Item = { bad: boolean; what: Child; link: [label: string, href: string]; mute?: string | undefined }
 
 /** A key is listed when it expires within this time (ms). */
 export const EXPIRES_WITHIN = 14 * DAY
@@ -31,8 +32,18 @@ export function attentionOf(c: Visit, of: Overview): Item[] {
   return items.sort((a, b) => Number(b.bad) - Number(a.bad))
 }
 
-/** The list, or a note that it is empty. */
-export function Attention({ items }: { items: readonly Item[] }) {
+type Muted = { causes: number; events: number; href: string }
+
+/** The muted causes of failures, which the list leaves out; null if there are none, or the visitor may not see them. */
+export function mutedOf(c: Visit, { causes, mutes }: Overview): Muted | null {
+  const muted = causes.filter(muteOf(mutes))
+  if (muted.length === 0 || !can(c, 'billing:read')) return null
+  const events = muted.reduce((sum, { n }) => sum + n, 0)
+  return { causes: muted.length, events, href: `${pathsOf(c).events}?status=failed` }
+}
+
+/** The list, or a note that it is empty, and what is muted. */
+export function Attention({ items, muted }: { items: readonly Item[]; muted: Muted | null }) {
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
@@ -40,13 +51,27 @@ export function Attention({ items }: { items: readonly Item[] }) {
         <p class="well">Nothing needs attention.</p>
       ) : (
         <ul class="attention">
-          {items.map(({ bad, what, link: [label, href] }) => (
+          {items.map(({ bad, what, link: [label, href], mute }) => (
             <li class={bad ? 'bad' : 'warn'}>
               <span>{what}</span>
-              <a href={href}>{label}</a>
+              <div>
+                <a href={href}>{label}</a>
+                {mute && (
+                  <a href={mute} data-dialog>
+                    Mute…
+                  </a>
+                )}
+              </div>
             </li>
           ))}
         </ul>
+      )}
+      {muted && (
+        <p class="quiet">
+          {plural(muted.events, 'failed event')} with{' '}
+          {muted.causes === 1 ? 'a muted cause' : `${muted.causes} muted causes`} {muted.events === 1 ? 'is' : 'are'}{' '}
+          not listed. <a href={muted.href}>See muted causes</a>
+        </p>
       )}
     </section>
   )
@@ -66,23 +91,27 @@ function findings(c: Visit, { findings }: Progress): Item[] {
     }))
 }
 
-function failures(c: Visit, { causes, counts }: Overview): Item[] {
+function failures(c: Visit, { causes, mutes, counts }: Overview): Item[] {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
-  const items = causes.map((row): Item => {
-    const at = idTime(row.last)
-    const last = <Time at={at} now={now} />
-    const what = (
-      <>
-        {plural(row.n, 'event')} from {row.name}
-        {!row.livemode && ' '}
-        <TestBadge of={row.livemode} /> failed ({row.n === 1 ? 'received' : 'the latest received'} {last}).{' '}
-        {adviceOnCause(row).what}
-      </>
-    )
-    // By the time of receipt: an event that fails after all its retries is not bad.
-    return { bad: at > now - HOUR, what, link: ['See events', `${events}?${causeQuery(row)}`] }
-  })
+  const mutedAs = muteOf(mutes)
+  const items = causes
+    .filter((row) => !mutedAs(row))
+    .map((row): Item => {
+      const at = idTime(row.last)
+      const last = <Time at={at} now={now} />
+      const what = (
+        <>
+          {plural(row.n, 'event')} from {row.name}
+          {!row.livemode && ' '}
+          <TestBadge of={row.livemode} /> failed ({row.n === 1 ? 'received' : 'the latest received'} {last}).{' '}
+          {adviceOnCause(row).what}
+        </>
+      )
+      // By the time of receipt: an event that fails after all its retries is not bad.
+      const mute = can(c, 'billing:write') ? mutePath(c, row, 'mute') : undefined
+      return { bad: at > now - HOUR, what, link: ['See events', `${events}?${causeQuery(row)}`], mute }
+    })
   const all = `${counts.failed.toLocaleString('en')} events have failed. Only the newest ${MAX_FAILURES.toLocaleString('en')} are grouped by cause, and at most ${MAX_FAILURE_CAUSES} causes are listed.`
   const more: Item = { bad: false, what: all, link: ['See all', `${events}?status=failed`] }
   return [...shortened(items, 'cause', `${events}?status=failed`), ...(isCut(causes) ? [more] : [])]

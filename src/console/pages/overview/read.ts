@@ -9,6 +9,7 @@ import { findingsOf } from '../../../health/findings'
 import { type HealthRows, type HourRow, readHours } from '../../../health/read'
 import { projectOf } from '../../../http/auth'
 import { type CauseRow, listCauses } from '../../../inbox/failures/failures'
+import { listMutes, type MuteRow } from '../../../inbox/mutes/mutes'
 import { DAY, HOUR } from '../../../lib/time'
 import type { Visit } from '../../page'
 
@@ -22,7 +23,7 @@ export type Progress = Awaited<ReturnType<typeof progressOf>>
 /** A connection, with what it received in the last hour. */
 export type Connected = Progress['connections'][number]
 /** All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. */
-export type Overview = Progress & { hours: HourRow[]; causes: CauseRow[]; days: BillingDay[] }
+export type Overview = Progress & { hours: HourRow[]; causes: CauseRow[]; mutes: MuteRow[]; days: BillingDay[] }
 
 /** Reads what the steps show, in one round trip. */
 export async function readSetup(c: Visit): Promise<Progress> {
@@ -37,8 +38,11 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const project = projectOf(c.get('actor'))
   const hours = readHours(rt.db, project, { from: until - HOURS, to: until })
   const days = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1)
-  const found = await batch(rt.db, { ...queries(c), hours, days, causes: listCauses(rt.db, project) })
-  return { ...(await progressOf(rt, found)), hours: found.hours, days: found.days, causes: found.causes }
+  const causes = listCauses(rt.db, project)
+  const mutes = listMutes(rt.db, project, 'failed', rt.now)
+  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes })
+  const { hours: lately, days: counted, causes: failed, mutes: muted } = found
+  return { ...(await progressOf(rt, found)), hours: lately, days: counted, causes: failed, mutes: muted }
 }
 
 function queries(c: Visit) {

@@ -4,7 +4,7 @@ import { can, page, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { Activity } from './activity'
-import { Attention, attentionOf } from './attention'
+import { Attention, attentionOf, mutedOf } from './attention'
 import { Business } from './business'
 import { type Overview, readOverview, readSetup, receivedIn } from './read'
 import { doneOf, hasEvent, SetupSteps, seenOf } from './steps'
@@ -19,12 +19,13 @@ export function overviewPage(c: Visit, of: Overview) {
   const isSetUp = done.every(Boolean)
   const isRunning = receivedIn(of) > 0
   const items = attentionOf(c, of)
+  const muted = mutedOf(c, of)
   return show(
     c,
     { title: 'Overview', section: 'overview' },
     <>
       <Head title="Overview" />
-      {isRunning && <Attention items={items} />}
+      {isRunning && <Attention items={items} muted={muted} />}
       {!isSetUp && (
         <section aria-labelledby="setup">
           <h2 id="setup">
@@ -33,7 +34,7 @@ export function overviewPage(c: Visit, of: Overview) {
           <SetupSteps c={c} of={of} />
         </section>
       )}
-      {!isRunning && items.length > 0 && <Attention items={items} />}
+      {!isRunning && items.length > 0 && <Attention items={items} muted={muted} />}
       {isRunning && (
         <>
           {can(c, 'billing:read') && <Business c={c} days={of.days} />}
