@@ -105,8 +105,8 @@ beforeAll(async () => {
     objects.push(...(await api<{ data: { id: string }[] }>('billing/subscriptions')).data)
     if (objects.length === 0) await sleep(100)
   }
-  const muted = { method: 'PUT', token, project, json: { until: null } }
-  await must(`${URL_OF_CONSOLE}/platform/v1/billing/webhooks/failures/${connection.id}/payload_invalid/mute`, muted)
+  const cause = `${URL_OF_CONSOLE}/platform/v1/billing/webhooks/failures/${connection.id}/payload_invalid`
+  await must(`${cause}/mute`, { method: 'PUT', token, project, json: { until: null } })
   const base = `/console/p/${project}/platform`
   const consumers = await consumerPaths({ token, project, empty }, (object) =>
     sendStripe(connection.id, SECRET, 'customer.updated', object),
