@@ -71,7 +71,14 @@ export const INBOX: Rows = {
     who: read('billing:read'),
     console: { [`GET ${PAGES}/health`]: {}, 'GET /console/p/:project/status': {} },
   },
-  'GET /platform/v1/billing/webhooks/failures': { who: read('billing:read') },
+  'GET /platform/v1/billing/webhooks/failures': {
+    who: read('billing:read'),
+    console: {
+      [`GET ${PAGES}/failures`]: {},
+      [`GET ${PAGES}/failures/:connection`]: { policy: 'user' },
+      [`GET ${PAGES}/failures/:connection/:code`]: { policy: 'user' },
+    },
+  },
   'PUT /platform/v1/billing/webhooks/failures/:connection_id/:error_code/mute': {
     who: WRITE,
     json: { until: null },

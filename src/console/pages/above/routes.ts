@@ -19,6 +19,8 @@ const ABOVE: [path: string, segments: number][] = [
   ['/p/:project/platform/billing/connections/:id/endpoint/check', 2],
   ['/p/:project/platform/billing/connections/:id/verification/try', 1],
   ['/p/:project/platform/billing/connections/:id/secrets/:secret', 2],
+  ['/p/:project/platform/billing/webhooks/failures/:connection', 2],
+  ['/p/:project/platform/billing/webhooks/failures/:connection/:code', 3],
   ['/p/:project/platform/consumers/:consumer/devices', 1],
   ['/p/:project/platform/consumers/:consumer/devices/:device', 2],
   ['/p/:project/platform/consumers/:consumer/identities', 1],

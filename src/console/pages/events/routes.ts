@@ -56,6 +56,8 @@ export const eventPages = new Hono<HttpEnv>()
     return listPage(c, { asked: judged, found, counts, connections, failures, unknown })
   })
   .route('/', eventCsv)
+  // Above the page that mutes a cause.
+  .get('/failures', page('billing:read'), (c) => c.redirect(`${pathsOf(c).events}?status=failed`, 303))
   .route('/', muteActions)
   .get('/live', page('billing:read'), liveUpdate)
   .get('/:event', page('billing:read'), async (c) => {
