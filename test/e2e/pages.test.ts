@@ -81,15 +81,14 @@ beforeAll(async () => {
   })
   const api_key = `rk_test_51${'Pages'.repeat(8)}`
   await setOutside(api_key, { objects: {}, refused: ['checkout/sessions'] })
-  const path = `${URL_OF_CONSOLE}/platform/v1/billing/connections/${connection.id}/api-key`
-  await must(path, { method: 'PUT', token, project, json: { api_key } })
+  const put = (path: string, json: object) =>
+    must(`${URL_OF_CONSOLE}/platform/v1/billing/${path}`, { method: 'PUT', token, project, json })
+  await put(`connections/${connection.id}/api-key`, { api_key })
   const names = ['Production server', 'Nightly import', 'x'.repeat(100), 'CI']
   const more = { vendor: 'chargebee', name: 'A connection with quite a long name, for a second site', livemode: true }
   const begun = await api<{ id: string }>('billing/connections', more)
-  const waiting = await api<{ id: string }>('billing/connections', {
-    ...more,
-    signing_secret: 'webhook:a-long-password',
-  })
+  const secured = { ...more, signing_secret: 'webhook:a-long-password' }
+  const waiting = await api<{ id: string }>('billing/connections', secured)
   const sender = await hmacConnection({ token, project }, SECRET)
   const keys = await Promise.all(names.map((name) => api<{ key: { id: string } }>('api-keys', { name })))
   const types = ['customer.subscription.updated', 'invoice.paid', 'customer.created', 'payment_method.attached']
@@ -97,16 +96,14 @@ beforeAll(async () => {
   const ids = await Promise.all(Array.from({ length: 60 }, send))
   const failed = await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
   await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
-  const { replay_id } = await api<{ replay_id: string }>('billing/webhooks/replay', {
-    filter: { event_type: ['customer.created'] },
-  })
+  const some = { filter: { event_type: ['customer.created'] } }
+  const { replay_id } = await api<{ replay_id: string }>('billing/webhooks/replay', some)
   const objects: { id: string }[] = []
   for (let tries = 0; objects.length === 0 && tries < 100; tries++) {
     objects.push(...(await api<{ data: { id: string }[] }>('billing/subscriptions')).data)
     if (objects.length === 0) await sleep(100)
   }
-  const cause = `${URL_OF_CONSOLE}/platform/v1/billing/webhooks/failures/${connection.id}/payload_invalid`
-  await must(`${cause}/mute`, { method: 'PUT', token, project, json: { until: null } })
+  await put(`webhooks/failures/${connection.id}/payload_invalid/mute`, { until: null })
   const base = `/console/p/${project}/platform`
   const consumers = await consumerPaths({ token, project, empty }, (object) =>
     sendStripe(connection.id, SECRET, 'customer.updated', object),
