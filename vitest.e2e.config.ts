@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: 'test/e2e/server.ts',
+    setupFiles: ['test/e2e/on-failure.ts'],
     // Two files at once, on however many cores: much of a file is waiting for what the page does after some seconds.
     // Each has users and projects of its own.
     maxWorkers: 2,

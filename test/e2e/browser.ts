@@ -13,6 +13,8 @@ const PATIENCE = 60_000
 /** Debian's packages of Chromium. The headless shell takes half the CPU time. */
 const BROWSERS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
+const browsers: Browser[] = []
+
 /** Starts a headless Chromium: the one whose path CHROMIUM is, or else one of {@link BROWSERS}. */
 export async function launch(): Promise<Browser> {
   const executablePath = process.env.CHROMIUM ?? BROWSERS.find(existsSync)
@@ -23,7 +25,13 @@ export async function launch(): Promise<Browser> {
   }
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
   browser.on('context', (context) => context.setDefaultTimeout(PATIENCE))
+  browsers.push(browser)
   return browser
+}
+
+/** All pages that are open in the browsers of this file. */
+export function openPages(): Page[] {
+  return browsers.flatMap((browser) => browser.contexts().flatMap((context) => context.pages()))
 }
 
 /** Errors and requests that a test does not check itself. */
