@@ -18,6 +18,12 @@ export function pageBefore(c: Visit): string {
   return localPath(c, referer.startsWith(`${origin}/`) ? referer.slice(origin.length) : null)
 }
 
+/** A list's path, with the filters and the page that the visitor has just come from. */
+export function asLeft(c: Visit, path: string): string {
+  const before = pageBefore(c)
+  return before.split('?')[0] === path ? before : path
+}
+
 /** Leads the visitor to another page, also from a partial update. */
 export function lead(c: Visit, target: string): Response {
   if (!c.req.header('HX-Request')) return c.redirect(target, 303)

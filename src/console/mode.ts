@@ -3,7 +3,7 @@ import { modeIn } from './browser'
 import type { Visit } from './page'
 
 /** Filters of events by the id of something that has one mode. The mode that was chosen does not narrow what they find. */
-const NAMED = ['connection_id', 'ref', 'vendor_event_id', 'replay_id']
+const NAMED = ['id', 'connection_id', 'ref', 'vendor_event_id', 'replay_id']
 
 /**
  * The filters of a list, from an address of it: with the mode that was chosen in the sidebar, unless the address has a mode of its own. Links

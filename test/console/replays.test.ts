@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids'
-import { addMember, countingD1, freshProject, lossyQueue, mint, STORE } from '../harness'
+import { addMember, countingD1, freshProject, lossyQueue, mint, ORIGIN, STORE } from '../harness'
 import { insertConnection, insertEvents, insertPayload, seedEvent } from '../inbox/seeding'
 import { submit, visit } from './visit'
 
@@ -153,5 +153,72 @@ describe('the page of a replay', () => {
     const id = await put({ actor: owner.user, filter: {}, queued: 1, ended: [1, 0, 0] })
     const { text } = await visit(`${replays}/${id}?status=failed&cursor=abc`, owner.token)
     expect(text).toContain(`href="${events}/replay?status=failed&amp;cursor=abc"`)
+  })
+})
+
+describe('the replay of events that are chosen in the list', () => {
+  it('asks about those alone, says what is skipped, and replays them as one', async () => {
+    const { project, owner, connection, events } = await world()
+    const other = await world()
+    const seeds = (['failed', 'processed', 'queued', 'failed'] as const).map((status) =>
+      seedEvent({ connection, received_at: Date.now(), status }),
+    )
+    await insertEvents(project, seeds)
+    for (const seed of seeds) await insertPayload(project, seed, '{}')
+    const foreign = seedEvent({ connection: other.connection, received_at: Date.now(), status: 'failed' })
+    await insertEvents(other.project, [foreign])
+    const ids = seeds.map(({ id }) => id)
+    const list = (await visit(`${events}?status=failed`, owner.token)).text
+    expect(list).toContain(`<form action="${events}/replay" class="choosing" autocomplete="off">`)
+    const box = /<input type="checkbox" name="id" value="(\w+)"/g
+    expect([...list.matchAll(box)].map(([, id]) => id).sort()).toEqual([ids[0], ids[3]].sort())
+    expect((await visit(events, (await addMember(project, 'viewer')).token)).text).not.toMatch(/checkbox|choosing/)
+
+    const chosen = new URLSearchParams([...ids.slice(0, 3), foreign.id].map((id) => ['id', id]))
+    const { DB, count } = countingD1()
+    const headers = { Referer: `${ORIGIN}${events}?status=failed` }
+    const ask = await visit(`${events}/replay?id=&source=delivery&${chosen}`, owner.token, {
+      headers,
+      bindings: { EVENTS: lossyQueue().EVENTS, DB },
+    })
+    expect(ask.text).toContain('Replay 2 events?')
+    expect(ask.text).toMatch(/1 more event\s+is skipped/)
+    expect(ask.text).toContain(`<a class="button" href="${events}?status=failed">`)
+    expect(count.trips).toBeLessThanOrEqual(6)
+    const search = /name="search" value="([^"]*)"/.exec(ask.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const done = await submit(
+      `${events}/replay`,
+      owner.token,
+      { search },
+      { bindings: { EVENTS: lossyQueue().EVENTS } },
+    )
+    const progress = done.headers.get('Location') ?? ''
+    expect(progress).toMatch(/\/replays\/rpl_\w+$/)
+    expect((await visit(progress, owner.token)).text).toContain('4 chosen events')
+    const state = async (of: string) =>
+      (await STORE.prepare('SELECT id, status FROM events WHERE project_id = ?').bind(of).all()).results
+    expect(new Map((await state(project)).map(({ id, status }) => [id, status]))).toEqual(
+      new Map(ids.map((id, n) => [id, n < 3 ? 'queued' : 'failed'])),
+    )
+    expect((await state(other.project)).map(({ status }) => status)).toEqual(['failed'])
+  })
+
+  it('is not that of all events if none is chosen', async () => {
+    const { owner, events } = here
+    const headers = { Referer: `${ORIGIN}${events}?status=failed` }
+    const none = await visit(`${events}/replay?id=&source=delivery`, owner.token, { headers })
+    expect(none.headers.get('Location')).toBe(`${events}?status=failed&done=no_event_chosen`)
+  })
+
+  it('is a filter of the list too, whatever the mode that was chosen', async () => {
+    const { project, owner, connection, events } = await world()
+    const seeds = [1, 2, 3].map(() => seedEvent({ connection, received_at: Date.now(), status: 'failed' }))
+    await insertEvents(project, seeds)
+    const [one, two] = seeds.map(({ id }) => id)
+    const cookie = `__Host-session=${owner.token}; __Host-mode=test.${project}`
+    const { text } = await visit(`${events}?id=${one}&id=${two}`, owner.token, { headers: { Cookie: cookie } })
+    expect([...text.matchAll(/<tr id="(evt_\w+)"/g)].map(([, id]) => id).sort()).toEqual([one, two].sort())
+    expect(text).toContain('aria-label="Remove the filter 2 chosen events"')
+    expect(text).toContain(`href="${events}/replay?id=${one}&amp;id=${two}"`)
   })
 })

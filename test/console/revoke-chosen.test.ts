@@ -37,7 +37,7 @@ it('asks first, with what each key is used for, and revokes those that were tick
   stopClock()
   const { text: list } = await visit(keys, owner.token)
   for (const id of ids) expect(list).toContain(`<input type="checkbox" name="id" value="${id}"`)
-  expect(list).toContain(`<form action="${keys}/revoke">`)
+  expect(list).toContain(`<form action="${keys}/revoke" class="choosing" autocomplete="off">`)
   await self(0)
   await self(0)
   const chosen = ids.slice(0, 2)

@@ -147,6 +147,34 @@ describe.each([
     await row.getByRole('link').first().click()
     await done.waitFor()
   })
+
+  it('replays the events that are chosen, and a row opens by a click beside its box', async () => {
+    const type = javaScriptEnabled ? 'invoice.sent' : 'invoice.overdue'
+    for (let i = 0; i < 3; i++) await send(type, null)
+    const page = await tab({ javaScriptEnabled })
+    const some = `${list}?event_type=${type}`
+    await page.goto(some)
+    const boxes = page.locator('#events [name=id]')
+    const bar = page.locator('.chosen')
+    expect(await bar.isVisible()).toBe(false)
+    expect(await page.getByLabel('Select all').isVisible()).toBe(javaScriptEnabled)
+    if (javaScriptEnabled) {
+      await page.getByLabel('Select all').check()
+      await expect.poll(() => page.locator('#said').textContent()).toBe('3 selected')
+      await bar.getByRole('button', { name: 'Clear' }).click()
+      await expect.poll(() => page.locator('#said').textContent()).toBe('0 selected')
+      await page.locator('#events td.number').first().click()
+      await page.waitForURL(/webhooks\/evt_/)
+      await page.goto(some)
+    }
+    await boxes.first().check()
+    await boxes.last().check()
+    expect([page.url(), await bar.isVisible()]).toEqual([some, true])
+    await boxes.last().press('Enter')
+    await page.getByRole('heading', { name: 'Replay 2 events?' }).waitFor()
+    await page.getByRole('button', { name: 'Replay 2 events' }).click()
+    await page.getByText('2 chosen events').waitFor()
+  })
 })
 
 describe('the list of events', () => {

@@ -136,6 +136,33 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   if (event.detail.xhr.status < 400) update(event.target, '')
 })
 
+// A click beside the links of a row opens what its first cell leads to.
+document.addEventListener('click', ({ target, ctrlKey, metaKey, shiftKey }) => {
+  const link = target.closest('.rows tbody tr')?.querySelector(':scope > td:first-child > a[href]')
+  if (!link || target.closest('a, button, label, select, details') || !getSelection().isCollapsed) return
+  link.dispatchEvent(new MouseEvent('click', { ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true }))
+})
+
+// Rows that are chosen: one box for all of them, and how many they are.
+function countChosen(form) {
+  const boxes = [...form.querySelectorAll('tbody [name=id]')]
+  const { length } = boxes.filter(({ checked }) => checked)
+  const all = form.querySelector('[data-all]')
+  all.checked = length > 0 && length === boxes.length
+  all.indeterminate = length > 0 && !all.checked
+  say(`${length} selected`)
+}
+document.addEventListener('change', ({ target }) => {
+  const form = target.closest('.choosing')
+  if (!form) return
+  if (target.hasAttribute('data-all'))
+    for (const box of form.querySelectorAll('tbody [name=id]')) box.checked = target.checked
+  countChosen(form)
+})
+document.addEventListener('reset', ({ target }) => {
+  if (target.matches('.choosing')) setTimeout(() => countChosen(target))
+})
+
 // The icon of the tab shows the status of the pipeline.
 document.addEventListener('htmx:afterSettle', () => {
   const { favicon } = document.getElementById('status')?.dataset ?? {}

@@ -50,7 +50,7 @@ function showNew() {
 
 /** Whether the user is reading the rows. If so, new rows must not move them. */
 function isReading(rows) {
-  return scrollY > 120 || rows.matches(':hover') || rows.contains(document.activeElement)
+  return scrollY > 120 || rows.matches(':hover, :has(:checked)') || rows.contains(document.activeElement)
 }
 
 /** The state of the list as a word and, unless it is live, a reason. */
@@ -119,6 +119,11 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   button.textContent = `Show ${fresh} new event${fresh === 1 ? '' : 's'}`
   if (hold) event.detail.shouldSwap = false
   else if (fresh > 0) say(`${fresh} new event${fresh === 1 ? '' : 's'}`)
+})
+// A row stays chosen when its status changes.
+document.addEventListener('htmx:oobBeforeSwap', ({ detail: { target, fragment } }) => {
+  const box = fragment.querySelector('[name=id]')
+  if (box) box.checked = target.querySelector('[name=id]')?.checked
 })
 document.addEventListener('htmx:afterRequest', (event) => {
   if (event.target.id !== 'events') return

@@ -5,7 +5,7 @@ import { SECOND } from '../../lib/time'
 import { SESSION_IDLE } from '../../sessions/limits'
 import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import { themeIn } from '../browser'
-import { pageBefore } from '../lead'
+import { asLeft } from '../lead'
 import type { Visit } from '../page'
 import type { SignedIn } from '../session'
 import { Frame } from './frame/frame'
@@ -37,12 +37,6 @@ type View = {
   viewer?: boolean
   /** Whether to load the script of passkeys. */
   passkeys?: boolean
-}
-
-/** A list's path, with the filter and page that the visitor has just come from. */
-function asLeft(c: Visit, path: string): string {
-  const before = pageBefore(c)
-  return before.split('?')[0] === path ? before : path
 }
 
 /** Responds with a full page, in the frame if a user is signed in. */

@@ -112,6 +112,7 @@ const NOTICES = {
     'Nothing was changed: the secrets have changed since you opened the page. A new secret is shown once. If nobody stored it, remove it and add another one.',
   endpoint_secret_removed: 'The secret was removed. It no longer signs.',
   changes_resent: 'The changes will be sent again in a moment.',
+  no_event_chosen: 'Select events in the list first.',
   nothing_to_replay: 'Nothing was replayed: all matching events are already waiting to be processed.',
 }
 export type NoticeName = keyof typeof NOTICES

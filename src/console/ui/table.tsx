@@ -1,4 +1,5 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
+import { ChooseAll } from './choosing'
 import { Email, None } from './parts'
 
 /**
@@ -26,17 +27,20 @@ type TableProps<Row> = PropsWithChildren<{
   rows?: readonly Row[]
   /** A class for the style sheet, besides `rows`. */
   class?: string
+  /** Whether rows can be chosen: the first cell of each begins with its box. */
+  choosing?: boolean
 }>
 
 /** A table; on a narrow screen each row becomes a card. Pass children to replace the table body. */
-export function Table<Row>({ label, columns, rows, children, ...look }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, choosing, children, ...look }: TableProps<Row>) {
   return (
     <section class={`rows ${look.class ?? ''}`.trim()} aria-label={label} tabindex={0}>
       <table>
         <thead>
           <tr>
-            {columns.map(([head, , kind]) => (
+            {columns.map(([head, , kind], index) => (
               <th scope="col" class={kind}>
+                {choosing && index === 0 && <ChooseAll />}
                 {head === '' ? <span class="unseen">Actions</span> : head}
               </th>
             ))}

@@ -9,6 +9,8 @@ import type { Source } from '../sources'
 import {
   ERROR_LENGTH,
   MAX_CONNECTION_ID_LENGTH,
+  MAX_EVENT_ID_LENGTH,
+  MAX_IDS,
   MAX_MIN_ATTEMPTS,
   MAX_REPLAY_ID_LENGTH,
   MAX_TYPE_LENGTH,
@@ -27,6 +29,9 @@ export const eventType = z
 
 /** The filters of a search. An event must match all of them. */
 export const searchFields = {
+  id: several(z.string().min(1).max(MAX_EVENT_ID_LENGTH), MAX_IDS)
+    .optional()
+    .describe(`These events only. Repeatable, up to ${MAX_IDS} times.`),
   event_type: several(eventType, MAX_VALUES)
     .optional()
     .describe(
@@ -70,6 +75,7 @@ export type SearchFields = z.infer<typeof SearchQuery> & { consumer?: string | u
 
 /** The filters as the statements use them; null if nothing was asked. */
 export type Filters = {
+  ids: string[] | null
   /** Exact types, and prefixes that end in `*`. */
   types: string[] | null
   statuses: ShownStatus[] | null
@@ -99,6 +105,7 @@ export function toFilters(fields: SearchFields): Filters {
     throw invalidField('/received_before', 'out_of_range', 'must be later than received_after')
   }
   return {
+    ids: fields.id ?? null,
     types: fields.event_type?.includes('*') ? null : (fields.event_type?.flatMap(withThin) ?? null), // a lone `*` is every type
     statuses: (fields.status as ShownStatus[] | undefined) ?? null,
     vendor: fields.vendor ?? null,

@@ -32,6 +32,13 @@ const ONE_LIST = ['']
 
 const INDEXES: readonly Index[] = [
   {
+    keys: ({ ids }) => ids && [...new Set(ids)],
+    events: (project) => sql`${events} i WHERE ${i.project_id} = ${project} AND ${i.id} = ${key}`,
+    answers: [],
+    id: i.id,
+    short: true,
+  },
+  {
     keys: ({ vendor_event_id }, { connections }) => (vendor_event_id === null ? null : connections),
     events: (_, { vendor_event_id }) => sql`${events} i INDEXED BY events_dedupe
       WHERE ${i.connection_id} = ${key} AND ${i.vendor_event_id} = ${vendor_event_id}`,

@@ -14,12 +14,16 @@ export const MAX_TYPES = 300
 
 /** Values of a repeatable parameter. */
 export const MAX_VALUES = 20
+/** Events that a search names by their ids: about two pages of a list. */
+export const MAX_IDS = 100
 /** Characters of an event type, and of a prefix of one. */
 export const MAX_TYPE_LENGTH = 200
 /** Characters of a vendor's event id, and of a vendor's object id. */
 export const MAX_VENDOR_ID_LENGTH = 300
 /** Characters of a connection id. */
 export const MAX_CONNECTION_ID_LENGTH = 100
+/** Characters of an event's id. */
+export const MAX_EVENT_ID_LENGTH = 100
 /** Characters of a replay's id. */
 export const MAX_REPLAY_ID_LENGTH = 100
 /** Characters of the text looked for in errors. Shorter texts match almost everything. */

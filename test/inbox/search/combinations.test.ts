@@ -11,6 +11,7 @@ beforeAll(async () => {
 })
 
 const FILTERS = [
+  'id',
   'event_type',
   'status',
   'vendor',
@@ -27,12 +28,14 @@ const FILTERS = [
 ] as const
 
 /** Queries of at most four filters: with all of them nothing is ever found. */
-function combinations(connections: readonly string[]): fc.Arbitrary<Query> {
+function combinations({ connections, events }: typeof here): fc.Arbitrary<Query> {
   const some = <T>(list: readonly T[]) => fc.option(fc.constantFrom(...list), { nil: undefined, freq: 2 })
   const several = <T>(list: readonly T[]) =>
     fc.option(fc.array(fc.constantFrom(...list), { minLength: 1, maxLength: 4 }), { nil: undefined, freq: 2 })
   const seconds = fc.option(fc.integer({ min: -1, max: 81 }), { nil: undefined, freq: 2 })
+  const ids = [...events.filter((_, n) => n % 20 === 0).map(({ id }) => id), 'evt_none', '"', 'ftc_1']
   const query = fc.record({
+    id: fc.option(fc.array(fc.constantFrom(...ids), { minLength: 1, maxLength: 20 }), { nil: undefined, freq: 2 }),
     event_type: several([...TYPES, 'customer.*', 'invoice*', '*']),
     status: several(STATUSES),
     vendor: some(['stripe', 'stripe', 'paddle', 'shopify']),
@@ -65,7 +68,7 @@ it.each(Array.from({ length: cases(15) }, (_, part) => part))(
   async (part) => {
     let found = 0
     await fc.assert(
-      fc.asyncProperty(combinations(here.connections), fc.integer({ min: 1, max: 100 }), async (one, least) => {
+      fc.asyncProperty(combinations(here), fc.integer({ min: 1, max: 100 }), async (one, least) => {
         const wanted = expected(here.events, here.vendors, one)
         if (wanted.length > 0) found += 1
         const limit = Math.max(least, Math.ceil(wanted.length / 6)) // few enough pages to walk

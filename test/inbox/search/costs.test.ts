@@ -46,7 +46,7 @@ async function world(count: number) {
     }))
     await insertMinutes(project, minutes)
   }
-  return { read, now, busy, quiet }
+  return { read, now, busy, quiet, ids: events.slice(0, 100).map(({ id }) => id) }
 }
 type World = Awaited<ReturnType<typeof world>>
 
@@ -99,6 +99,7 @@ const FLAT: [string, (world: World) => string, number][] = [
   ['livemode=false', () => search({ livemode: false }), 3 * LIMIT],
   ['connection_id', ({ busy }) => search({ connection_id: busy }), 6 * LIMIT],
   ['connection_id, quiet', ({ quiet }) => search({ connection_id: quiet }), 3 * LIMIT],
+  ['id, a hundred', ({ ids }) => search({ id: ids }), 17 * LIMIT],
   ['vendor_event_id', () => search({ vendor_event_id: 'evt_17' }), LIMIT],
   ['ref', () => search({ ref: 'sub_3' }), 7 * LIMIT],
   ['ref, rare', () => search({ ref: 'sub_rare' }), 3 * LIMIT],

@@ -75,6 +75,7 @@ export async function oracleWorld(count: number) {
 }
 
 export type Query = {
+  id?: string[]
   event_type?: string[]
   status?: string[]
   vendor?: string
@@ -106,6 +107,7 @@ export function expected(events: readonly Seed[], vendors: Vendors, query: Query
   const found = events.filter((event) => {
     const of = vendors[event.connection]
     return (
+      (query.id === undefined || query.id.includes(event.id)) &&
       (query.event_type === undefined ||
         query.event_type.some((type) =>
           type.endsWith('*') ? event.event_type.startsWith(type.slice(0, -1)) : event.event_type === type,

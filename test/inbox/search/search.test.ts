@@ -80,6 +80,18 @@ describe('search finds what looking at every event finds', () => {
     },
   )
 
+  it('of the ids, in any order and more than once, those of this project', async () => {
+    const [first = '', second = ''] = here.events.map(({ id }) => id)
+    const [foreign] = there.events
+    for (const id of [[first], [second, first, second, foreign?.id ?? '', 'evt_none']]) {
+      const wanted = expected(here.events, here.vendors, { id })
+      expect(wanted.length).toBe(id.length === 1 ? 1 : 2)
+      expect(idsOf(await walk(here.read, pathOf({ id }), 1))).toEqual(wanted)
+    }
+    const many = (n: number) => here.read(pathOf({ id: Array.from({ length: n }, (_, i) => `evt_${i}`) }))
+    expect([(await many(100)).status, (await many(101)).status]).toEqual([200, 422])
+  })
+
   it('of each connection, a quiet one and another project’s', async () => {
     for (const connection_id of [...here.connections, here.quiet, ...there.connections, 'con_none']) {
       const pages = await walk(here.read, pathOf({ connection_id }), 30)

@@ -4,6 +4,7 @@ import type { People } from '../../../tenancy/people'
 import { can, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
 import { Badge } from '../../ui/badge'
+import { Choose } from '../../ui/choosing'
 import { plural } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import type { Column } from '../../ui/table'
@@ -22,9 +23,7 @@ export function keyColumns(c: Visit, people: People | null): Column<KeyRow>[] {
       'Name',
       (row) => (
         <>
-          {can(c, 'api_keys:write') && (
-            <input type="checkbox" name="id" value={row.id} aria-label={`Choose ${row.name}`} autocomplete="off" />
-          )}{' '}
+          {can(c, 'api_keys:write') && <Choose id={row.id} name={row.name} />}
           <a class="name" href={`${keys}/${row.id}`}>
             {row.name}
           </a>

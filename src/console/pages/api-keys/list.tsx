@@ -1,9 +1,10 @@
-import type { Child, PropsWithChildren } from 'hono/jsx'
+import type { Child } from 'hono/jsx'
 import type { KeyRow } from '../../../api-keys/key'
 import { projectOf } from '../../../http/auth'
 import type { Page } from '../../../http/page'
 import type { People } from '../../../tenancy/people'
 import { can, pathsOf, type Visit } from '../../page'
+import { Choosing } from '../../ui/choosing'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head } from '../../ui/parts'
@@ -19,7 +20,8 @@ export const isUnused = (c: Visit) => c.req.query('unused_days') === String(UNUS
 
 /** The list of API keys, or an introduction if there are none. */
 export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, people: People | null) {
-  const create = can(c, 'api_keys:write') && (
+  const writes = can(c, 'api_keys:write')
+  const create = writes && (
     <a class="button primary" href={`${pathsOf(c).keys}/new`}>
       Create API key
     </a>
@@ -46,9 +48,15 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, pe
       {empty ? (
         <NoKeys c={c} create={create} />
       ) : (
-        <Chosen c={c} any={rows.length > 0}>
-          <Table label="API keys" rows={rows} columns={keyColumns(c, people)} class="keys minted" />
-        </Chosen>
+        <Choosing may={writes} to={`${pathsOf(c).keys}/revoke`} verb="Revoke selected…" danger>
+          <Table
+            label="API keys"
+            rows={rows}
+            columns={keyColumns(c, people)}
+            class="keys minted"
+            choosing={writes && rows.length > 0}
+          />
+        </Choosing>
       )}
       <Pager c={c} cursor={next_cursor} />
       <h2>Project ID for the X-Project-Id header</h2>
@@ -56,19 +64,6 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<KeyRow>, pe
         {projectOf(c.get('actor'))}
       </Copyable>
     </>,
-  )
-}
-
-/** The form around the list, whose ticked keys are revoked together. */
-function Chosen({ c, any, children }: PropsWithChildren<{ c: Visit; any: boolean }>) {
-  if (!any || !can(c, 'api_keys:write')) return <>{children}</>
-  return (
-    <form action={`${pathsOf(c).keys}/revoke`}>
-      {children}
-      <p>
-        <button type="submit">Revoke the chosen keys</button>
-      </p>
-    </form>
   )
 }
 

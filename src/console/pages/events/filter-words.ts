@@ -1,4 +1,4 @@
-import { exact, timeOf } from '../../ui/format'
+import { exact, plural, timeOf } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { SPANS } from './search-query'
 
@@ -14,6 +14,9 @@ export function timeWord(within: string | null, custom: boolean): string {
 /** The name of a connection; its id if it was deleted. */
 export const nameOf = (id: string, connections: readonly Choice[]) =>
   connections.find((one) => one.id === id)?.name ?? id
+
+/** So many events that were chosen one by one. */
+export const chosenWord = (ids: readonly string[]) => plural(ids.length, 'chosen event')
 
 const LABELS: Record<string, string> = {
   event_type: 'Event type',
@@ -45,6 +48,7 @@ export function filtersInWords(filter: Record<string, unknown>, connections: rea
     ([name, value]) => value !== undefined && !(name === 'order' && value === 'desc'),
   )
   return asked.map(([name, values]) => {
+    if (name === 'id') return chosenWord([values].flat().map(String))
     const words = [values].flat().map((value) => valueWord(name, String(value), connections))
     return `${LABELS[name] ?? name}: ${words.join(' or ')}`
   })

@@ -2,6 +2,7 @@ import type { EventRow } from '../../../inbox/events/events'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { changed } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
+import { Choosing } from '../../ui/choosing'
 import { CsvLink } from '../../ui/csv-link'
 import { show } from '../../ui/layout'
 import { OnlyMode } from '../../ui/only-mode'
@@ -11,7 +12,7 @@ import { Table } from '../../ui/table'
 import { Causes, type Failures } from './causes'
 import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
-import { eventColumns, Row } from './row'
+import { choosesEvents, eventColumns, Row } from './row'
 import { SearchForm } from './search-form'
 import type { AskedEvents } from './search-query'
 import type { Counts } from './store'
@@ -37,6 +38,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
   const { address, query } = asked
   const wrong = Object.keys(asked.mistakes).length > 0
   const searched = query.size > 0
+  const choosing = choosesEvents(c)
   const live = !wrong && unknown === null && c.req.query('cursor') === undefined && asked.fields?.order !== 'asc'
   const polling = {
     'hx-get': `${events}/live${searched ? `?${address}` : ''}`,
@@ -73,13 +75,15 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       {unknown === null ? (
         <>
-          <Table label="Events" columns={eventColumns(c)} class="events">
-            <tbody id="events" data-live {...(live && polling)}>
-              {found.data.map((row) => (
-                <Row c={c} row={row} />
-              ))}
-            </tbody>
-          </Table>
+          <Choosing may={choosing} to={`${events}/replay`} verb="Replay selected…" with={<Source of={asked} />}>
+            <Table label="Events" columns={eventColumns(c, choosing)} class="events" choosing={choosing}>
+              <tbody id="events" data-live {...(live && polling)}>
+                {found.data.map((row) => (
+                  <Row c={c} row={row} />
+                ))}
+              </tbody>
+            </Table>
+          </Choosing>
           {found.data.length === 0 && !wrong && !found.truncated && <NoEvents c={c} searched={searched} />}
           <Pager c={c} cursor={found.next_cursor} query={query} />
         </>
@@ -87,6 +91,16 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
         <Unknown text={unknown} address={address} />
       )}
     </>,
+  )
+}
+
+/** What a replay of chosen events needs to know besides them. The empty id tells none that are chosen from a replay of all events. */
+function Source({ of: { fields } }: { of: AskedEvents }) {
+  return (
+    <>
+      <input type="hidden" name="id" value="" />
+      {fields?.source && <input type="hidden" name="source" value={fields.source} />}
+    </>
   )
 }
 

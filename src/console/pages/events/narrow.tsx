@@ -1,6 +1,6 @@
 import { SHOWN_STATUSES } from '../../../inbox/lifecycle'
 import { changed } from '../../list'
-import { type Choice, nameOf, timeWord, wordsOf } from './filter-words'
+import { type Choice, chosenWord, nameOf, timeWord, wordsOf } from './filter-words'
 import { type AskedEvents, SPANS } from './search-query'
 import type { Counts } from './store'
 
@@ -89,23 +89,25 @@ export function Menus({ asked, connections }: { asked: AskedEvents; connections:
 /** The filters that are in effect, each with a link that removes it. */
 export function Chips({ asked, connections }: { asked: AskedEvents; connections: readonly Choice[] }) {
   const { address } = asked
+  const ids = address.getAll('id')
   // The list says its mode by itself.
-  const active = [...address].filter(([name]) => name !== 'status' && name !== 'livemode')
+  const apart = ['status', 'livemode', 'id']
+  const active = [...address].flatMap(([name, value]) => {
+    const others = address.getAll(name).filter((one) => one !== value)
+    return apart.includes(name) ? [] : [[wordsOf(name, value, connections), { [name]: others }] as const]
+  })
+  if (ids.length > 0) active.push([chosenWord(ids), { id: [] }])
   if (active.length === 0) return null
   return (
     <ul class="active" aria-label="Filters">
-      {active.map(([name, value]) => {
-        const words = wordsOf(name, value, connections)
-        const others = address.getAll(name).filter((one) => one !== value)
-        return (
-          <li>
-            <span class="cut">{words}</span>
-            <a href={changed(address, { [name]: others })} aria-label={`Remove the filter ${words}`}>
-              ×
-            </a>
-          </li>
-        )
-      })}
+      {active.map(([words, without]) => (
+        <li>
+          <span class="cut">{words}</span>
+          <a href={changed(address, without)} aria-label={`Remove the filter ${words}`}>
+            ×
+          </a>
+        </li>
+      ))}
       {(active.length > 1 || address.has('status')) && (
         <li class="plain">
           <a href="?">Clear all</a>

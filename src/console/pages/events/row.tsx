@@ -2,8 +2,9 @@ import type { EventRow } from '../../../inbox/events/events'
 import { presentEvent } from '../../../inbox/events/present'
 import { FINAL_STATUSES } from '../../../inbox/lifecycle'
 import { idTime } from '../../../lib/ids'
-import { pathsOf, type Visit } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
+import { Choose } from '../../ui/choosing'
 import { Id } from '../../ui/id'
 import { Dotted, None, Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
@@ -19,17 +20,27 @@ export const isUnderWay = (status: string) => isOpenEvent(status) && status !== 
 /** The mode that an event says it is of; that of its connection, if it does not say. */
 export const eventMode = (row: Pick<EventRow, 'summary' | 'livemode'>) => row.summary?.livemode ?? row.livemode
 
-/** The columns of the list. `assets/styles/events.css` lays them out by their numbers. */
-export function eventColumns(c: Visit): Column<EventRow>[] {
+/** Whether the visitor can choose events of the list, to replay them. */
+export const choosesEvents = (c: Visit) => can(c, 'billing:write')
+
+/**
+ * The columns of the list. `assets/styles/events.css` lays them out by their numbers.
+ *
+ * @param choosing whether rows can be chosen
+ */
+export function eventColumns(c: Visit, choosing = false): Column<EventRow>[] {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
   return [
     [
       'Type',
       (row) => (
-        <a href={`${events}/${row.id}`}>
-          <Dotted>{row.event_type}</Dotted>
-        </a>
+        <>
+          {choosing && <Choose id={row.id} name={row.event_type} />}
+          <a href={`${events}/${row.id}`}>
+            <Dotted>{row.event_type}</Dotted>
+          </a>
+        </>
       ),
     ],
     [
@@ -65,7 +76,7 @@ export function Row({ c, row, how }: RowProps) {
       data-open={isOpenEvent(row.status) ? row.status : undefined}
       hx-swap-oob={how === 'changed' ? 'true' : undefined}
     >
-      <Cells columns={eventColumns(c)} row={row} />
+      <Cells columns={eventColumns(c, choosesEvents(c))} row={row} />
     </tr>
   )
 }

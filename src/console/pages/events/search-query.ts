@@ -3,7 +3,7 @@ import { DAY, HOUR, iso } from '../../../lib/time'
 import { addFilled } from '../../list'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
 
-const LISTS = ['event_type', 'status'] as const
+const LISTS = ['event_type', 'status', 'id'] as const
 /** The filters that have their own place on the page. The others are under “More filters”. */
 const FIRST = ['connection_id'] as const
 export const MORE = [

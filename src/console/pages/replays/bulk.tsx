@@ -1,3 +1,4 @@
+import { asLeft } from '../../lead'
 import { pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
@@ -11,16 +12,19 @@ export function bulkPage(
   { matched, queued, has_more }: { matched: number; queued: number; has_more: boolean },
 ) {
   const { events } = pathsOf(c)
+  const chosen = query.getAll('id')
+  const list = chosen.length > 0 ? asLeft(c, events) : `${events}?${query}`
+  const which = chosen.length > 0 ? 'the events that you chose' : 'events that match the search'
   return show(
     c,
-    { title: 'Replay events', section: 'events', above: ['Events', `${events}?${query}`] },
+    { title: 'Replay events', section: 'events', above: ['Events', list] },
     <section class="confirm">
       <h1>Replay {plural(queued, 'event')}?</h1>
       <p>
-        {query.size === 0 ? 'This replays events of the project' : 'This replays events that match the search'}, at 100
-        events per second. Changes that were already applied are not applied twice.
+        This replays {query.size === 0 ? 'events of the project' : which}, at 100 events per second. Changes that were
+        already applied are not applied twice.
       </p>
-      {filters.length > 0 && (
+      {filters.length > (chosen.length > 0 ? 1 : 0) && (
         <div class="code">
           <ReplayFilters of={filters} />
         </div>
@@ -42,7 +46,7 @@ export function bulkPage(
             Replay {plural(queued, 'event')}
           </button>
         )}
-        <a class="button" href={`${events}?${query}`}>
+        <a class="button" href={list}>
           Cancel
         </a>
       </Post>

@@ -7,6 +7,8 @@ import { BulkReplayBody } from '../../../inbox/replay/present'
 import { requestBulkReplay } from '../../../inbox/replay/replay'
 import { findReplay, listReplays, type ReplayRow } from '../../../inbox/replay/replays'
 import { requireFound } from '../../../lib/fault'
+import { leadTo } from '../../action'
+import { asLeft } from '../../lead'
 import { readList } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { parse } from '../../refusal'
@@ -27,6 +29,7 @@ export const replayPages = new Hono<HttpEnv>()
     const sent = new URL(c.req.url).searchParams
     const { query, fields } = readSearch(sent, c.get('rt').now)
     if (fields === null) return toSearch(c, query)
+    if (sent.has('id') && !query.has('id')) return leadTo(c, asLeft(c, pathsOf(c).events), 'no_event_chosen')
     const cursor = cursorIn(sent)
     const asked = { filter: fields, ...parse(BulkOptions, { dry_run: true, ...cursor }) }
     const found = await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), asked, changeOf(c))
