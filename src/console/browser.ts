@@ -74,6 +74,21 @@ export function modeIn(c: Visit, project: string): Mode {
 /** Keeps the mode of a project in this browser. */
 export const keepMode = (c: Visit, project: string, mode: Mode): void => keep(c, 'mode', `${mode}.${project}`)
 
+/** The lists whose columns can be hidden. */
+const LISTS = ['events', 'subscriptions', 'invoices', 'payment-methods', 'purchases'] as const
+export type ColumnsOf = (typeof LISTS)[number]
+
+/** The list of a text; `events` if it is none. */
+export const listOf = (text: string | null | undefined): ColumnsOf => optionOf(LISTS, text)
+
+/** The columns of a list that are hidden in this browser, by their headings. */
+export const hiddenColumns = (c: Visit, list: ColumnsOf): string[] => (kept(c, `without-${list}`) ?? '').split('.')
+
+/** Hides columns of a list in this browser. Headings are short: what is longer was not sent by the menu. */
+export function hideColumns(c: Visit, list: ColumnsOf, heads: readonly string[]): void {
+  keep(c, `without-${list}`, heads.join('.').slice(0, 200))
+}
+
 /** The groups of the sidebar that were closed in this browser, by their labels. The script keeps them: console.js. */
 export function closedGroups(c: Visit): string[] {
   return (kept(c, 'closed') ?? '').split('.')

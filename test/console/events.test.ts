@@ -61,6 +61,11 @@ describe('webhook events in the console', () => {
     const asc = await visit(`${events}?order=asc`, owner.token)
     expect(rows(asc.text)).toEqual(ids)
     expect(asc.text).not.toContain('webhooks/live')
+    // The heading says the order, and leads to the other one with the same filters.
+    const heading = (text: string) => /aria-sort="(\w+)"><a href="([^"]*)">Received</.exec(text)?.slice(1)
+    expect(heading(asc.text)).toEqual(['ascending', '?'])
+    const some = (await visit(`${events}?status=processed`, owner.token)).text
+    expect(heading(some)).toEqual(['descending', '?status=processed&amp;order=asc'])
     const wrong = await visit(`${events}?error=x&livemode=maybe`, owner.token)
     expect([wrong.status, wrong.text.includes('id="error-wrong"')]).toEqual([422, true])
 

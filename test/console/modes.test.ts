@@ -3,7 +3,7 @@ import { stripeEventOf, stripeInvoice, stripePaymentMethod, stripeSubscription }
 import { stripeSession } from '../billing/purchases/payloads'
 import { insertConsumer, insertLink } from '../consumers/rows'
 import { call, countingD1, deliver, freshProject, lossyQueue, ORIGIN, settled, stripeConnection } from '../harness'
-import { submit, visit } from './visit'
+import { formToken, submit, visit } from './visit'
 
 /* A project with connections of both modes. Each object, event and connection has its mode in its id or name. */
 
@@ -181,5 +181,49 @@ describe('the switch in the sidebar', () => {
     expect(await page()).not.toContain('/console/mode')
     await stripeConnection(other.owner.token, other.project, undefined, false)
     expect(await page()).toContain('/console/mode')
+  })
+})
+
+describe('the menu of columns', () => {
+  const events = '/platform/billing/webhooks'
+  const subscriptions = '/platform/billing/subscriptions'
+  /** The columns of a list that can be hidden, the numbers of those that are, and those whose boxes are ticked. */
+  async function columnsOf(list: string, cookie = '') {
+    const { text } = await visit(at(list), token, { headers: { Cookie: `__Host-session=${token}; ${cookie}` } })
+    const boxes = [...text.matchAll(/name="shown" value="([^"]*)"( checked="")?/g)]
+    return {
+      all: boxes.map(([, head]) => head ?? ''),
+      ticked: boxes.flatMap(([, head, checked]) => (checked === undefined ? [] : [head])),
+      hidden: /aria-label="(?:Events|Subscriptions)" tabindex="0"(?: data-without="([^"]*)")?/.exec(text)?.[1],
+    }
+  }
+
+  it('keeps those that were left out, for each list, and leads back', async () => {
+    for (const [list, name, without, numbers] of [
+      [events, 'events', ['Object', 'Attempts'], '3 5'],
+      [subscriptions, 'subscriptions', ['Renews or ends'], '5'],
+    ] as const) {
+      const { all, ticked, hidden } = await columnsOf(list)
+      expect([ticked, hidden]).toEqual([all, undefined])
+      const form = new URLSearchParams({ form_token: await formToken(token), list: name })
+      for (const head of all) form.append('column', head)
+      for (const head of all) if (!without.some((one) => one === head)) form.append('shown', head)
+      const Referer = ORIGIN + at(`${list}?status=active`)
+      const { status, headers } = await visit('/console/columns', token, { form, headers: { Referer } })
+      expect([status, headers.get('Location')]).toEqual([303, at(`${list}?status=active`)])
+      const cookie = (headers.get('Set-Cookie') ?? '').split('; ')[0] ?? ''
+      expect(cookie).toMatch(new RegExp(`^__Host-without-${name}=`))
+      const after = await columnsOf(list, cookie)
+      expect([after.hidden, after.ticked.length]).toEqual([numbers, all.length - without.length])
+      expect((await columnsOf(list === events ? subscriptions : events, cookie)).hidden).toBe(undefined)
+    }
+  })
+
+  it('ignores what is no column of the list, and never hides the first', async () => {
+    const { hidden } = await columnsOf(events, '__Host-without-events=Type.nonsense.%22%3E.Connection')
+    expect(hidden).toBe('4')
+    const form = new URLSearchParams({ form_token: await formToken(token), list: '; x=y', column: 'a;b'.repeat(1000) })
+    const { status, headers } = await visit('/console/columns', token, { form })
+    expect([status, (headers.get('Set-Cookie') ?? '').length < 800]).toEqual([303, true])
   })
 })

@@ -43,6 +43,7 @@ export const OTHER_PAGES: Record<string, PagePolicy> = {
   'GET /console/projects': 'user',
   'POST /console/theme': 'user',
   'POST /console/times': 'user',
+  'POST /console/columns': 'user',
   'POST /console/mode': 'user',
   'GET /console/p': 'user',
   'GET /console/p/:project/platform/billing': 'billing:read',

@@ -21,27 +21,49 @@ export const EMAIL_COLUMN: Column<{ email: string | null }> = [
     ),
 ]
 
+/** The column that a list is sorted by, which leads to the other order. Only where an index has both. */
+export type Sorted = { head: string; order: 'asc' | 'desc'; other: string }
+
 type TableProps<Row> = PropsWithChildren<{
   label: string
   columns: readonly Column<Row>[]
   rows?: readonly Row[]
   /** A class for the style sheet, besides `rows`. */
   class?: string
+  sorted?: Sorted
+  /** The numbers of the columns that the style sheet hides, from 1: their cells are there, so that rows of an update fit. */
+  without?: readonly number[]
   /** Whether rows can be chosen: the first cell of each begins with its box. */
   choosing?: boolean
 }>
 
+const ORDERS = { asc: 'ascending', desc: 'descending' } as const
+
 /** A table; on a narrow screen each row becomes a card. Pass children to replace the table body. */
-export function Table<Row>({ label, columns, rows, choosing, children, ...look }: TableProps<Row>) {
+export function Table<Row>({
+  label,
+  columns,
+  rows,
+  sorted,
+  without = [],
+  choosing,
+  children,
+  ...look
+}: TableProps<Row>) {
   return (
-    <section class={`rows ${look.class ?? ''}`.trim()} aria-label={label} tabindex={0}>
+    <section
+      class={`rows ${look.class ?? ''}`.trim()}
+      aria-label={label}
+      tabindex={0}
+      data-without={without.join(' ') || undefined}
+    >
       <table>
         <thead>
           <tr>
             {columns.map(([head, , kind], index) => (
-              <th scope="col" class={kind}>
+              <th scope="col" class={kind} aria-sort={sorted?.head === head ? ORDERS[sorted.order] : undefined}>
                 {choosing && index === 0 && <ChooseAll />}
-                {head === '' ? <span class="unseen">Actions</span> : head}
+                {headingOf(head, sorted)}
               </th>
             ))}
           </tr>
@@ -58,6 +80,11 @@ export function Table<Row>({ label, columns, rows, choosing, children, ...look }
       </table>
     </section>
   )
+}
+
+function headingOf(head: string, sorted: Sorted | undefined): Child {
+  if (head === '') return <span class="unseen">Actions</span>
+  return sorted?.head === head ? <a href={sorted.other}>{head}</a> : head
 }
 
 /** What a cell shows: a dash if it has no value. A row may have no actions. */

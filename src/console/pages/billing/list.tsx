@@ -1,6 +1,7 @@
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { changed } from '../../list'
 import { pathsOf, type Visit } from '../../page'
+import { ColumnsMenu, withoutColumns } from '../../ui/columns'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
 import { FilterActions, FilterField, MODE_OPTIONS } from '../../ui/filters'
@@ -26,12 +27,20 @@ export function listPage<K extends ObjectKind>(
 ) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
+  const shown = { c, list: path, columns: list.columns(commonColumns(c, path, found.namesOf)) }
   const searched = Object.values(asked).some((one) => one !== undefined)
   return show(
     c,
     { title, section: path },
     <>
-      <Head title={title}>{found.data.length > 0 && <CsvLink c={c} at={`${billing}/${path}`} query={query} />}</Head>
+      <Head title={title}>
+        {found.data.length > 0 && (
+          <>
+            <CsvLink c={c} at={`${billing}/${path}`} query={query} />
+            <ColumnsMenu {...shown} />
+          </>
+        )}
+      </Head>
       <SearchForm
         action={`${billing}/${path}`}
         statuses={statuses}
@@ -41,7 +50,7 @@ export function listPage<K extends ObjectKind>(
       />
       <OnlyMode livemode={asked.livemode} all={changed(query, { livemode: 'all', cursor: null })} />
       {found.data.length > 0 ? (
-        <Table label={title} rows={found.data} columns={list.columns(commonColumns(c, path, found.namesOf))} />
+        <Table label={title} rows={found.data} columns={shown.columns} without={withoutColumns(shown)} />
       ) : (
         <p class="empty">
           {searched || found.truncated

@@ -1,11 +1,12 @@
 import type { ShownObjects } from '../../../billing/read/present'
 import type { ObjectKind } from '../../../lib/billing-kinds'
+import type { ColumnsOf } from '../../browser'
 import type { CsvColumn } from '../../csv'
 import type { Column } from '../../ui/table'
 import type { CommonColumns } from './columns'
 
 /** The last segment of a list's path, which is the name of its section too. */
-export type ListPath = 'subscriptions' | 'invoices' | 'payment-methods' | 'purchases'
+export type ListPath = Exclude<ColumnsOf, 'events'>
 
 /** The list of one kind of billing object. */
 export type ObjectList<K extends ObjectKind> = {

@@ -3,6 +3,7 @@ import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { changed } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
 import { Choosing } from '../../ui/choosing'
+import { ColumnsMenu, withoutColumns } from '../../ui/columns'
 import { CsvLink } from '../../ui/csv-link'
 import { show } from '../../ui/layout'
 import { OnlyMode } from '../../ui/only-mode'
@@ -38,7 +39,6 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
   const { address, query } = asked
   const wrong = Object.keys(asked.mistakes).length > 0
   const searched = query.size > 0
-  const choosing = choosesEvents(c)
   const live = !wrong && unknown === null && c.req.query('cursor') === undefined && asked.fields?.order !== 'asc'
   const polling = {
     'hx-get': `${events}/live${searched ? `?${address}` : ''}`,
@@ -67,6 +67,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
       <Statuses asked={asked} counts={counts} />
       <div class="toolbar">
         <Menus asked={asked} connections={connections} />
+        <ColumnsMenu c={c} list="events" columns={eventColumns(c)} />
         {live && <Live at={`${events}${changed(address, {})}`} />}
       </div>
       <Chips asked={asked} connections={connections} />
@@ -75,15 +76,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
       {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
       {unknown === null ? (
         <>
-          <Choosing may={choosing} to={`${events}/replay`} verb="Replay selected…" with={<Source of={asked} />}>
-            <Table label="Events" columns={eventColumns(c, choosing)} class="events" choosing={choosing}>
-              <tbody id="events" data-live {...(live && polling)}>
-                {found.data.map((row) => (
-                  <Row c={c} row={row} />
-                ))}
-              </tbody>
-            </Table>
-          </Choosing>
+          <Events c={c} asked={asked} rows={found.data} polling={live ? polling : {}} />
           {found.data.length === 0 && !wrong && !found.truncated && <NoEvents c={c} searched={searched} />}
           <Pager c={c} cursor={found.next_cursor} query={query} />
         </>
@@ -91,6 +84,34 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
         <Unknown text={unknown} address={address} />
       )}
     </>,
+  )
+}
+
+type EventsProps = { c: Visit; asked: AskedEvents; rows: Found['data']; polling: Record<string, string> }
+
+/** The rows. Those that are chosen can be replayed together. */
+function Events({ c, asked, rows, polling }: EventsProps) {
+  const choosing = choosesEvents(c)
+  const columns = eventColumns(c, choosing)
+  const order = asked.fields?.order ?? 'desc'
+  const other = changed(asked.address, { order: order === 'asc' ? null : 'asc' })
+  return (
+    <Choosing may={choosing} to={`${pathsOf(c).events}/replay`} verb="Replay selected…" with={<Source of={asked} />}>
+      <Table
+        label="Events"
+        columns={columns}
+        class="events"
+        sorted={{ head: 'Received', order, other }}
+        without={withoutColumns({ c, list: 'events', columns })}
+        choosing={choosing}
+      >
+        <tbody id="events" data-live {...polling}>
+          {rows.map((row) => (
+            <Row c={c} row={row} />
+          ))}
+        </tbody>
+      </Table>
+    </Choosing>
   )
 }
 

@@ -19,7 +19,18 @@ import {
 } from '../../../sessions/sign-in'
 import { findSsoConnection } from '../../../sso/connections/connection'
 import { connectionsFor } from '../../../sso/team/routing'
-import { browserOf, keepBrowser, keepMode, keepTheme, keepTimes, modeOf, themeOf, timesOf } from '../../browser'
+import {
+  browserOf,
+  hideColumns,
+  keepBrowser,
+  keepMode,
+  keepTheme,
+  keepTimes,
+  listOf,
+  modeOf,
+  themeOf,
+  timesOf,
+} from '../../browser'
 import { localPath, pageBefore } from '../../lead'
 import { changed } from '../../list'
 import { page, type Visit } from '../../page'
@@ -87,6 +98,13 @@ export const signInPages = new Hono<HttpEnv>()
   })
   .post('/times', page('user'), (c) => {
     keepTimes(c, timesOf(c.get('form').get('times')))
+    return c.redirect(pageBefore(c), 303)
+  })
+  .post('/columns', page('user'), (c) => {
+    const form = c.get('form')
+    const shown = form.getAll('shown')
+    const hidden = form.getAll('column').filter((head) => !shown.includes(head))
+    hideColumns(c, listOf(form.get('list')), hidden)
     return c.redirect(pageBefore(c), 303)
   })
   .post('/sign-out', page('user'), async (c) => {
