@@ -25,7 +25,7 @@ const changing = ROUTES.filter(({ method, path }) => method !== 'GET' && path.st
 // Not what users do for themselves: test/members asks what accepting, declining and
 // leaving write.
 const OWN =
-  /sign-(in|out)|theme|times|console\/mode|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
+  /sign-(in|out)|theme|times|console\/(mode|columns)|sessions|^\/console\/(confirm|passkeys|second-factor)|^\/console\/invitations|\/leave$/
 const forms = PAGES.filter(({ method, path }) => method === 'POST' && !OWN.test(path))
 
 /** The id that callers give their requests. */

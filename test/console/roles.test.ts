@@ -94,8 +94,8 @@ describe('the pages and roles', () => {
       )
         continue
       const posts = [...text.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action)
-      // The switch of modes keeps a choice in the browser.
-      expect([page.path, posts.filter((action) => action !== '/console/mode')]).toEqual([
+      // The switch of modes and the menu of columns keep a choice in the browser.
+      expect([page.path, posts.filter((action) => !/^\/console\/(mode|columns)$/.test(action ?? ''))]).toEqual([
         page.path,
         ['/console/sign-out'],
       ])
