@@ -69,7 +69,9 @@ async function* partsOf<Row>(columns: readonly CsvColumn<Row>[], read: ReadPage<
   let next = first.next_cursor
   for (let reads = 1; next !== null; reads++) {
     if (reads === MOST_READS) {
-      yield line([cell(`The list goes on. This file ends after ${rows} rows. Narrow the filters to get the others.`)])
+      yield line([
+        cell(`This file ends after ${rows} rows, but the list has more. Narrow the filters to export the rest.`),
+      ])
       return
     }
     await scheduler.wait(PAUSE_MS)

@@ -38,7 +38,7 @@ export type Explained = Partial<Record<FaultName, string | true>>
 const WORDS: Explained = {
   already_member: 'This address belongs to a member of the project.',
   already_invited: 'This address has a pending invitation. Resend it, or revoke it first.',
-  connection_untested: 'The connection has not passed a test since the last change of its client. Test it first.',
+  connection_untested: 'The connection has not passed a test since its client settings last changed. Test it first.',
   sso_session_required: 'Sign in with this connection first. Otherwise you could lock yourself out.',
 }
 
@@ -50,13 +50,13 @@ export const EXPLAINED = {
   },
   plan: {
     precondition_failed:
-      'The plan has changed since you opened this form, and nothing was saved. What you see here would replace the plan as it is now: review it again.',
+      'The plan has changed since you opened this form, and nothing was saved. Saving would replace those changes: review it again.',
   },
   sso: { break_glass_missing: 'No owner has break-glass access. Give it to an owner on the “Members” page first.' },
   team: {
     role_escalation: true,
     rate_limited: true,
-    not_found: 'This page was out of date: somebody else had removed this member or invitation.',
+    not_found: 'This page was out of date: someone else had already removed this member or invitation.',
   },
   // The page itself says what happened to the invitation.
   invitation: {

@@ -31,7 +31,7 @@ describe('a billing object in the console', () => {
     expect(shown).toContain('1 × &lt;b&gt;Pro&lt;/b&gt;')
     expect(shown).toContain('USD 19.00')
     expect(shown).toContain('&lt;script&gt;')
-    expect(shown).toContain('A list of this object was cut off')
+    expect(shown).toContain('A list in this object was cut off')
     // A value that is missing is a dash, and a field that had no value was set, not changed.
     expect(await page('invoices')).toContain('data-label="Due"><span class="quiet none">–</span>')
     expect(shown).toContain('<span class="quiet">currency:</span> USD')

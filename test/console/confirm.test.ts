@@ -48,7 +48,7 @@ describe('a form that requires a confirmation', () => {
     expect(mistyped.text).toContain(`value="${challenge}"`)
     const done = await submit(ASK, owner.token, { next: list, challenge, code })
     expect([done.status, done.headers.get('Location')]).toEqual([303, `${list}?done=confirmed`])
-    expect((await visit(`${list}?done=confirmed`, owner.token)).text).toContain('You have confirmed that it is you')
+    expect((await visit(`${list}?done=confirmed`, owner.token)).text).toContain('You have confirmed your identity')
     expect((await submit(`${list}/${member.user}/role`, owner.token, form, { headers })).status).toBe(303)
     expect((await visit(target, owner.token)).headers.get('Location')).toBe(list)
   })

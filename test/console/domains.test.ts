@@ -75,8 +75,8 @@ it('warns on every page of the project while a domain is in grace', async () => 
   for (const path of [pages, `/console/p/${project}`, `/console/p/${project}/platform/consumers`]) {
     const { text } = await visit(path, owner.token)
     expect(text).toContain(`${pages}/${body.id}`)
-    expect(text).toMatch(/is gone\..*Single sign-on for it ends on.*2030/s)
+    expect(text).toMatch(/is missing\..*Single sign-on for it ends on.*2030/s)
   }
   const other = await newApi()
-  expect((await visit(`/console/p/${other.project}`, other.owner.token)).text).not.toContain('is gone')
+  expect((await visit(`/console/p/${other.project}`, other.owner.token)).text).not.toContain('is missing')
 })

@@ -69,7 +69,7 @@ describe('invitations', () => {
     expect(answer).toEqual(leadsTo(at(project), 'invited_locally'))
     const [row] = (await as(project, owner.token).invitations()).body.data
     const { text } = await visit(`${here}?done=invited_locally`, owner.token)
-    expect(text).toContain('The terminal of npm start shows its link in place of an email.')
+    expect(text).toContain('No email is sent: its link is in the terminal where npm start runs.')
     expect(rowOf(text, email)).toContain(`<a href="/console/invitations/${row.id}">Its link</a> is in the terminal`)
     expect(text).toContain('sends no email')
   })

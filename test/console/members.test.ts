@@ -193,7 +193,7 @@ describe('a change of role', () => {
     }
     await as(project, owner.token).remove(person.user)
     const gone = await told(submit(path, owner.token, step('viewer', 'admin')))
-    expect([gone.status, gone.wrong]).toEqual([404, [expect.stringContaining('somebody else had removed')]])
+    expect([gone.status, gone.wrong]).toEqual([404, [expect.stringContaining('someone else had already removed')]])
     expect(await logged(project, person.user)).toHaveLength(1)
   })
 

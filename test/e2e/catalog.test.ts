@@ -135,7 +135,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByText('Must be chosen.').waitFor()
     await page.getByLabel('Feature', { exact: true }).selectOption('SSO (sso)')
     await press('Save')
-    expect(await notice()).toContain('The grant was made.')
+    expect(await notice()).toContain('The grant was created.')
     expect(
       await page.getByRole('region', { name: 'Entitlements' }).getByRole('row').filter({ hasText: 'sso' }).innerText(),
     ).toMatch(/not allowed\s+.*A grant denies it/s)

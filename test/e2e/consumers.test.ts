@@ -167,7 +167,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(`${base}/consumers/ext:user_1?tab=billing`)
     await page.getByRole('link', { name: 'Unpin cus_old' }).click()
     await asked().getByRole('button', { name: 'Unpin customer' }).click()
-    await page.getByText('Events now say again').waitFor()
+    await page.getByText('The customer was unpinned').waitFor()
     await expect.poll(() => rowOf('cus_old').count()).toBe(0)
   })
 
@@ -179,7 +179,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await title('Merge Ada Lovelace into Ada L.?')
     expect(await main()).toContain('1 customer of your vendors')
     await press('Merge consumers')
-    expect(await notice()).toBe('The consumers were merged. This is the one that stays.')
+    expect(await notice()).toBe('The consumers were merged into this one.')
     expect(await main()).toContain('user_1')
     await page.goto(merged)
     await page.getByText('This consumer was merged into').getByRole('link').click()

@@ -70,7 +70,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   it('undoes it: everything is back', async () => {
     await page.getByRole('button', { name: 'Undo the deletion of Last days' }).click()
     await page.waitForURL(new RegExp(`/console/p/${project}`))
-    await page.getByText('The project is back').waitFor()
+    await page.getByText('The project was restored').waitFor()
     expect((await callKeys()).status).toBe(200)
   })
 

@@ -129,7 +129,7 @@ it('asks for the second factor where a project requires it: a passkey, or a reco
   await page.goto(general)
   await page.getByRole('heading', { name: 'Use your passkey' }).waitFor()
   await button(page, 'Use your passkey').click()
-  await page.getByText('This session now has its second factor.').waitFor()
+  await page.getByText('You have confirmed your second factor for this session.').waitFor()
   expect(page.url().startsWith(general)).toBe(true)
 
   // A browser elsewhere, without the device and without a script.

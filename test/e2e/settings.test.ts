@@ -248,7 +248,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByRole('alert').waitFor()
     await page.getByLabel('Project name').fill('After')
     await save.click()
-    expect(await notice()).toContain('new name')
+    expect(await notice()).toContain('was renamed')
     await expect.poll(() => page.locator('.side .projects summary').innerText()).toContain('After')
     await page.locator('.side').getByRole('link', { name: 'Audit log' }).click()
     await expect.poll(() => page.locator('.audit tbody tr').first().innerText()).toContain('Renamed the project')

@@ -5,19 +5,19 @@ import { amountIn, capital, words } from './format'
 import { Id } from './id'
 
 const RESULTS: Record<Effect['result'], string> = {
-  applied: 'This event set the state of the object.',
-  superseded: 'A later event sets the state of the object, so this one changed nothing.',
-  ambiguous: 'Other events with the same time disagree about the state, and nothing shows which one is right.',
-  fetched: 'This event contains only the ID of the object, which was fetched from the vendor.',
+  applied: 'This event determined the state of the object.',
+  superseded: 'A later event determines the state of the object, so this one changed nothing.',
+  ambiguous: 'Other events with the same timestamp report a different state, and nothing shows which one is right.',
+  fetched: 'This event contains only the ID of the object. We fetched the object from the vendor.',
   gone: 'This event contains only the ID of the object, and the vendor no longer has the object.',
   unplaced:
-    'The event is about a payment. It is kept until an event says that the payment was a one-time purchase. If the payment paid an invoice, the invoice shows the money that came back.',
+    'This event is about a payment. It has no effect unless another event shows that the payment was a one-time purchase. If the payment was for an invoice, the invoice shows refunds and disputes.',
 }
 /** A state is never without a status, so an object that had none was not known. */
 const isFirst = (change: Effect['change']) => change?.status?.from === null
 const FIRST = 'No earlier state of this object was stored.'
-const SAME = 'It changed no field.'
-const LINKED = 'The event says which consumer the customer is.'
+const SAME = 'No field changed.'
+const LINKED = 'This event says which consumer the customer is linked to.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */
 const PARTS: Partial<Record<Effect['kind'], string>> = {
   subscription: 'subscriptions',
@@ -64,7 +64,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
               Fetched object: <a href={`${events}/${event_id}`}>{event_id}</a>
             </p>
           )}
-          {incomplete && <p class="quiet">A list of this object was cut off. The vendor has all of it.</p>}
+          {incomplete && <p class="quiet">A list in this object was cut off. The vendor has the full list.</p>}
           {isFirst(change) && <p class="quiet">{FIRST}</p>}
           {result === 'applied' && change === null && kind !== 'customer_link' && <p class="quiet">{SAME}</p>}
           {change && <Changes of={change} currency={currency} />}
@@ -95,8 +95,8 @@ export function Changes({ of, currency }: ChangesProps) {
 type Change = NonNullable<Effect['change']>[string]
 
 function said(field: string, { from, to, too_large, personal }: Change, currency: { from: unknown; to: unknown }) {
-  if (personal) return 'changed; only the object shows its value'
-  if (too_large) return 'changed; too large to be shown here'
+  if (personal) return 'changed: see the object for its value'
+  if (too_large) return 'changed: too large to show here'
   const text = (value: unknown, of: unknown) => amountIn(field, value, typeof of === 'string' ? of : null)
   const after = text(to, currency.to) ?? short(to)
   // A field that had no value was set, not changed.

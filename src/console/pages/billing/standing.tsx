@@ -25,7 +25,7 @@ export function Doubt({ of: { ambiguous, incomplete } }: { of: Pick<Presented, '
           Several events have the same time and disagree about the state. Check it in the vendor’s dashboard.
         </p>
       )}
-      {incomplete && <p class="warning">A list of this object was cut off. The vendor has all of it.</p>}
+      {incomplete && <p class="warning">A list in this object was cut off. The vendor has the full list.</p>}
     </>
   )
 }

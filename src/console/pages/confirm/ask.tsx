@@ -28,13 +28,10 @@ export function confirmPage(c: Visit, next: string, hasPasskey: boolean) {
         choice={<input type="hidden" name="next" value={next} />}
         says={
           <>
+            <p>This action has serious consequences, so being signed in is not enough. Nothing has been changed yet.</p>
             <p>
-              What you are doing has serious consequences, so it needs more than a signed-in browser. Nothing has been
-              changed yet.
-            </p>
-            <p>
-              We send a code to <strong>{userOf(c).email}</strong>. After you have entered it, you return to the page
-              where you were, and are not asked again for {plural(CONFIRMED_FOR / MINUTE, 'minute')}.
+              We send a code to <strong>{userOf(c).email}</strong>. Once you enter it, you return to the page where you
+              were. We do not ask again for {plural(CONFIRMED_FOR / MINUTE, 'minute')}.
             </p>
           </>
         }

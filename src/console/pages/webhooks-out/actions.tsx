@@ -47,8 +47,8 @@ const disable = action({
     ...placed(c, row, 'Disable endpoint'),
     says: (
       <p>
-        Nothing is sent to {row.url} until you enable it again. It then goes on where it stopped. Changes are kept for
-        30 days.
+        We send nothing to {row.url} until you enable the endpoint again. Delivery then resumes where it stopped.
+        Changes are kept for 30 days.
       </p>
     ),
   }),
@@ -63,7 +63,9 @@ const remove = action({
   read: readEndpoint,
   ask: (c, row) => ({
     ...placed(c, row, 'Delete endpoint'),
-    says: <p>Nothing is sent to {row.url} any more. Its secrets and its log are deleted. This cannot be undone.</p>,
+    says: (
+      <p>We stop sending to {row.url}. The secrets and the log of the endpoint are deleted. This cannot be undone.</p>
+    ),
   }),
   run: (c) => deleteEndpoint(c.get('rt').db, addressedEndpoint(c), changeOf(c)),
   done: (c) => [pathsOf(c).endpoints, 'endpoint_deleted'],
@@ -96,7 +98,9 @@ const dropSecret = action({
     return {
       ...placed(c, row, 'Remove secret'),
       question: `Remove the secret that ends in ${secret.hint}?`,
-      says: <p>It signs nothing from now on. Your server must accept one of the other secrets.</p>,
+      says: (
+        <p>New requests are no longer signed with it. Make sure that your server accepts one of the other secrets.</p>
+      ),
     }
   },
   run: (c) => removeEndpointSecret(c.get('rt').db, addressedEndpoint(c), c.req.param('secret') ?? '', changeOf(c)),
@@ -117,7 +121,7 @@ const resend = action({
   needs,
   run: (c) => {
     const number = c.req.param('number') ?? ''
-    if (!/^[1-9]\d{0,14}$/.test(number)) throw notFound('Change', 'of a type that the endpoint gets')
+    if (!/^[1-9]\d{0,14}$/.test(number)) throw notFound('Change', 'of a type that the endpoint receives')
     return resendOne(c.get('rt').db, addressedEndpoint(c), Number(number), changeOf(c))
   },
   done: (c) => [pathOf(c), 'changes_resent'],

@@ -32,8 +32,8 @@ export function endpointPage(c: Visit, of: ShownEndpoint, { status, mistakes, en
       )}
       {row.state === 'failing' && (
         <p class="warning" role="note">
-          This endpoint has not taken five changes in a row. It gets one attempt at a time until it takes one. After
-          five days it is disabled.
+          The last five deliveries to this endpoint failed. We send one at a time until one succeeds. If all of them
+          fail for five days, the endpoint is disabled.
         </p>
       )}
       <Facts c={c} of={of} />
@@ -82,8 +82,8 @@ function Facts({ c, of: { row, names, connections } }: { c: Visit; of: ShownEndp
       <Fact name="State">
         <EndpointState row={row} />
       </Fact>
-      <Fact name="Changes behind">{behindOf(row).toLocaleString('en')}</Fact>
-      <Fact name="Gets">{sentOf(row)}</Fact>
+      <Fact name="Changes pending">{behindOf(row).toLocaleString('en')}</Fact>
+      <Fact name="Sends">{sentOf(row)}</Fact>
       {row.relay ? <OfRelay c={c} relay={row.relay} connections={connections} /> : null}
       <Fact name="Order">{row.ordered ? 'One at a time' : 'Up to five at once'}</Fact>
       {!row.relay && <Fact name="Object">{row.include_object ? 'Included' : 'Not included'}</Fact>}
@@ -94,7 +94,7 @@ function Facts({ c, of: { row, names, connections } }: { c: Visit; of: ShownEndp
         <ExactTime at={row.last_failure_at} now={now} />
       </Fact>
       {row.failing_since !== null && (
-        <Fact name="Takes nothing since">
+        <Fact name="Failing since">
           <ExactTime at={row.failing_since} now={now} />
         </Fact>
       )}
@@ -131,8 +131,8 @@ function OfRelay({ c, relay: { connection_ids, event_types, replays }, connectio
   return (
     <>
       <Fact name="Connections">{named ?? 'All'}</Fact>
-      <Fact name="Types of events">{event_types?.join(', ') ?? 'All'}</Fact>
-      <Fact name="Replays">{replays ? 'Sent too' : 'Not sent'}</Fact>
+      <Fact name="Event types">{event_types?.join(', ') ?? 'All'}</Fact>
+      <Fact name="Replays">{replays ? 'Sent' : 'Not sent'}</Fact>
     </>
   )
 }

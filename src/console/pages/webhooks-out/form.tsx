@@ -11,8 +11,8 @@ import { Head } from '../../ui/parts'
 import { endpointPath } from './parts'
 
 const SENDS = [
-  ['changes', 'Changes of this project'],
-  ['events', 'Events of vendors, byte for byte'],
+  ['changes', 'Changes in this project'],
+  ['events', 'Vendor events, exactly as received'],
 ] as const
 
 const isRelay = (sent: URLSearchParams) => sent.get('sends') === 'events'
@@ -28,11 +28,11 @@ const fields = {
     required: true,
     type: 'url',
     maxlength: MAX_URL_LENGTH,
-    hint: 'An https address on the public internet, such as https://api.acme.com/webhooks.',
+    hint: 'A public https URL, such as https://api.acme.com/webhooks.',
   }),
   // Shown for a new endpoint. It is not sent to the API, which sees it from what else is there.
-  sends: choice('What is sent', SENDS, { when: () => false }),
-  types: list('Types of changes', '\n', {
+  sends: choice('What to send', SENDS, { when: () => false }),
+  types: list('Change types', '\n', {
     rows: 6,
     when: (sent) => !isRelay(sent),
     hint: (
@@ -44,7 +44,7 @@ const fields = {
   }),
   include_object: tick('Include the object', {
     when: (sent) => !isRelay(sent),
-    hint: 'Each change then also has the object as it is when the change is sent.',
+    hint: 'Each delivery also contains the object, in its state at the time of sending.',
   }),
   relay: own(
     (_, sent) => ({
@@ -57,24 +57,24 @@ const fields = {
   'relay.connection_ids': list('Connections', '\n', {
     rows: 2,
     when: () => false,
-    hint: 'The ids of the connections whose events are sent, one per line. Empty: all.',
+    hint: 'Connection IDs, one per line. Leave it empty to send the events of all connections.',
   }),
-  'relay.event_types': list('Types of events', '\n', {
+  'relay.event_types': list('Event types', '\n', {
     rows: 3,
     when: () => false,
     hint: (
       <>
         Use the vendor’s names, one per line. <code>invoice.*</code> stands for all types that begin with{' '}
-        <code>invoice.</code> Empty: all.
+        <code>invoice.</code> Leave it empty to send all types.
       </>
     ),
   }),
-  'relay.replays': tick('Replays too', {
+  'relay.replays': tick('Send replayed events', {
     when: () => false,
-    hint: 'An event is also sent when a replay of it has ended.',
+    hint: 'An event is sent again each time a replay of it ends.',
   }),
   ordered: tick('Send one at a time, in order', {
-    hint: 'What your server does not take then holds up what comes after it.',
+    hint: 'A delivery that fails then holds back the ones after it.',
   }),
 }
 export const NEW_ENDPOINT = form(CreateEndpoint, fields)
@@ -91,7 +91,7 @@ export function newEndpointPage(c: Visit, once: string, { status, mistakes, ente
     <>
       <Head title="Add endpoint" />
       <p class="quiet">
-        What happens from now on is sent to this address. The next page shows the secret that signs each request.
+        We send what happens from now on to this address. The next page shows the secret that signs each request.
       </p>
       <Post c={c} to={endpoints} class="form once">
         <input type="hidden" name="once" value={once} autocomplete="off" />
@@ -148,7 +148,7 @@ function Fields({ sent, kinds }: { sent: Sent; kinds: readonly ('changes' | 'eve
       )}
       {kinds.includes('events') && (
         <>
-          {both && <h2>Events of vendors</h2>}
+          {both && <h2>Vendor events</h2>}
           {NEW_ENDPOINT.field('relay.connection_ids', sent)}
           {NEW_ENDPOINT.field('relay.event_types', sent)}
           {NEW_ENDPOINT.field('relay.replays', sent)}

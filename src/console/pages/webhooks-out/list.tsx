@@ -24,8 +24,8 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<EndpointRow
         <section class="empty">
           <h2>No endpoints yet</h2>
           <p>
-            An endpoint is an address of your own server. The changes of this project are sent to it as they happen,
-            signed with a secret, so that your server need not ask for them.
+            An endpoint is a URL on your own server. We send the changes in this project to it as they happen, signed
+            with a secret, so your server does not need to poll for them.
           </p>
           {add || <p>Ask an admin of this project to add an endpoint.</p>}
         </section>
@@ -49,8 +49,8 @@ function columnsOf(c: Visit): Column<EndpointRow>[] {
       ),
     ],
     ['State', (row) => <EndpointState row={row} />],
-    ['Gets', sentOf],
-    ['Changes behind', (row) => behindOf(row).toLocaleString('en'), 'number'],
+    ['Sends', sentOf],
+    ['Changes pending', (row) => behindOf(row).toLocaleString('en'), 'number'],
     ['Last success', ({ last_success_at }) => <Time at={last_success_at} now={now} />],
     ['Last failure', ({ last_failure_at }) => <Time at={last_failure_at} now={now} />],
   ]

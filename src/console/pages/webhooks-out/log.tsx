@@ -20,8 +20,8 @@ export function Attempts({ c, of: { attempts } }: Props) {
     ['Change', ({ n }) => <ChangeLink c={c} number={n} />, 'number'],
     ['Attempt', (one) => one.try, 'number'],
     ['Result', ({ s, x }) => <Outcome status={s} error={x} />],
-    ['Took', ({ ms }) => duration(ms), 'number'],
-    ['Answer', ({ a }) => a !== '' && <Answer text={a} />],
+    ['Duration', ({ ms }) => duration(ms), 'number'],
+    ['Response', ({ a }) => a !== '' && <Answer text={a} />],
   ]
   return (
     <>
@@ -32,7 +32,9 @@ export function Attempts({ c, of: { attempts } }: Props) {
         <Table label="Attempts" rows={attempts} columns={columns} class="audit" />
       )}
       {attempts.length === SHOWN && (
-        <p class="quiet">These are the newest {SHOWN} attempts. The API lists all attempts of the last 30 days.</p>
+        <p class="quiet">
+          These are the newest {SHOWN} attempts. Use the API to list all attempts from the last 30 days.
+        </p>
       )}
     </>
   )
@@ -72,7 +74,7 @@ export function Deliveries({ c, of: { row, deliveries } }: Props) {
     <>
       <h2 id="deliveries">Not delivered yet</h2>
       {deliveries.length === 0 ? (
-        <p class="quiet">No change waits for another attempt, and none was given up.</p>
+        <p class="quiet">No change is waiting for a retry, and none was given up.</p>
       ) : (
         <Table
           label="Not delivered yet"
@@ -81,7 +83,9 @@ export function Deliveries({ c, of: { row, deliveries } }: Props) {
           class="audit"
         />
       )}
-      {deliveries.length === SHOWN && <p class="quiet">These are the newest {SHOWN} changes. The API lists all.</p>}
+      {deliveries.length === SHOWN && (
+        <p class="quiet">These are the newest {SHOWN} changes. Use the API to list all of them.</p>
+      )}
     </>
   )
 }

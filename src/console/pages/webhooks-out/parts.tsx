@@ -10,8 +10,8 @@ export function endpointPath(c: Visit, id: string): string {
 
 const REASONS: Record<NonNullable<EndpointRow['disabled_reason']>, string> = {
   requested: 'by a user or an API key',
-  gone: 'it answered 410',
-  failing: 'it took nothing for five days',
+  gone: 'it responded with 410',
+  failing: 'all deliveries failed for five days',
 }
 
 /** The state of an endpoint, with the reason if it is disabled. */
@@ -25,21 +25,21 @@ export function EndpointState({ row: { state, disabled_reason } }: { row: Endpoi
 }
 
 /** What an endpoint gets, in few words. */
-export const sentOf = ({ types, relay }: EndpointRow) => (relay ? 'Events of vendors' : types.join(', '))
+export const sentOf = ({ types, relay }: EndpointRow) => (relay ? 'Vendor events' : types.join(', '))
 
 /** How many changes of the project come after the endpoint's position. */
 export const behindOf = ({ head, position }: EndpointRow) => Math.max(0, head - position)
 
 const ERRORS: Record<string, string> = {
-  time: 'No answer within 15 seconds',
-  unreachable: 'The server could not be reached',
-  payload_gone: 'Not sent: the payload is no longer kept',
-  slow: 'Took longer than a second, and is made again with more time',
+  time: 'No response within 15 seconds',
+  unreachable: 'Could not connect to the server',
+  payload_gone: 'Not sent: the payload is no longer stored',
+  slow: 'No response within a second. The next attempt waits longer',
 }
 
 /** What came of an attempt: a status, or why there was none. */
 export function Outcome({ status, error }: { status: number | null; error: string | null }) {
-  if (error !== null) return <span class="error">{ERRORS[error] ?? `The address breaks a rule: ${error}`}</span>
+  if (error !== null) return <span class="error">{ERRORS[error] ?? `The address is not allowed: ${error}`}</span>
   if (status === null) return null
   return <span class={isTaken(status) ? undefined : 'error'}>{status}</span>
 }

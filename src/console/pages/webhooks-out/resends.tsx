@@ -14,11 +14,11 @@ import type { ShownEndpoint } from './read'
 export const RESEND = form(ResendBody, {
   after: number('After change', {
     required: true,
-    hint: 'The number of the change before the first one that is sent again. 0 stands for the beginning.',
+    hint: 'The number of the change just before the first one to resend. Enter 0 to start from the beginning.',
   }),
-  until: number('Up to change', { required: true, hint: 'The number of the last one that is sent again.' }),
+  until: number('Up to change', { required: true, hint: 'The number of the last change to resend.' }),
   failed_only: tick('Only failed changes', {
-    hint: 'Those whose attempts have all failed. Otherwise, all in the range are sent.',
+    hint: 'Resends only the changes whose attempts have all failed. Otherwise, all changes in the range are sent.',
   }),
 })
 
@@ -32,9 +32,10 @@ export function askRange(c: Visit, row: EndpointRow, sent: Sent): Ask {
     above: [url, endpointPath(c, id)],
     says: (
       <p>
-        Changes in the range are sent to {url} again, also those that it has taken, beside new ones. Each keeps its{' '}
-        <code>webhook-id</code>. The newest change is number {head.toLocaleString('en')}. Changes are kept for 30 days.
-        At most {MAX_OPEN_RESENDS} ranges and single changes can wait.
+        The changes in the range are sent to {url} again, including those that were delivered before. New changes are
+        still sent at the same time. Each change keeps its <code>webhook-id</code>. The newest change is number{' '}
+        {head.toLocaleString('en')}. Changes are kept for 30 days. At most {MAX_OPEN_RESENDS} resends can be open at
+        once.
       </p>
     ),
     choice: (
@@ -52,7 +53,7 @@ export function askRange(c: Visit, row: EndpointRow, sent: Sent): Ask {
 export function Resends({ c, of: { row, resends } }: { c: Visit; of: ShownEndpoint }) {
   const { now } = c.get('rt')
   const columns: Column<ResendRow>[] = [
-    ['Asked for', ({ created_at }) => <Time at={created_at} now={now} />],
+    ['Requested', ({ created_at }) => <Time at={created_at} now={now} />],
     ['Changes', ({ after, until }) => (until === after + 1 ? until : `${after + 1} to ${until}`), 'number'],
     ['Which', ({ failed_only, types }) => [failed_only ? 'Only failed' : 'All', ...(types ?? [])].join(', ')],
     ['Progress', (one) => <Progress of={one} />],
@@ -62,7 +63,7 @@ export function Resends({ c, of: { row, resends } }: { c: Visit; of: ShownEndpoi
     <>
       <h2 id="resends">Resends</h2>
       {resends.length === 0 ? (
-        <p class="quiet">No changes were sent again in the last 30 days.</p>
+        <p class="quiet">Nothing was resent in the last 30 days.</p>
       ) : (
         <Table label="Resends" rows={resends} columns={columns} class="audit" />
       )}

@@ -23,7 +23,7 @@ export function secretPage(c: Visit, { id, url, secrets }: EndpointRow, secret: 
         with a library of standardwebhooks.com.
       </p>
       {secrets.length > 1 && (
-        <p>Each request has a signature of every secret. Remove the old one once your server accepts this one.</p>
+        <p>Each request is signed with every secret. Remove the old secret once your server accepts this one.</p>
       )}
       <p>
         <a class="button primary" href={endpointPath(c, id)} data-saved>

@@ -43,7 +43,7 @@ export function Secrets({
     <>
       <h2 id="secrets">Secrets</h2>
       <p class="quiet">
-        Each request has a signature of every secret. To change the secret, add one, let your server accept both, and
+        Each request is signed with every secret. To rotate a secret, add a new one, make your server accept both, then
         remove the old one.
       </p>
       <Table label="Secrets" rows={secrets} columns={write && secrets.length > 1 ? [...columns, remove] : columns} />

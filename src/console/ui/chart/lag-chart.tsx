@@ -24,7 +24,7 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
         id="readout"
         class="readout"
         aria-live="polite"
-        data-hint="Point at the chart, or use the arrow keys in it, to read its figures."
+        data-hint="Hover over the chart, or use the arrow keys, to read its values."
       />
       <Legend />
       <details>

@@ -51,7 +51,7 @@ export function GraceNotices({ project, domains }: { project: string; domains: r
     <>
       {domains.map(({ id, hostname, purpose, grace_until }) => (
         <p class="warning" role="status">
-          The record of <a href={`${projectPaths(project).domains}/${id}`}>{toUnicode(hostname)}</a> is gone.{' '}
+          The DNS record of <a href={`${projectPaths(project).domains}/${id}`}>{toUnicode(hostname)}</a> is missing.{' '}
           {purpose === 'sso' ? 'Single sign-on for it ends' : 'It stops serving pages'} on{' '}
           {grace_until === null ? 'a day soon' : exact(grace_until)}.
         </p>
