@@ -71,9 +71,9 @@ export async function holderAt(
   const holder: ConsumerFacts = { state: stateAt(consumer, changes, at), ...holdingsAs(held), grants: found.grants }
   requireDerivable(catalog, [holder])
   const missing = [
-    ...(at < keptSince ? ['Records of that time are no longer all kept.'] : []),
+    ...(at < keptSince ? ['Some records from that time are no longer stored.'] : []),
     ...(events.length > MAX_HISTORY
-      ? [`There are more than ${MAX_HISTORY} events of the subscriptions and purchases.`]
+      ? [`There are more than ${MAX_HISTORY} events about the subscriptions and purchases.`]
       : []),
     ...missingOfWalk(found),
     ...past.flatMap((one) => one.missing),
@@ -82,7 +82,7 @@ export async function holderAt(
     ...missingOfMoves(found, moved, known),
     ...missingOfPins(repinned, early, own, known),
     ...missingOfChanges(changes, consumer.id),
-    ...unknownFeatures(catalog, found.grants).map((key) => `The feature ${key} was deleted since.`),
+    ...unknownFeatures(catalog, found.grants).map((key) => `The feature ${key} has since been deleted.`),
   ]
   return { consumer, links: found.links, holder, catalog, missing: [...new Set(missing)] }
 }
@@ -91,7 +91,7 @@ export async function holderAt(
 function withInvoiceOf({ row, missing }: Past, at: number): Past {
   if (row === null) return { row, missing }
   const { invoice, isKnown } = invoiceAt(row.invoice, at)
-  const unknown = `It is not known whether the last payment of ${row.id} had been refunded or charged back.`
+  const unknown = `We do not know whether the last payment of ${row.id} had been refunded or charged back.`
   return { row: { ...row, invoice }, missing: isKnown ? missing : [...missing, unknown] }
 }
 
@@ -134,13 +134,13 @@ type Known = ReturnType<typeof knownBefore>['_']['result']
 
 function missingOfWalk({ changes }: Found): string[] {
   if (changes.at(-1)?.nth !== MAX_AUDIT_WALKED) return []
-  return [`More than ${MAX_AUDIT_WALKED} changes were made in the project since.`]
+  return [`More than ${MAX_AUDIT_WALKED} changes have since been made in the project.`]
 }
 
 function missingOfPlans({ plans }: Found): string[] {
   return plans
     .filter(({ pruned }) => pruned)
-    .map(({ key }) => `The plan ${key} has changed since, and its revision of that time is no longer kept.`)
+    .map(({ key }) => `The plan ${key} has since changed, and its revision from that time is no longer stored.`)
 }
 
 /** What is not known of when the consumer's customers became its own, in words. */
@@ -149,19 +149,22 @@ function missingOfLinks({ links, ids, consumer }: Found, relinked: Relinked, at:
   const most = linkEventsOf(links.filter(({ event_id }) => event_id !== null).length)
   return [
     ...(links.length >= MAX_CUSTOMERS
-      ? [`The consumer has ${MAX_CUSTOMERS} customers or more. When each of them was linked is not known.`]
+      ? [`The consumer has ${MAX_CUSTOMERS} customers or more. We do not know when each of them was linked.`]
       : []),
     ...ids
       .filter(({ created_at }) => !isNew && created_at > at)
-      .map(({ external_id }) => `The external id ${external_id} was added since.`),
+      .map(({ external_id }) => `The external id ${external_id} has since been added.`),
     ...relinked
       .filter(({ before }) => before)
-      .map(({ id }) => `An event has linked the customer ${id} since. Which consumer it was before is not known.`),
+      .map(
+        ({ id }) =>
+          `An event has since linked the customer ${id}. We do not know which consumer it was linked to before.`,
+      ),
     ...relinked
       .filter(({ before, cut }) => !before && cut)
       .map(
         ({ id }) =>
-          `An event has linked the customer ${id} since, and only its first ${most} events were looked at. Which consumer it was before is not known.`,
+          `An event has since linked the customer ${id}, and only its first ${most} events were checked. We do not know which consumer it was linked to before.`,
       ),
   ]
 }
@@ -171,7 +174,7 @@ function missingOfMoves({ moves }: Found, moved: Found['moves'], known: Known): 
   const belonged = moved.filter(({ id }) => known.some((one) => one.id === id))
   return [
     ...(moves.length > MAX_CUSTOMERS
-      ? [`More than ${MAX_CUSTOMERS} customers were linked to other consumers since.`]
+      ? [`More than ${MAX_CUSTOMERS} customers have since been linked to other consumers.`]
       : []),
     ...belonged.map(({ id, moved_at }) => `The customer ${id} belonged to the consumer until ${iso(moved_at)}.`),
   ]
@@ -195,7 +198,7 @@ function missingOfPins(
         own.has(nameOf(String(change.details?.vendor), change.object_id)) ||
         (early.includes(change) && known.some(({ id }) => id === change.object_id)),
     )
-    .map(({ object_id }) => `The customer ${object_id} was pinned or unpinned since.`)
+    .map(({ object_id }) => `The customer ${object_id} has since been pinned or unpinned.`)
 }
 
 /** What changes since make unknown, in words. */
@@ -206,19 +209,19 @@ function missingOfChanges(changes: Found['changes'], consumerId: string): string
     switch (action) {
       case 'project.settings_changed': {
         const names = ENTITLEMENT_SETTINGS.filter((name) => name in (details ?? {}))
-        return names.map((name) => `The setting ${name} was changed since.`)
+        return names.map((name) => `The setting ${name} has since been changed.`)
       }
       case 'feature.updated':
         return details?.combine ? [`How quantities of ${object_id} are combined may have changed since.`] : []
       case 'feature.deleted':
-        return [`The feature ${object_id} was deleted since.`]
+        return [`The feature ${object_id} has since been deleted.`]
       case 'consumer.blocked':
         // A consumer that is blocked can be blocked again, for another reason.
-        return change === first ? ['The consumer was blocked since, and may have been blocked already.'] : []
+        return change === first ? ['The consumer has since been blocked, and may have been blocked already.'] : []
       case 'consumer.merged':
-        return object_id === consumerId ? [] : [`${object_id} was merged into the consumer since.`]
+        return object_id === consumerId ? [] : [`${object_id} has since been merged into the consumer.`]
       case 'consumer.erased':
-        return ['The consumer was erased since.']
+        return ['The consumer has since been erased.']
       default:
         return []
     }

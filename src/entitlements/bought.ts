@@ -55,7 +55,7 @@ function takenBack({ status, refund, dispute }: PurchaseFact, item: BoughtItem, 
       event_id: dispute?.event_id ?? null,
     },
   })
-  if (refund?.revokes) return refunded('Taken back by the vendor')
+  if (refund?.revokes) return refunded('Access revoked by the vendor')
   if (item.returned > 0 && item.returned >= (item.quantity ?? 1)) return refunded('Returned in full')
   switch (status) {
     case 'paid':
@@ -84,7 +84,7 @@ const unpaid = (said: string): Bought['cause'] => ({ said, event_id: null })
 /** Why something that was paid for and not taken back gives nothing at a time; null if it does. */
 function closedAt({ from, until }: Pick<Bought, 'from' | 'until'>, now: number): Closed | null {
   // Without its beginning, its end is not known.
-  if (from === null) return { why: 'unknown_status', cause: unpaid('It is not known when it was paid.') }
+  if (from === null) return { why: 'unknown_status', cause: unpaid('The payment date is unknown.') }
   if (now < from) return { why: 'not_started', cause: null }
   return until !== null && now >= until ? { why: 'expired', cause: null } : null
 }

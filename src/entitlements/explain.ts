@@ -33,7 +33,7 @@ export function explainAsked(keys: readonly string[], holder: ConsumerFacts, cat
 function tooLong(): Fault {
   return new Fault(
     'payload_too_large',
-    'This consumer has too many subscriptions, purchases, items or grants to explain these features. Name fewer of them with `feature`, or ask without `explain`.',
+    'This consumer has too many subscriptions, purchases, items or grants to explain these features. Request fewer features with `feature`, or leave out `explain`.',
   )
 }
 
@@ -107,7 +107,7 @@ function givesNothing({ vendor, id, event_id, ambiguous, items }: ConsumerFacts[
 }
 
 function whyNot(why: EntitlementSource['why'], type: EntitlementSource['type'], reason: Reason): string {
-  return why === null ? (outrankedBy(reason) ?? 'Another source gives more.') : whyInWords(why, type)
+  return why === null ? (outrankedBy(reason) ?? 'Another source includes more.') : whyInWords(why, type)
 }
 
 /** A grant that denies. It counts while it is live. */

@@ -95,7 +95,7 @@ function givenOf(item: BoughtItem, bought: Bought | undefined, holder: WhyNothin
 
 /** Why no consumer gets what a purchase gives; nulls if one does. */
 function withoutHolder({ vendor, customer }: PurchaseFact, consumer: Named['consumer']): WhyNothing {
-  if (customer === null) return { why_not: 'The purchase names no customer.', lacks: 'customer' }
+  if (customer === null) return { why_not: 'The purchase has no customer.', lacks: 'customer' }
   if (consumer === null) {
     const who = withoutGuest(vendor, customer) === null ? 'guest who paid' : 'customer'
     return { why_not: `The ${who} is not linked to a consumer.`, lacks: 'consumer' }

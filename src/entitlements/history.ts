@@ -57,10 +57,10 @@ export function asOf(row: HoldingRow, events: readonly HistoryEvent[], at: numbe
   const earlier = own.filter(({ processed_at }) => processed_at <= at)
   const missing = earlier
     .filter(({ again_at, effect }) => again_at !== null && again_at > at && isChange(effect))
-    .map(({ id }) => `${id} was processed again since, which may have changed what it did to ${row.id}.`)
+    .map(({ id }) => `${id} has since been processed again, which may have changed its effect on ${row.id}.`)
   const { before: state, left } = unwound(stateOf(row), later)
   if (state.status === null) return { row: null, missing }
-  if (left.length > 0) missing.push(`${name} has changed since in a way that its events do not tell.`)
+  if (left.length > 0) missing.push(`${name} has since changed in a way that its events do not show.`)
   if (state.customer !== row.customer) {
     return { row: null, missing: [...missing, `${name} was another customer's.`] }
   }
@@ -72,7 +72,7 @@ export function asOf(row: HoldingRow, events: readonly HistoryEvent[], at: numbe
     .toSorted((a, b) => newest(a, b) || b.processed_at - a.processed_at)[0]
   const isAsNow = later.length === 0
   const { since, isKnown } = pastDueSince(state, earlier, row)
-  if (!isKnown) missing.push(`It is not known since when ${row.id} was past due.`)
+  if (!isKnown) missing.push(`We do not know when ${row.id} became past due.`)
   return { row: rowOf(row, state, isAsNow ? null : (deciding ?? null), since), missing }
 }
 

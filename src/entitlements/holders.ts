@@ -55,8 +55,8 @@ export function factsIn(found: Found, n: number): { now: number; catalog: Indexe
 export function requireDerivable({ features }: Catalog, holders: readonly ConsumerFacts[]): void {
   const sources = holders.reduce((sum, holder) => sum + countSources(holder), 0)
   if (features.length * sources <= MAX_DERIVED) return
-  const detail = `${features.length} features of consumers with ${sources} items of subscriptions and purchases, and grants, are too much for one call.`
-  throw new Fault('payload_too_large', `${detail} Ask about fewer features, with a check.`)
+  const detail = `One call cannot evaluate ${features.length} features from ${sources} subscription items, purchase items and grants.`
+  throw new Fault('payload_too_large', `${detail} Check fewer features at a time.`)
 }
 
 /** How many items of subscriptions and purchases, and grants, a consumer has. */
@@ -182,6 +182,6 @@ export function unlessTooMuch<T>(facts: () => T): T | null {
 export function tooMuch(): Fault {
   return new Fault(
     'payload_too_large',
-    `These consumers have more than ${MAX_SOURCES} subscriptions and purchases, or grants, or these have more than ${MAX_SUBSCRIPTION_ITEMS} items. Ask about fewer consumers at a time.`,
+    `These consumers have more than ${MAX_SOURCES} subscriptions and purchases, more than ${MAX_SOURCES} grants, or more than ${MAX_SUBSCRIPTION_ITEMS} items. Ask about fewer consumers at a time.`,
   )
 }

@@ -85,7 +85,7 @@ export const tokenRoutes = new Hono<HttpEnv>().post(
 
 /** @throws {Fault} `not_found`, `device_revoked`, `device_expired` */
 function requireActive(device: Device | undefined, now: number): void {
-  if (!device) throw new Fault('not_found', 'The consumer has no such device. Name it by its id (dev_…).')
+  if (!device) throw new Fault('not_found', 'The consumer has no such device. Send the id of the device (dev_…).')
   if (device.state === 'revoked') throw new Fault('device_revoked', `The device ${device.id} was revoked.`)
   if (device.expires_at === null || device.expires_at > now) return
   throw new Fault('device_expired', `The device ${device.id} has expired.`)

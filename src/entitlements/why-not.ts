@@ -19,12 +19,12 @@ const SAID: Record<NonNullable<EntitlementSource['why']>, Partial<Record<Entitle
   },
   expired: {
     subscription: 'The subscription has ended or is paused.',
-    purchase: 'The time that was bought is over.',
+    purchase: 'The paid period has ended.',
     grant: 'The grant has expired.',
   },
   test_mode: {
-    subscription: 'The subscription is in test mode, which does not count in this project.',
-    purchase: 'The purchase is in test mode, which does not count in this project.',
+    subscription: 'The subscription is in test mode, which grants no access in this project.',
+    purchase: 'The purchase is in test mode, which grants no access in this project.',
   },
   unknown_status: {
     subscription: 'The vendor reports a status that we do not know.',
@@ -32,10 +32,10 @@ const SAID: Record<NonNullable<EntitlementSource['why']>, Partial<Record<Entitle
   },
   not_started: {
     subscription: 'The subscription has not started.',
-    purchase: 'The time that was bought has not started: it follows that of an earlier purchase.',
+    purchase: 'The paid period has not started: it follows an earlier purchase.',
     grant: 'The grant has not started.',
   },
-  replaced: { default: 'A subscription, a purchase or a grant gives the consumer a plan.' },
+  replaced: { default: 'The consumer has a plan from a subscription, purchase or grant.' },
 }
 
 /** Why a source that gives something does not count, by the reason of the answer. */

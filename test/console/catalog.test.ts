@@ -76,7 +76,7 @@ describe('the catalog in the console', () => {
   it('names the prices that no plan has, and makes a plan for one: nothing is mapped before the review', async () => {
     const list = await words(`${billing}/plans`)
     expect(list).toMatch(/price_pro .*prod_x.* Stripe 2 0 Add to plan… price_pro.*price_addon/)
-    expect(list).toContain('among the 1,000 subscriptions, and as many purchases, that changed last')
+    expect(list).toContain('in the 1,000 subscriptions and 1,000 purchases that changed most recently')
     expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toContain('There are no plans yet')
     const bad = await send(`${billing}/plans`, { ...OF_PLAN, key: 'Pro', 'value.limits': '{' })
     expect([bad.status, bad.wrong]).toEqual([422, ['Must be JSON.']])
@@ -130,7 +130,7 @@ describe('the catalog in the console', () => {
   it('says how long a one-time payment lasts, and keeps it when the plan is edited', async () => {
     const once = 'price_once P1Y beside'
     const { answer } = await edit({}, ['price_pro', once])
-    expect(said(answer.text)).toContain('price_once, one-time payments last P1Y, beside each other')
+    expect(said(answer.text)).toContain('price_once, one-time payments last P1Y, overlapping')
     for (const hidden of ['name="lasts" value="P1Y"', 'name="again" value="beside"'])
       expect(answer.text).toContain(hidden)
     const before = (await world.catalog.get(plan)).body
@@ -140,7 +140,7 @@ describe('the catalog in the console', () => {
     expect((await world.catalog.get(plan)).body.prices).toContainEqual(kept)
     const { text } = await visit(`${billing}/plans/${plan}/edit`, token)
     expect(text).toMatch(/name="lasts" value="P1Y"/)
-    expect(await words(`${billing}/plans/${plan}`)).toMatch(/price_once Stripe last P1Y, beside each other/)
+    expect(await words(`${billing}/plans/${plan}`)).toMatch(/price_once Stripe last P1Y, overlapping/)
     const wrong = await edit({ 'value.seats': '5' }, ['price_pro', 'price_once ever'])
     expect([wrong.answer.status, said(wrong.answer.text)]).toEqual([422, expect.stringContaining('such as P30D')])
     // As it was.

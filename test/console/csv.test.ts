@@ -93,7 +93,7 @@ describe('a list as a file', () => {
     const { lines } = await fileOf(`${paths.events}/csv?event_type=customer.updated`)
     expect([lines.length, lines.at(-1)]).toEqual([
       20_001,
-      '"The list goes on. This file ends after 20000 rows. Narrow the filters to get the others."',
+      '"This file ends after 20000 rows, but the list has more. Narrow the filters to export the rest."',
     ])
   })
 

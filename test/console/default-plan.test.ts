@@ -49,12 +49,14 @@ describe('the default plan in the console', () => {
   it('is on the page of a consumer, of the plan, and in the list', async () => {
     const page = await words(`/consumers/${consumer}`)
     expect(page).toMatch(
-      /seats allowed 1 Included in the default plan 1 source Default plan plan starter , gives 1 Counts/,
+      /seats allowed 1 Included in the default plan 1 source Default plan plan starter , value 1 Applies/,
     )
     await world.grant({ consumer: 'ext:ada', plan: 'pro' })
-    const replaced = 'Does not count. A subscription, a purchase or a grant gives the consumer a plan.'
+    const replaced = 'Does not apply. The consumer has a plan from a subscription, purchase or grant.'
     expect(await words(`/consumers/${consumer}`)).toContain(replaced)
-    expect(await words(`/billing/plans/${plans.starter}`)).toContain('Consumers have it while nothing else gives them')
+    expect(await words(`/billing/plans/${plans.starter}`)).toContain(
+      'Consumers have this plan while they have no other',
+    )
     expect(await words(`/billing/plans/${plans.pro}`)).not.toContain('Default plan')
     expect((await words('/billing/plans')).match(/default plan/g)).toHaveLength(1)
   })

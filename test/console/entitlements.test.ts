@@ -59,7 +59,7 @@ describe('what a consumer may do, in the console', () => {
     expect(await at(Date.now())).toMatch(/exactly what the answer was|may have been different/)
     expect(await at(Date.now() - DAY)).toContain('The catalog had no features')
     expect(await at(Date.now() + DAY)).toMatch(
-      /Entitlements of ada .*the answer for that time if nothing happens.* Seats seats allowed 3/,
+      /Entitlements of ada .*what applies at that time if nothing happens.* Seats seats allowed 3/,
     )
     for (const wrong of [iso(Date.now() + 401 * DAY), 'nonsense']) {
       const { status, text } = await visit(`${here}/entitlements?at=${wrong}`, token)
@@ -86,7 +86,7 @@ describe('what a consumer may do, in the console', () => {
     expect(text).toMatch(/sso sso not allowed – A grant denies it/)
     expect(text).toContain('The feature is denied to the consumer.')
     expect(text).toMatch(/Denies sso grt_\w+ active/)
-    expect(text).toMatch(/Gives the plan starter grt_\w+ active/)
+    expect(text).toMatch(/Grants the plan starter grt_\w+ active/)
     const id = /grants\/(grt_\w+)\/revoke/.exec(/Denies.*?<\/tr>/s.exec(await page())?.[0] ?? '')?.[1]
     expect(await words(`/grants/${id}/revoke`)).toContain('Revoke “no sso”?')
     expect(await send(`/grants/${id}/revoke`)).toEqual(done('grant_revoked'))

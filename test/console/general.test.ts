@@ -92,7 +92,7 @@ describe('the settings of entitlements', () => {
     }
     expect(await settings()).toMatchObject({ grace_days: null, test_mode_counts: true })
     const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
-    expect(theirs).toContain('as long as the vendor says so')
+    expect(theirs).toContain('as long as the vendor reports it')
     expect(theirs).not.toContain('name="grace_days"')
   })
 })
@@ -118,7 +118,7 @@ describe('the rules of purchases', () => {
     const log = await call(`/platform/v1/audit-log?action=project.settings_changed`, { project, token: owner.token })
     expect(log.body.data.map(({ details }: { details: object }) => details)).toEqual([{ purchase_rules: rules }])
     const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
-    expect(theirs).toContain('<dt>While a dispute is open</dt><dd>The purchase still gives its plan</dd>')
+    expect(theirs).toContain('<dt>While a dispute is open</dt><dd>The purchase keeps granting access</dd>')
     expect(theirs).not.toContain('name="dispute_open"')
     expect((await submit(`${general}/purchases`, (await addMember(project, 'viewer')).token, rules)).status).toBe(403)
   })

@@ -66,48 +66,48 @@ const CASES: Case[] = [
   [
     'month',
     [sold('month', 'price_30')],
-    /gives its plan until 2026-02-01 00:00:00 UTC .*payments last P30D, one after the other/,
+    /grants access until 2026-02-01 00:00:00 UTC .*payments last P30D, one after the other/,
   ],
-  ['life', [sold('life', 'price_life')], /gives its plan without an end One-time payments last forever\. price/],
+  ['life', [sold('life', 'price_life')], /grants access indefinitely One-time payments last forever\. price/],
   [
     'again',
     [sold('again', 'price_30', { payment_intent: 'pi_first' }), sold('again', 'price_30', { day: 2 })],
-    /gives nothing from 2026-02-01 00:00:00 UTC .* until 2026-03-03 00:00:00 UTC .*it follows that of an earlier/,
+    /no access from 2026-02-01 00:00:00 UTC .* until 2026-03-03 00:00:00 UTC .*it follows an earlier/,
   ],
   [
     'beside',
     [sold('beside', 'price_beside', { payment_intent: 'pi_one' }), sold('beside', 'price_beside', { day: 2 })],
-    /gives its plan until 2026-02-02 00:00:00 UTC .*last P30D, beside each other/,
+    /grants access until 2026-02-02 00:00:00 UTC .*last P30D, overlapping/,
   ],
-  ['over', [sold('over', 'price_1')], /gives nothing from 2026-01-02 .* The time that was bought is over\./],
-  ['unmapped', [sold('unmapped', 'price_none')], /gives nothing price_none is not mapped to a plan\. Add it to a plan/],
+  ['over', [sold('over', 'price_1')], /no access from 2026-01-02 .* The paid period has ended\./],
+  ['unmapped', [sold('unmapped', 'price_none')], /no access price_none is not mapped to a plan\. Add it to a plan/],
   [
     'without',
     [sold('without', 'price_without')],
     /does not say how long a one-time payment of price_without lasts\. Edit/,
   ],
-  ['guest', [sold('guest', 'price_life', { customer: null })], /gives its plan without/],
+  ['guest', [sold('guest', 'price_life', { customer: null })], /grants access indef/],
   [
     'stranger',
     [sold('stranger', 'price_life', { customer: null, metadata: { price_id: 'price_life' } })],
-    /gives nothing from .* The guest who paid is not linked to a consumer\. Link to a consumer/,
+    /no access from .* The guest who paid is not linked to a consumer\. Link to a consumer/,
   ],
   [
     'unlinked',
     [sold('unlinked', 'price_life', { metadata: { price_id: 'price_life' } })],
-    /gives nothing from .* The customer is not linked to a consumer\. Link to a consumer/,
+    /no access from .* The customer is not linked to a consumer\. Link to a consumer/,
   ],
   [
     'whole',
     [sold('whole', 'price_life'), refunded('whole')],
-    /gives nothing Returned in full by refund re_whole\. See the event/,
+    /no access Returned in full by refund re_whole\. See the event/,
   ],
-  ['kept', [sold('kept', 'price_life'), refunded('kept')], /gives its plan without/, { purchase_rules: NEVER }],
-  ['part', [sold('part', 'price_life'), refunded('part', { amount: 900 })], /gives its plan without/],
+  ['kept', [sold('kept', 'price_life'), refunded('kept')], /grants access indef/, { purchase_rules: NEVER }],
+  ['part', [sold('part', 'price_life'), refunded('part', { amount: 900 })], /grants access indef/],
   [
     'ended',
     [sold('ended', 'price_life'), refunded('ended', { amount: 900 })],
-    /gives nothing Returned in part by refund re_ended\. See the event/,
+    /no access Returned in part by refund re_ended\. See the event/,
     { purchase_rules: NEVER },
   ],
   [
@@ -120,10 +120,14 @@ const CASES: Case[] = [
     [sold('lost', 'price_life'), disputed('lost', 'lost')],
     /nothing The dispute dp_lost is lost\. See the event/,
   ],
-  ['test', [inTest(sold('test', 'price_life'))], /nothing from .* The purchase is in test mode, which does not count/],
-  ['tested', [inTest(sold('tested', 'price_life'))], /gives its plan without/, { test_mode_counts: true }],
-  ['pending', [sold('pending', 'price_life', { payment_status: 'unpaid' })], /gives nothing The payment is pending\./],
-  ['unnamed', [sold('unnamed', null)], /Items No event says what was bought\. The purchase gives nothing\./],
+  [
+    'test',
+    [inTest(sold('test', 'price_life'))],
+    /no access from .* The purchase is in test mode, which grants no access/,
+  ],
+  ['tested', [inTest(sold('tested', 'price_life'))], /grants access indef/, { test_mode_counts: true }],
+  ['pending', [sold('pending', 'price_life', { payment_status: 'unpaid' })], /no access The payment is pending\./],
+  ['unnamed', [sold('unnamed', null)], /Items No event says what was bought\. The purchase grants no access\./],
 ]
 
 describe('a purchase says what it gives', () => {
@@ -137,7 +141,7 @@ describe('a purchase says what it gives', () => {
     const { features } = await world.one(`ext:${name}`, '?explain=true')
     const source = features.sso?.sources?.find(({ id }) => id === `pi_${name}`)
     if (source?.why_not) expect(html.replaceAll('&#39;', "'")).toContain(source.why_not)
-    else expect([name, source?.counted ?? false]).toEqual([name, gives.source.startsWith('gives its plan')])
+    else expect([name, source?.counted ?? false]).toEqual([name, gives.source.startsWith('grants access')])
   })
 
   it('of a consumer who is blocked, and to whom a link and a plan lead', async () => {
@@ -145,7 +149,7 @@ describe('a purchase says what it gives', () => {
     const { body } = await world.consumers.put('blocked')
     await world.deliver(sold('blocked', 'price_life'))
     const page = () => read('billing/purchases/pi_blocked?vendor=stripe')
-    expect(wordsIn(await page())).toContain('gives its plan')
+    expect(wordsIn(await page())).toContain('grants access')
     await world.ask('POST', `/consumers/${body.id}/block`, { json: { reason: 'abuse' } })
     const html = await page()
     expect(wordsIn(html)).toContain('The consumer is blocked.')
@@ -193,7 +197,7 @@ it('shows refunds and disputes in one table, and what only the vendor’s total 
     expect.stringMatching(/^Refund re_money 2026-01-03 .*USD 9\.00 succeeded requested by customer evt_\w+$/),
     expect.stringMatching(/^Dispute dp_m 2026-01-04 .*USD 1\.00 open evidence until .* UTC fraudulent evt_\w+$/),
   ])
-  expect(wordsIn(html)).toContain('USD 2.00 more went back, by the vendor’s total.')
+  expect(wordsIn(html)).toContain('USD 2.00 more was refunded according to the vendor')
   expect(table.match(/\/webhooks\/evt_\w+"/g)?.length).toBe(3)
   // Nothing of it is said twice.
   expect(html).not.toMatch(/<dt>(Refunds|Disputes|Items missing)<\/dt>/)

@@ -54,7 +54,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
 
   it('lets subscriptions in test mode count', async () => {
     await page.goto(`${base}/settings/general`)
-    await page.getByLabel('Subscriptions and purchases in test mode give access').check()
+    await page.getByLabel('Test-mode subscriptions and purchases grant access').check()
     await page.locator('#rules').getByRole('button', { name: 'Save' }).click()
     expect(await notice()).toBe('The setting was changed.')
   })

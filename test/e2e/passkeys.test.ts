@@ -110,7 +110,7 @@ it('asks for the second factor where a project requires it: a passkey, or a reco
 
   // Requiring a passkey leads to adding one first.
   const require = async () => {
-    await page.getByLabel('Require a passkey of admins and owners').check()
+    await page.getByLabel('Require a passkey for admins and owners').check()
     const form = page.locator('form').filter({ has: page.getByLabel('Require a passkey') })
     await form.getByRole('button', { name: 'Save' }).click()
   }
@@ -157,7 +157,7 @@ it('asks for the second factor where a project requires it: a passkey, or a reco
   await button(phone.page, 'Delete the passkey').click()
   await phone.page.getByText('The passkey was deleted').waitFor()
   await phone.page.goto(general)
-  await expect.poll(() => phone.page.getByLabel('Require a passkey of admins and owners').isChecked()).toBe(true)
+  await expect.poll(() => phone.page.getByLabel('Require a passkey for admins and owners').isChecked()).toBe(true)
 
   await signOut(page)
   await button(page, 'Sign in with a passkey').click()

@@ -79,7 +79,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await expect.poll(() => opened('billing/purchases')).toMatch(/(pi_life.*pi_other|pi_other.*pi_life)/s)
     await link('pi_life').click()
     await page.getByRole('heading', { name: 'Items' }).waitFor()
-    expect(await main()).toMatch(/gives its plan\s+without an end/)
+    expect(await main()).toMatch(/grants access\s+indefinitely/)
     await looked('purchase')
     await page.getByRole('region', { name: 'Items' }).getByRole('link', { name: 'Lifetime' }).click()
     await page.getByRole('heading', { name: 'Lifetime' }).waitFor()
@@ -120,12 +120,12 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   it('keeps a plan after a refund, once the setting says so', async () => {
     await page.goto(`${base}/settings/general`)
     const rules = page.locator('#purchases')
-    await rules.getByLabel('When the whole amount was refunded').selectOption('The purchase still gives its plan')
+    await rules.getByLabel('When the payment was fully refunded').selectOption('The purchase keeps granting access')
     await looked('purchase-rules')
     await rules.getByRole('button', { name: 'Save' }).click()
     expect(await page.getByRole('status').first().textContent()).toBe('The setting was changed.')
-    await expect.poll(() => rules.getByLabel('When the whole amount was refunded').inputValue()).toBe('keep')
-    expect(await opened('billing/purchases/pi_life')).toContain('gives its plan')
+    await expect.poll(() => rules.getByLabel('When the payment was fully refunded').inputValue()).toBe('keep')
+    expect(await opened('billing/purchases/pi_life')).toContain('grants access')
   })
 
   it('is on the page of the consumer', async () => {

@@ -166,7 +166,7 @@ describe('the answer of a time', () => {
     expect(await at(START + 33 * DAY)).toMatchObject({ exact: true, missing: [] })
     expect(await at(START + 34 * DAY)).toMatchObject({
       exact: false,
-      missing: ['It is not known since when s1 was past due.'],
+      missing: ['We do not know when s1 became past due.'],
     })
   })
 
@@ -220,12 +220,12 @@ describe('the answer of a time', () => {
       () => world.catalog.feature('seats', { name: 'Seats', type: 'quantity', combine: 'sum' }),
       /seats are combined/,
     )
-    await wrong(() => world.consumers.block('ext:ada'), /was blocked since/)
+    await wrong(() => world.consumers.block('ext:ada'), /has since been blocked/)
     await wrong(() => world.consumers.pin('cus', 'ext:ada'), /The customer cus was pinned/)
     await wrong(async () => {
       const { body } = await world.consumers.put('other')
       await world.consumers.merge(body.id, 'ext:ada')
-    }, /was merged into the consumer/)
+    }, /has since been merged into the consumer/)
     await wrong(async () => {
       await world.catalog.feature('gone')
       await world.catalog.dropFeature('gone')
@@ -233,7 +233,7 @@ describe('the answer of a time', () => {
     await wrong(async () => {
       await world.replay(first ?? '')
       await world.queue.pump()
-    }, /was processed again/)
+    }, /has since been processed again/)
     await wrong(() => world.consumers.patch('ext:ada', { external_id: 'ada-2' }), /The external id ada-2 was added/)
     await STORE.prepare('UPDATE plans SET updated_at = ?2, revision = 300 WHERE project_id = ?1')
       .bind(world.project, time + HOUR)
@@ -252,7 +252,7 @@ describe('the answer of a time', () => {
     await world.deliver(event({ at: 1, status: 'past_due' }))
     const [id] = await world.deliver(event({ at: 2, status: 'active' }))
     await STORE.prepare('DELETE FROM events WHERE project_id = ? AND id = ?').bind(world.project, id).run()
-    await wrong(async () => undefined, /has changed since in a way/)
+    await wrong(async () => undefined, /has since changed in a way/)
   })
 
   it('has nothing of a subscription that was another customer’s then, and says so', async () => {
@@ -310,11 +310,11 @@ describe('the answer of a time', () => {
     const until = 'The customer cus belonged to the consumer until'
     expect(await told()).toEqual(['exact', 'exact', 'exact'])
     await world.consumers.pin('cus', 'ext:ben')
-    expect(await told()).toEqual([until, 'The customer cus was pinned or unpinned since.', 'exact'])
+    expect(await told()).toEqual([until, 'The customer cus has since been pinned or unpinned.', 'exact'])
     await world.consumers.pin('cus', null)
     expect(await told()).toEqual([until, until, 'exact'])
     await world.consumers.unpin('cus')
-    expect(await told()).toEqual(['The customer cus was pinned or unpinned since.', until, 'exact'])
+    expect(await told()).toEqual(['The customer cus has since been pinned or unpinned.', until, 'exact'])
     // Pinned before any event named it, and no more.
     await world.consumers.pin('cus_new', 'ext:cleo')
     await world.consumers.unpin('cus_new')
@@ -322,7 +322,7 @@ describe('the answer of a time', () => {
     // Of pins before the history began, it is not known whom they took a customer from.
     const since = STORE.prepare("INSERT INTO state VALUES ('pins_known_from', ?)").bind(time + 2 * HOUR)
     await since.run()
-    expect((await told())[2]).toBe('The customer cus was pinned or unpinned since.')
+    expect((await told())[2]).toBe('The customer cus has since been pinned or unpinned.')
     await STORE.prepare("DELETE FROM state WHERE name = 'pins_known_from'").run()
   })
 
@@ -348,7 +348,7 @@ describe('the answer of a time', () => {
   it('says that too many customers have been linked to other consumers since', async () => {
     await STORE.prepare(MANY_MOVES).bind(world.project).run()
     const { exact, missing } = await at(START)
-    expect([exact, missing]).toEqual([false, ['More than 100 customers were linked to other consumers since.']])
+    expect([exact, missing]).toEqual([false, ['More than 100 customers have since been linked to other consumers.']])
   })
 
   it('can be asked for up to 400 days back or ahead', async () => {
@@ -372,7 +372,10 @@ describe('the answer of a time', () => {
         return (await call(path, { project, token, bindings })).body
       }
       expect(await ask(30)).toMatchObject({ exact: true })
-      expect(await ask(31)).toMatchObject({ exact: false, missing: ['Records of that time are no longer all kept.'] })
+      expect(await ask(31)).toMatchObject({
+        exact: false,
+        missing: ['Some records from that time are no longer stored.'],
+      })
     },
   )
 

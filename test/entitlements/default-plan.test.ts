@@ -152,7 +152,7 @@ describe('the default plan', () => {
     advance(HOUR)
     expect(await world.one('ext:ada', `?at=${then}`)).toMatchObject({ exact: true, missing: [] })
     await set(plans.starter)
-    const missing = ['The setting default_plan was changed since.']
+    const missing = ['The setting default_plan has since been changed.']
     expect(await world.one('ext:ada', `?at=${then}`)).toMatchObject({ exact: false, missing })
   })
 
@@ -166,14 +166,14 @@ describe('the default plan', () => {
     await grants({ plan: 'pro', starts_at: iso(start + DAY) })
     expect(await source('seats')).toMatchObject([{ until: iso(start + DAY), counted: true }])
     await grants({ feature: 'seats', value: 7 })
-    expect(await source('seats')).toMatchObject([{ counted: false, why_not: 'Another source gives more.' }])
+    expect(await source('seats')).toMatchObject([{ counted: false, why_not: 'Another source includes more.' }])
     await subscribes('price_starter')
     expect(await source('limits')).toMatchObject([
       {
         ...own,
         counted: false,
         value: null,
-        why_not: 'A subscription, a purchase or a grant gives the consumer a plan.',
+        why_not: 'The consumer has a plan from a subscription, purchase or grant.',
       },
     ])
     await world.consumers.block('ext:ada')

@@ -245,7 +245,7 @@ describe('the entitlements of one consumer', () => {
     expect(byId).toMatchObject({ pro: { counted: true, value: 'unlimited' }, starter: { counted: true, value: 3 } })
     expect(byId.sub_nowhere).toMatchObject(unmapped)
     const limits = features.limits?.sources?.find(({ plan }) => plan === 'starter')
-    expect(limits).toMatchObject({ counted: false, why_not: 'Another source gives more.' })
+    expect(limits).toMatchObject({ counted: false, why_not: 'Another source includes more.' })
   })
 
   it.each([

@@ -314,14 +314,14 @@ describe('revisions of plans', () => {
     expect(results[0]?.until).toBeGreaterThan(time + 40_000)
     const at = async (ms: number) => (await world.one('ext:ada', `?at=${iso(ms)}`)).missing
     expect(await at(time + 1_000)).toEqual(
-      expect.arrayContaining(['The plan p1 has changed since, and its revision of that time is no longer kept.']),
+      expect.arrayContaining(['The plan p1 has since changed, and its revision from that time is no longer stored.']),
     )
     // None of its revisions is left.
     await STORE.prepare('DELETE FROM plan_revisions WHERE project_id = ? AND plan_id = ?')
       .bind(world.project, idOf('pln', 2))
       .run()
     expect(await at(time + 70_000)).toEqual(
-      expect.arrayContaining(['The plan p2 has changed since, and its revision of that time is no longer kept.']),
+      expect.arrayContaining(['The plan p2 has since changed, and its revision from that time is no longer stored.']),
     )
     expect(MAX_SMALL_PLAN).toBeLessThan(size)
   })

@@ -63,7 +63,9 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
       </Head>
       <Doubt of={{ ambiguous, incomplete }} />
       {source_event_id === null && (
-        <p class="quiet">No event of the customer itself is known yet, only events of its objects.</p>
+        <p class="quiet">
+          We have received events about this customer’s objects, but none about the customer itself yet.
+        </p>
       )}
       <dl class="facts">
         <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
@@ -113,7 +115,7 @@ function Latest<K extends ObjectKind>({ c, customer, list, of: { data, has_more 
       {data.length === 0 ? <p class="quiet">None.</p> : <Table label={list.title} rows={data} columns={columns} />}
       {has_more && (
         <p>
-          <a href={all}>All {list.title.toLowerCase()}</a>, beyond these {plural(data.length, 'row')}
+          <a href={all}>All {list.title.toLowerCase()}</a>, beyond the {plural(data.length, 'row')} shown here
         </p>
       )}
     </>

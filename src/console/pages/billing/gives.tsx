@@ -21,14 +21,14 @@ export function givesColumn(
 ): Column<Row> {
   const given = new Map(parts.map((part, n) => [part, gives.items[n]]))
   return [
-    'Gives',
+    'Access',
     (row) => {
       const one = given.get(row)
       if (!one) return null
       const [path, verb] = remedyOf(c, { vendor: object.vendor, customer: gives.customer }, row, one)
       return (
         <div class="text">
-          <Badge of={one.why_not === null ? 'gives its plan' : 'gives nothing'} /> <Window c={c} of={one} />
+          <Badge of={one.why_not === null ? 'grants access' : 'no access'} /> <Window c={c} of={one} />
           {one.why_not !== null && (
             <span class="line">
               {one.why_not} {path && <a href={path}>{verb}</a>}
@@ -53,7 +53,7 @@ function Window({ c, of: { from, until, why_not } }: { c: Visit; of: Given }) {
         </>
       )}
       {until !== null && 'until '}
-      <ExactTime at={until} now={now} none="without an end" />
+      <ExactTime at={until} now={now} none="indefinitely" />
     </span>
   )
 }
@@ -82,7 +82,7 @@ export function GivesNothing({ of }: { of: PurchaseGives | null | undefined }) {
   if (of === null) {
     return (
       <p class="warning" role="note">
-        This consumer has too many purchases. The page cannot say what this one gives.
+        This consumer has too many purchases to show what this one grants.
       </p>
     )
   }
@@ -90,7 +90,7 @@ export function GivesNothing({ of }: { of: PurchaseGives | null | undefined }) {
   return (
     <>
       <h2>Items</h2>
-      <p class="quiet">{of.why_not} The purchase gives nothing.</p>
+      <p class="quiet">{of.why_not} The purchase grants no access.</p>
     </>
   )
 }

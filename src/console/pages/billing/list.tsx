@@ -58,7 +58,7 @@ export function listPage<K extends ObjectKind>(
             : `No ${title.toLowerCase()} yet. They appear when events from ${VENDORS_WITH_STATE} are processed.`}
         </p>
       )}
-      {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+      {found.truncated && <p>There may be more matches. Continue on the next page.</p>}
       <Pager c={c} cursor={found.next_cursor} query={query} />
     </>,
   )

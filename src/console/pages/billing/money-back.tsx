@@ -52,8 +52,8 @@ export function MoneyBack({ c, object, refunds, disputes }: Props) {
       {rows.length > 0 && <Table label="Refunds and disputes" rows={rows} columns={columns} />}
       {rest > 0 && (
         <p class="quiet">
-          {amountIn('amount', rest, currency) ?? words(rest)} {rows.length > 0 && 'more '}went back, by the vendor’s
-          total. No event about its refund has been received.
+          {amountIn('amount', rest, currency) ?? words(rest)} {rows.length > 0 && 'more '}was refunded according to the
+          vendor, but we have received no event about it.
         </p>
       )}
     </>
@@ -66,7 +66,7 @@ function movementsIn({ refunds, disputes }: Returned): Movement[] {
       ...refund,
       what: 'Refund' as const,
       state: status,
-      more: revokes_access && isBack(status) ? 'access is taken back' : null,
+      more: revokes_access && isBack(status) ? 'access revoked' : null,
       isBack: isBack(status),
     })),
     ...disputes.map(({ state, vendor_status, due_at, ...dispute }) => ({
@@ -74,9 +74,7 @@ function movementsIn({ refunds, disputes }: Returned): Movement[] {
       what: 'Dispute' as const,
       state,
       more:
-        due_at !== null && (state === 'open' || state === 'inquiry')
-          ? `evidence until ${words(due_at)}`
-          : vendor_status,
+        due_at !== null && (state === 'open' || state === 'inquiry') ? `evidence due ${words(due_at)}` : vendor_status,
       isBack: state === 'lost',
     })),
   ]

@@ -94,7 +94,7 @@ export function objectDetail(
         </>
       )}
       <GivesNothing of={gives} />
-      {lines?.has_more && <p class="quiet">The vendor has more lines than its event contained.</p>}
+      {lines?.has_more && <p class="quiet">The event did not contain all lines. The vendor has the rest.</p>}
       <MoneyBack c={c} object={object} refunds={refunds} disputes={disputes} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />

@@ -22,7 +22,7 @@ export function Doubt({ of: { ambiguous, incomplete } }: { of: Pick<Presented, '
     <>
       {ambiguous && (
         <p class="warning">
-          Several events have the same time and disagree about the state. Check it in the vendor’s dashboard.
+          Several events with the same timestamp report different states. Check the state in the vendor’s dashboard.
         </p>
       )}
       {incomplete && <p class="warning">A list in this object was cut off. The vendor has the full list.</p>}

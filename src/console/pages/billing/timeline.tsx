@@ -32,7 +32,7 @@ export function Timeline({ c, page: { entries, resume }, currency }: TimelinePro
                   <a href={`${events}/${entry.event_id}`}>
                     <Dotted>{entry.event_type}</Dotted>
                   </a>
-                  {entry.differing_deliveries > 0 && <span class="quiet"> Also delivered with other content</span>}
+                  {entry.differing_deliveries > 0 && <span class="quiet"> Also delivered with different content</span>}
                 </>
               ),
             ],
@@ -43,7 +43,7 @@ export function Timeline({ c, page: { entries, resume }, currency }: TimelinePro
           ]}
         />
       )}
-      {resume !== null && <p class="quiet">Use the API to read the older events of this timeline.</p>}
+      {resume !== null && <p class="quiet">Use the API to read older events.</p>}
     </>
   )
 }

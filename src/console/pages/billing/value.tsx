@@ -43,7 +43,7 @@ function Address({ of }: { of: string }) {
   if (!url || !isOfVendor(url)) {
     return (
       <>
-        <code>{of}</code> <span class="quiet">(not a page of the vendor, so check it before you open it)</span>
+        <code>{of}</code> <span class="quiet">(not on the vendor’s own domain: check it before you open it)</span>
       </>
     )
   }

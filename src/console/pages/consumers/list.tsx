@@ -52,7 +52,7 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> &
           ) : (
             <NoMatch at={consumers} asked={asked} truncated={page.truncated} />
           )}
-          {page.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+          {page.truncated && <p>There may be more matches. Continue on the next page.</p>}
           <Pager c={c} cursor={page.next_cursor} />
         </>
       )}

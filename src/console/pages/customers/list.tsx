@@ -36,7 +36,7 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
       ) : (
         <None settled={settled} truncated={page.truncated} more={c.req.query('cursor') !== undefined} />
       )}
-      {page.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+      {page.truncated && <p>There may be more matches. Continue on the next page.</p>}
       <Pager c={c} cursor={page.next_cursor} />
       <HowToLink c={c} />
     </>,

@@ -15,12 +15,12 @@ export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>
   const one = all.find(({ allowed }) => allowed) ?? all[0]
   if (!one) return null
   return (
-    <section class="answer" aria-label="The answer that your server gets">
+    <section class="answer" aria-label="The response that your server gets">
       <p>
         <strong>{inWords(one)}</strong>
       </p>
       <details>
-        <summary>The call that asks this</summary>
+        <summary>See the API call</summary>
         <p class="quiet">
           It needs an API key for <q>{APPLICATION.label}</q>.
         </p>
@@ -43,17 +43,17 @@ export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {
   return (
     <div class="warning" role="note">
       <p>
-        <strong>In this project, subscriptions in test mode give no access.</strong> Anybody can subscribe with a test
-        card. Let them give access only in a test project.
+        <strong>In this project, test-mode subscriptions do not grant access.</strong> Anyone can subscribe with a test
+        card, so turn this on only in a test project.
       </p>
       {can(c, 'projects:write') ? (
         <Post c={c} to={`${pathsOf(c).general}/entitlements`}>
           <FromField c={c} from={consumer} />
           <input type="hidden" name="test_mode_counts" value="true" autocomplete="off" />
-          <button type="submit">Let test mode give access</button>
+          <button type="submit">Grant access in test mode</button>
         </Post>
       ) : (
-        <p>An admin can change this under Settings, General.</p>
+        <p>An admin can change this under Settings → General.</p>
       )}
     </div>
   )

@@ -15,8 +15,8 @@ import { valueIn } from '../plans/values'
 
 /** What a grant can do, as the form names it. */
 const DOES = [
-  ['feature', 'Give a feature'],
-  ['plan', 'Give a plan'],
+  ['feature', 'Grant a feature'],
+  ['plan', 'Grant a plan'],
   ['deny', 'Deny a feature'],
 ] as const
 
@@ -24,7 +24,7 @@ const isPlan = (sent: URLSearchParams) => sent.get('does') === 'plan'
 const isDenied = (sent: URLSearchParams) => sent.get('does') === 'deny'
 
 const chosen: Parameters<typeof own>[0] = (text, _, name) => {
-  if (text === '') throw invalidField(`/${name}`, 'required', 'must be chosen')
+  if (text === '') throw invalidField(`/${name}`, 'required', 'must be selected')
   return text
 }
 const time = (text: string) => (text === '' ? undefined : utc(text))
@@ -36,17 +36,17 @@ export const GRANT = form(GrantBody, {
   effect: own(() => 'deny', isDenied),
   value: {
     ...text('Value', {
-      hint: 'A number or “unlimited” for a quantity, JSON for a config. A feature that is on or off needs none.',
+      hint: 'A number or “unlimited” for a quantity, JSON for a config. An on/off feature needs no value.',
     }),
     read: () => undefined,
   },
-  plan: { ...choice('Plan', [], { hint: 'It counts as one seat.', when: isPlan }), read: chosen },
+  plan: { ...choice('Plan', [], { hint: 'Per-seat features are granted for one seat.', when: isPlan }), read: chosen },
   starts_at: {
-    ...text('From (UTC, optional)', { type: 'datetime-local', hint: 'If empty, the grant applies immediately.' }),
+    ...text('From (UTC, optional)', { type: 'datetime-local', hint: 'Leave it empty to start immediately.' }),
     read: time,
   },
   expires_at: {
-    ...text('Until (UTC, optional)', { type: 'datetime-local', hint: 'Without it, the grant has no end.' }),
+    ...text('Until (UTC, optional)', { type: 'datetime-local', hint: 'Leave it empty for a grant with no end.' }),
     read: time,
   },
   reason: text('Reason (optional)', {
@@ -81,9 +81,10 @@ export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Se
     c,
     { ...view, title: 'Grant or deny', status },
     <>
-      <Head title={`Grant or deny something to ${titleOf(consumer)}`} />
+      <Head title={`Grant or deny access for ${titleOf(consumer)}`} />
       <p class="quiet">
-        A grant adds to what the consumer pays for. A denied feature is off, even if a plan or a grant includes it.
+        A grant adds access on top of what the consumer pays for. A denied feature is off, even if a plan or a grant
+        includes it.
       </p>
       <Post c={c} to={`${path}/grants`} class="form once grant">
         <Wrong>{mistakes.form}</Wrong>

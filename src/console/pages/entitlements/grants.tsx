@@ -29,7 +29,7 @@ export function grantsPage(c: Visit, consumer: Consumer, page: Page<Grant>) {
       {page.data.length > 0 ? (
         <GrantsTable c={c} consumer={consumer.id} rows={page.data} />
       ) : (
-        <p class="quiet">Nothing is granted or denied to this consumer.</p>
+        <p class="quiet">This consumer has no grants or denials.</p>
       )}
       <Pager c={c} cursor={page.next_cursor} />
     </>,
@@ -59,7 +59,7 @@ export function GrantsTable({ c, consumer, rows }: Props) {
       (grant) => (
         <>
           <span class="name">
-            {grant.effect === 'deny' ? 'Denies' : 'Gives'} {whatOf(grant).replace(/^no /, '')}
+            {grant.effect === 'deny' ? 'Denies' : 'Grants'} {whatOf(grant).replace(/^no /, '')}
           </span>
           <code class="line quiet">{grant.id}</code>
         </>

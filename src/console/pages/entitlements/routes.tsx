@@ -80,7 +80,7 @@ const revoke = action({
     says: (
       <p>
         {grant.effect === 'deny'
-          ? 'The feature is no longer denied. The consumer gets it if a plan or another grant includes it.'
+          ? 'The feature is no longer denied. The consumer has it again if a plan or another grant includes it.'
           : 'The consumer keeps only what its subscriptions and other grants include.'}{' '}
         This applies immediately. A revoked grant cannot be restored, but you can create another one.
       </p>

@@ -41,8 +41,8 @@ function Shown({ c, consumer, of, most }: Props & { most: number }) {
   if (of === null) {
     return (
       <p class="warning" role="note">
-        This consumer has more than {MAX_SOURCES.toLocaleString('en')} subscriptions or grants. That is too much for one
-        answer.
+        This consumer has more than {MAX_SOURCES.toLocaleString('en')} subscriptions or grants. That is too many to
+        evaluate at once.
       </p>
     )
   }
@@ -79,7 +79,7 @@ export function GrantsSection({ c, consumer, rows, more }: GrantsProps) {
       {rows.length > 0 ? (
         <GrantsTable c={c} consumer={consumer} rows={rows} />
       ) : (
-        <p class="quiet">Nothing is granted or denied to this consumer beyond what it pays for.</p>
+        <p class="quiet">This consumer has no grants or denials beyond what it pays for.</p>
       )}
       {more && (
         <p>
@@ -135,15 +135,15 @@ function Missing({ of, ahead }: { of: readonly string[] | null; ahead: boolean }
   if (ahead) {
     return (
       <p class="notice">
-        This is the answer for that time if nothing happens before it: no event, no grant, and no change to a plan or
+        This is what applies at that time if nothing happens before it: no event, no grant, and no change to a plan or
         setting.
       </p>
     )
   }
-  if (of.length === 0) return <p class="notice">This is exactly what the answer was at that time.</p>
+  if (of.length === 0) return <p class="notice">This is exactly what applied at that time.</p>
   return (
     <div class="warning" role="note">
-      <p>The answer may have been different at that time:</p>
+      <p>What applied at that time may have been different:</p>
       <ul>
         {of.map((line) => (
           <li>{line}</li>

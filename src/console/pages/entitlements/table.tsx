@@ -15,15 +15,15 @@ const WHY: Record<Reason, string> = {
   plan: 'Included in a subscription or a purchase',
   default: 'Included in the default plan',
   grant: 'Included in a grant',
-  not_included: 'No plan of the consumer includes it',
-  no_subscription: 'No subscription and no purchase gives access',
+  not_included: 'None of the consumer’s plans includes it',
+  no_subscription: 'No subscription or purchase grants access',
   past_due: 'The subscription is not paid',
   refunded: 'The purchase was returned',
   disputed: 'The payment of the purchase is disputed',
   expired: 'The subscription, the purchase or the grant has ended',
   denied: 'A grant denies it',
-  test_mode: 'Only a subscription or a purchase in test mode would give it',
-  unknown_status: 'The vendor reports a status that we do not know',
+  test_mode: 'Only a test-mode subscription or purchase includes it',
+  unknown_status: 'The vendor reports an unknown status',
   unknown_consumer: 'There is no such consumer',
   unknown_feature: 'There is no such feature',
   consumer_blocked: 'The consumer is blocked',
@@ -84,7 +84,7 @@ function Sources({ c, consumer, of: { plans }, from }: SourcesProps) {
             <span class="line quiet">
               <Facts c={c} of={source} plan={source.plan === null ? undefined : plans.get(source.plan)} />
             </span>
-            <span class="line">{source.counted ? 'Counts.' : `Does not count. ${source.why_not ?? ''}`}</span>
+            <span class="line">{source.counted ? 'Applies.' : `Does not apply. ${source.why_not ?? ''}`}</span>
           </li>
         ))}
       </ul>
@@ -133,14 +133,14 @@ function Facts({ c, of, plan }: { c: Visit; of: Source; plan: string | undefined
     ),
     of.price !== null && <code>{of.price}</code>,
     of.seats !== null && plural(of.seats, 'seat'),
-    of.value !== null && (of.value === true ? 'turns it on' : `gives ${shownValue(of.value)}`),
+    of.value !== null && (of.value === true ? 'turned on' : `value ${shownValue(of.value)}`),
     until !== null && <>until {until}</>,
     of.event_id !== null && (
       <>
-        by the event <a href={`${events}/${of.event_id}`}>{of.event_id}</a>
+        from event <a href={`${events}/${of.event_id}`}>{of.event_id}</a>
       </>
     ),
-    of.ambiguous && 'several events disagree',
+    of.ambiguous && 'conflicting events',
   ].filter((part) => part !== false)
   return (
     <>

@@ -17,11 +17,11 @@ import { Fact, Head } from '../../ui/parts'
 export const TYPES: Record<FeatureType, string> = {
   boolean: 'On or off',
   quantity: 'A quantity',
-  config: 'JSON of your own',
+  config: 'Custom JSON',
 }
 
 /** How the quantities of several sources become one, in words. */
-export const COMBINED: Record<Combine, string> = { max: 'the greatest counts', sum: 'they are added up' }
+export const COMBINED: Record<Combine, string> = { max: 'the highest value applies', sum: 'the values are added up' }
 
 const TYPE_OPTIONS = FEATURE_TYPES.map((type) => [type, TYPES[type]] as const)
 const COMBINE_OPTIONS = COMBINES.map((combine) => [combine, capital(COMBINED[combine])] as const)

@@ -30,8 +30,8 @@ export function listPage(c: Visit, page: Page<Feature>, plans: readonly NamedPla
         <section class="empty">
           <h2>No features yet</h2>
           <p>
-            A feature is something that your product lets a consumer do, such as single sign-on or a number of seats.
-            Your code asks for it by its key. Consumers get it through plans and grants.
+            A feature is something that a consumer can do or have in your product, such as single sign-on or a number of
+            seats. Your code checks it by its key. Consumers get it through plans and grants.
           </p>
         </section>
       ) : (
@@ -59,7 +59,7 @@ function columnsOf(c: Visit, plans: readonly NamedPlan[]): Column<Feature>[] {
       ({ type, combine }) => (
         <>
           {TYPES[type]}
-          {combine && <span class="line quiet">Of several, {COMBINED[combine]}</span>}
+          {combine && <span class="line quiet">If several: {COMBINED[combine]}</span>}
         </>
       ),
     ],

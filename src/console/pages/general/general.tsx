@@ -44,7 +44,7 @@ export function generalPage(
           <Wrong>{name.mistakes.form}</Wrong>
           {PROJECT.field('name', name, {
             label: 'Project name',
-            hint: 'The name is only for people. Servers use the ID, so a new name breaks nothing.',
+            hint: 'Renaming the project breaks nothing: servers use its ID.',
             autofocus: false,
           })}
           <button type="submit" class="primary">
@@ -59,7 +59,7 @@ export function generalPage(
       <ExposureSettings c={c} settings={set} sent={sent.exposure} />
       <h2>Project ID</h2>
       <p class="quiet">
-        Calls to the API name the project in the header <code>X-Project-Id</code>.
+        API calls send this ID in the <code>X-Project-Id</code> header.
       </p>
       <Copyable id="project-id" label="project ID">
         {project.id}
@@ -84,15 +84,15 @@ export function generalPage(
       <p class="quiet">These are set for the whole deployment.</p>
       <dl class="facts">
         <Fact name="Payloads are kept for">{plural(settings.payloadRetentionDays, 'day')}</Fact>
-        <Fact name="Records of events are kept for">{plural(settings.recordRetentionDays, 'day')}</Fact>
+        <Fact name="Event records are kept for">{plural(settings.recordRetentionDays, 'day')}</Fact>
         <Fact name="The audit log is kept for">{plural(settings.auditRetentionDays, 'day')}</Fact>
         <Fact name="Active API keys">up to {MAX_LIVE_KEYS}</Fact>
         <Fact name="Connections">up to {MAX_CONNECTIONS}</Fact>
-        <Fact name="Requests of one key or session">
+        <Fact name="Requests per key or session">
           about {RATE_LIMITS.credential.requests.toLocaleString('en')} a minute, including up to{' '}
           {RATE_LIMITS.caller_writes.requests} writes and {RATE_LIMITS.caller_costly.requests} costly requests
         </Fact>
-        <Fact name="Requests of all keys">
+        <Fact name="Requests from all keys together">
           about {RATE_LIMITS.project_reads.requests.toLocaleString('en')} reads,{' '}
           {RATE_LIMITS.project_writes.requests.toLocaleString('en')} writes and {RATE_LIMITS.project_costly.requests}{' '}
           costly requests a minute

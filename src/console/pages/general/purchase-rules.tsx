@@ -6,20 +6,16 @@ import { type Sent, UNSENT } from '../../refusal'
 import { Fact } from '../../ui/parts'
 import { SettingsForm } from './settings-form'
 
-const ENDS = { end: 'The purchase ends', keep: 'The purchase still gives its plan' }
+const ENDS = { end: 'The purchase ends', keep: 'The purchase keeps granting access' }
 const WHILE_OPEN = { suspend: 'The purchase is suspended', keep: ENDS.keep }
 /** The cases in their order: what is asked, the words of each answer, and what else there is to know. */
 const CASES = {
-  refunded_part: [
-    'When a part of the amount was refunded',
-    ENDS,
-    'An item that was returned in full ends in any case.',
-  ],
-  refunded_whole: ['When the whole amount was refunded', ENDS, ''],
+  refunded_part: ['When the payment was partly refunded', ENDS, 'A fully returned item always ends.'],
+  refunded_whole: ['When the payment was fully refunded', ENDS, ''],
   dispute_open: [
     'While a dispute is open',
     WHILE_OPEN,
-    'A suspended purchase gives nothing until the dispute is decided. If you win it, the purchase gives its plan again.',
+    'A suspended purchase grants no access until the dispute is decided. If you win, access returns.',
   ],
   dispute_lost: ['When a dispute is lost', ENDS, ''],
 } as const

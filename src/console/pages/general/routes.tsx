@@ -67,11 +67,11 @@ const remove = action({
       <>
         <ul>
           <li>All API keys stop working immediately.</li>
-          <li>Ingest URLs return 404, so vendors’ events are missed. Events that wait are not processed.</li>
+          <li>Ingest URLs return 404, so vendors’ events are missed. Events that are waiting are not processed.</li>
           <li>No member can open the project.</li>
         </ul>
         <p>
-          An owner can undo this for {RESTORABLE}, on the page “Projects”. Then all of its data is deleted permanently:
+          An owner can undo this for {RESTORABLE}, on the “Projects” page. Then all of its data is deleted permanently:
           events, billing state, members and the audit log.
         </p>
       </>

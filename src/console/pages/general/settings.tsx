@@ -15,29 +15,29 @@ import { SettingsForm } from './settings-form'
 const CONSUMERS = form(
   ProjectSettings.pick({ link_hints: true, consumer_keys: true, max_devices: true, devices_feature: true }).partial(),
   {
-    link_hints: tick('Let checkouts, subscriptions and transactions link customers', {
-      hint: 'A buyer can choose which consumer a checkout names. So the buyer can pay for what somebody else gets. A checkout never moves a customer that is linked. If you switch this off, only the customer’s own metadata counts. Your server writes it.',
+    link_hints: tick('Link customers from checkouts, subscriptions and transactions', {
+      hint: 'A buyer can change which consumer a checkout is for, and so pay for someone else. A checkout never moves a customer that is already linked. If you turn this off, only the customer’s own metadata links it, which your server writes.',
     }),
-    consumer_keys: list('Keys of metadata that hold your ID', ', ', {
+    consumer_keys: list('Metadata keys that hold your ID', ', ', {
       required: true,
-      hint: `Up to ${MAX_CONSUMER_KEYS}, separated by commas, the most important one first. Paddle calls metadata custom data. A change applies to events that are processed from then on; to apply it to earlier events, replay them.`,
+      hint: `Up to ${MAX_CONSUMER_KEYS}, separated by commas, the most important one first. Paddle calls metadata custom data. A change applies to events processed after it. To apply it to earlier events, replay them.`,
     }),
-    max_devices: number('Active devices of each consumer', {
+    max_devices: number('Active devices per consumer', {
       required: true,
-      hint: `From 1 to ${MAX_DEVICES.toLocaleString('en')}. A lower limit revokes no device, but a consumer that is over it cannot register another one.`,
+      hint: `From 1 to ${MAX_DEVICES.toLocaleString('en')}. Lowering the limit revokes no devices, but a consumer over the limit cannot register another one.`,
     }),
     devices_feature: text('Feature that sets the device limit (optional)', {
       empty: null,
       maxlength: MAX_KEY,
-      hint: 'The key of a quantity feature. It replaces the number above: each consumer can have as many active devices as its plans and grants include of the feature, and none without it. The number above still applies to a consumer with too many subscriptions and grants to read.',
+      hint: 'The key of a quantity feature. Its value for a consumer is then the limit, instead of the number above. A consumer without the feature can have no devices. The number above still applies to a consumer with too many subscriptions and grants to evaluate.',
     }),
   },
 )
 
 /** What a subscription gives after its last payment was refunded or charged back. */
 const REVERSED = {
-  keep: 'The subscription goes on as the vendor says',
-  end: 'It gives nothing, until a later invoice is paid',
+  keep: 'Access follows the subscription’s status at the vendor',
+  end: 'Access ends until a later invoice is paid',
 }
 
 /** How long a subscription gives access when it is late, and whether test mode counts. */
@@ -52,41 +52,41 @@ const ENTITLEMENTS = form(
   }).partial(),
   {
     grace_days: number('Days of access while a subscription is past due', {
-      hint: `From 0 to ${MAX_GRACE_DAYS}. If the field is empty, there is access for as long as the vendor says that the subscription is past due.`,
+      hint: `From 0 to ${MAX_GRACE_DAYS}. If empty, access continues for as long as the vendor reports the subscription as past due.`,
     }),
-    renewal_slack_hours: number('Hours of access after a period', {
+    renewal_slack_hours: number('Hours of access after a period ends', {
       required: true,
-      hint: `From 0 to ${MAX_RENEWAL_SLACK_HOURS}. The event about the renewal can arrive after the period has ended.`,
+      hint: `From 0 to ${MAX_RENEWAL_SLACK_HOURS}. This leaves time for the renewal event to arrive.`,
     }),
-    test_mode_counts: tick('Subscriptions and purchases in test mode give access', {
-      hint: 'Use it only in projects for tests. Anybody can pay with a test card.',
+    test_mode_counts: tick('Test-mode subscriptions and purchases grant access', {
+      hint: 'Use this only in a test project: anyone can pay with a test card.',
     }),
     subscription_reversed: choice(
       'When the last payment of a subscription was refunded in full or charged back',
       Object.entries(REVERSED),
       {
         required: true,
-        hint: 'If the refund fails or you win the dispute, the subscription gives its plan again.',
+        hint: 'If the refund fails or you win the dispute, access returns.',
       },
     ),
     default_plan: choice('Default plan', [], {
       empty: null,
-      hint: 'A plan for every consumer whom no subscription, purchase or grant gives one, such as a free plan.',
+      hint: 'The plan of every consumer without a plan from a subscription, purchase or grant, such as a free plan.',
     }),
-    watch_entitlements: tick('Tell the feed of changes what each consumer may do', {
-      hint: 'Whenever that changes, the feed gets a change with the values before and after. It begins once every consumer was looked at.',
+    watch_entitlements: tick('Publish entitlement changes to the feed', {
+      hint: 'When a consumer’s entitlements change, the feed has the values before and after. This starts once every consumer has been checked.',
     }),
   },
 )
 
 const SECURITY = form(ProjectSettings.pick({ require_passkey: true }).partial(), {
-  require_passkey: tick('Require a passkey of admins and owners', {
+  require_passkey: tick('Require a passkey for admins and owners', {
     hint: 'They must use a passkey or a recovery code in each session, or they cannot open the project. Viewers, developers and API keys are not affected.',
   }),
 })
 
 /** What happens to an exposed secret. */
-const ACTIONS = { revoke: 'Revoke it', notify: 'Only tell the team' }
+const ACTIONS = { revoke: 'Revoke it', notify: 'Only notify the team' }
 const EXPOSURE = form(ProjectSettings.pick({ on_exposure: true }).partial(), {
   on_exposure: choice('When an API key or a device token is reported as exposed', Object.entries(ACTIONS), {
     hint: 'Anyone who finds a secret can report it.',
@@ -146,13 +146,13 @@ export function ConsumerSettings({ c, settings, sent = UNSENT }: Props) {
               ? 'Their own metadata, checkouts, subscriptions and transactions'
               : 'Their own metadata only'}
           </Fact>
-          <Fact name="Keys of metadata that hold your ID">{settings.consumer_keys.join(', ')}</Fact>
-          <Fact name="Active devices of each consumer">
+          <Fact name="Metadata keys that hold your ID">{settings.consumer_keys.join(', ')}</Fact>
+          <Fact name="Active devices per consumer">
             {settings.devices_feature === null ? (
               `up to ${settings.max_devices}`
             ) : (
               <>
-                as the feature <code>{settings.devices_feature}</code> says
+                set by the feature <code>{settings.devices_feature}</code>
               </>
             )}
           </Fact>
@@ -186,15 +186,15 @@ export function EntitlementSettings({ c, settings, plans, sent = UNSENT }: Plans
       ) : (
         <dl class="facts">
           <Fact name="Access while a subscription is past due">
-            {grace_days === null ? 'as long as the vendor says so' : plural(grace_days, 'day')}
+            {grace_days === null ? 'as long as the vendor reports it' : plural(grace_days, 'day')}
           </Fact>
-          <Fact name="Access after a period">{plural(renewal_slack_hours, 'hour')}</Fact>
-          <Fact name="Subscriptions and purchases in test mode">
-            {test_mode_counts ? 'give access' : 'give no access'}
+          <Fact name="Access after a period ends">{plural(renewal_slack_hours, 'hour')}</Fact>
+          <Fact name="Test-mode subscriptions and purchases">
+            {test_mode_counts ? 'grant access' : 'do not grant access'}
           </Fact>
           <Fact name="When the last payment was refunded or charged back">{REVERSED[subscription_reversed]}</Fact>
           <Fact name="Default plan">{plans.find(({ id }) => id === settings.default_plan)?.name ?? 'none'}</Fact>
-          <Fact name="Changes of entitlements">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
+          <Fact name="Entitlement changes">{watch_entitlements ? 'in the feed' : 'not in the feed'}</Fact>
         </dl>
       )}
     </section>
@@ -212,7 +212,7 @@ export function ExposureSettings({ c, settings, sent = UNSENT }: Props) {
         </SettingsForm>
       ) : (
         <dl class="facts">
-          <Fact name="A secret that is reported as exposed">
+          <Fact name="A secret reported as exposed">
             {settings.on_exposure === 'revoke' ? 'is revoked' : 'is only reported to the team'}
           </Fact>
         </dl>

@@ -42,7 +42,7 @@ export function differencesOf(plan: WantedPlan, wanted: WantedPlan, catalog: rea
 /** How long one-time payments of a price last, and what a second one does. One that lasts forever is followed by none. */
 export function lastingOf({ lasts, again }: Pick<MappedPrice, 'lasts' | 'again'>): string {
   const order = lasts === FOREVER ? '' : ', one after the other'
-  return `last ${lasts}${again === 'beside' ? ', beside each other' : order}`
+  return `last ${lasts}${again === 'beside' ? ', overlapping' : order}`
 }
 const refOf = ({ vendor, ref }: Price) => `${vendor}\n${ref}`
 const shortRef = (text: string) => text.replace(/^[a-z]+\n/, '')

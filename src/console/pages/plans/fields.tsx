@@ -22,8 +22,8 @@ const STATES = PLAN_STATES.map((state) => [state, capital(state)] as const)
 
 /** What a second one-time payment does. */
 const AGAIN_OPTIONS = [
-  ['', 'A second one follows'],
-  ['beside', 'A second one runs beside'],
+  ['', 'A second payment extends it'],
+  ['beside', 'A second payment overlaps'],
 ] as const
 
 /** The fields of a plan. The values of its features are read by their types: see {@link featuresIn}. */
@@ -193,9 +193,9 @@ export function PriceFields({ sent: { entered, mistakes } }: Props) {
     <fieldset>
       <legend>Prices</legend>
       <p class="hint" id="prices-hint">
-        The IDs of your vendors’ prices or products that stand for the plan. To remove one, clear its ID. For a price
-        that is paid once, say how long it gives the plan: forever, or a time such as P30D, P6M or P1Y. If that is
-        empty, one-time payments give nothing. Subscriptions do not need it.
+        The IDs of the prices or products that your vendors sell this plan as. To remove one, clear its ID. For a
+        one-time price, enter how long a payment lasts: forever, or a duration such as P30D, P6M or P1Y. If that is
+        empty, one-time payments do not include the plan. Subscriptions do not need it.
       </p>
       {rows.map(({ vendor, ref, lasts, again }, n) => (
         <div class="entry">
@@ -226,7 +226,7 @@ export function PriceFields({ sent: { entered, mistakes } }: Props) {
             autocomplete="off"
             spellcheck={false}
             size={8}
-            placeholder="If paid once: lasts"
+            placeholder="If one-time: lasts"
             aria-label={`How long a one-time payment of price ${n + 1} lasts`}
             aria-describedby="prices-hint"
           />

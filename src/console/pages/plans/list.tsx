@@ -61,7 +61,7 @@ function columnsOf(c: Visit, defaultPlan: string | null): Column<Plan>[] {
       ),
     ],
     ['Features', ({ features }) => Object.keys(features).length, 'number'],
-    ['Sold as', ({ prices }) => prices.length > 0 && <Prices of={prices} />],
+    ['Prices', ({ prices }) => prices.length > 0 && <Prices of={prices} />],
     ['Rank', ({ rank }) => rank, 'number spare'],
     ['Changed', ({ updated_at }) => <Time at={updated_at} now={c.get('rt').now} />],
   ]
@@ -82,7 +82,7 @@ function NoPlans({ c }: { c: Visit }) {
     <section class="empty">
       <h2>No plans yet</h2>
       <p>
-        A plan is what you sell. Everyone who pays one of its prices, with any vendor, gets its{' '}
+        A plan is what you sell. Everyone who pays for one of its prices, through any vendor, gets its{' '}
         <a href={pathsOf(c).features}>features</a>. Then ask what a consumer may do with{' '}
         <code>POST /billing/entitlements/check</code>.
       </p>

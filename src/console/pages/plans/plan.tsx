@@ -50,7 +50,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
         </Fact>
         {isDefault && (
           <Fact name="Default plan">
-            Consumers have it while nothing else gives them a plan. <a href={`${pathsOf(c).general}#rules`}>Settings</a>
+            Consumers have this plan while they have no other. <a href={`${pathsOf(c).general}#rules`}>Settings</a>
           </Fact>
         )}
         <Fact name="Rank">{rank}</Fact>
@@ -83,11 +83,11 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
           columns={[
             ['Price or product', ({ ref }) => <Id>{ref}</Id>],
             ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
-            ['One-time payments', (price) => (price.lasts ? lastingOf(price) : 'give nothing')],
+            ['One-time payments', (price) => (price.lasts ? lastingOf(price) : 'not included')],
           ]}
         />
       ) : (
-        <p class="quiet">No price is mapped to the plan, so consumers can only have it through grants.</p>
+        <p class="quiet">No price is mapped to the plan, so consumers can get it only through grants.</p>
       )}
       {history && (
         <History

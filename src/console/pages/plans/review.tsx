@@ -61,7 +61,7 @@ export function reviewPage(c: Visit, { plan, wanted, catalog, preview, continued
           </button>
           {preview.next_cursor !== null && (
             <button type="submit" name="step" value="continue">
-              Look at more subscriptions
+              Check more subscriptions
             </button>
           )}
           <a class="button" href={path}>
@@ -96,7 +96,7 @@ type AffectedProps = { c: Visit; of: ShownPreview; catalog: readonly Feature[]; 
 function Affected({ c, of, catalog, continued }: AffectedProps) {
   const { examined, affected, changes } = of
   const nameOf = (key: string) => catalog.find((one) => one.key === key)?.name ?? key
-  const looked = `${plural(examined, `${continued ? 'further ' : ''}subscription`)} or grants were looked at`
+  const looked = `${plural(examined, `${continued ? 'further ' : ''}subscription`)} or grants checked`
   return (
     <>
       <h2>Who is affected</h2>
@@ -104,7 +104,7 @@ function Affected({ c, of, catalog, continued }: AffectedProps) {
         {affected === 0
           ? `Nobody ${continued ? 'else ' : ''}gains or loses anything`
           : `${plural(affected, `${continued ? 'further ' : ''}consumer`)} would be affected`}
-        {of.has_more ? ` so far. There are more to look at: ${looked}.` : '.'}
+        {of.has_more ? ` so far. There are more to check: ${looked}.` : '.'}
       </p>
       <ul>
         {[

@@ -8,7 +8,7 @@ import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
 
-const AMONG = `among the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions, and as many purchases, that changed last`
+const AMONG = `in the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions and ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} purchases that changed most recently`
 
 /** Prices that subscriptions or purchases have and no plan. Who pays for one of them gets nothing for it. */
 export function UnmappedPrices({ c, rows }: { c: Visit; rows: readonly Unmapped[] }) {
@@ -93,8 +93,8 @@ export function choosePlanPage(c: Visit, price: Price, rows: readonly NamedPlan[
         </a>
       </Head>
       <p>
-        Which plan does <code>{price.ref}</code> of {vendorTitle(price.vendor)} belong to? You will see who is affected
-        before anything changes.
+        Which plan does <code>{price.ref}</code> from {vendorTitle(price.vendor)} belong to? You will see who is
+        affected before anything changes.
       </p>
       {rows.length > 0 ? (
         <Table
