@@ -71,11 +71,11 @@ const ABILITIES: Record<Exclude<Scope, Reading>, string> = {
   'consumers:write': 'change consumers and their devices',
   'consumers:erase': 'erase consumers',
   'catalog:write': 'change the catalog',
-  'entitlements:write': 'give and take grants',
+  'entitlements:write': 'create and revoke grants',
   'domains:write': 'manage domains for hosts',
   'sso:use': 'sign consumers in with single sign-on',
   'sso:write': 'set up single sign-on and its domains',
-  'webhooks:write': 'manage where changes are sent',
+  'webhooks:write': 'manage outgoing webhooks',
 }
 
 /**
@@ -86,7 +86,7 @@ const ABILITIES: Record<Exclude<Scope, Reading>, string> = {
 export function roleWords(role: Role, may: 'Can' | 'You can'): string {
   if (role === 'viewer') return `${may} see everything except the audit log, and change nothing.`
   if (role === 'owner') {
-    return `${may} do everything in this project. Only an owner can make somebody an owner, remove an owner, or delete the project.`
+    return `${may} do everything in this project. Only an owner can make someone an owner, remove an owner, or delete the project.`
   }
   const below = ROLES[rankOf(role) - 1] as Role
   const added = ROLE_SCOPES[role].filter((scope) => !ROLE_SCOPES[below].includes(scope))

@@ -184,7 +184,7 @@ describe('API keys in the console', () => {
   it.each([
     [{ name: '' }, 'not be empty'],
     [{ name: 'x'.repeat(101) }, 'at most 100 characters'],
-    [{ name: 'Kept', scope: 'everything' }, 'Choose at least one scope'],
+    [{ name: 'Kept', scope: 'everything' }, 'Select at least one scope'],
     [{ name: 'Kept', expires: 'date', on: '' }, 'Pick a date'],
     [{ name: 'Kept', expires: 'date', on: '2001-01-01' }, 'in the future'],
     [{ name: 'Kept', expires: '-5' }, 'in the future'],

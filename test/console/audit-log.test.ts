@@ -129,7 +129,7 @@ describe('the audit log in the console', () => {
       [key.id, 'API key “Importer”'],
     ])
       expect(text).toContain(`<option value="${id}">${name}</option>`)
-    expect(text).toContain('No entry matches')
+    expect(text).toContain('No matching entries')
   })
 
   it('says what is wrong with a filter', async () => {

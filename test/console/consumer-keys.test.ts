@@ -73,7 +73,7 @@ describe('the keys of a consumer', () => {
     })
     const text = await textOf()
     expect([text.includes(`${fresh.slice(0, 11)}…${fresh.slice(-4)}`), text.includes(fresh)]).toEqual([true, false])
-    expect(text).toContain('current when it is first used')
+    expect(text).toContain('current when first used')
     expect((await devices.verify(fresh)).body.valid).toBe(true)
     advance(HOUR - 1)
     expect((await devices.verify(first.token)).body.valid).toBe(true)

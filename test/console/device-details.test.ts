@@ -96,7 +96,7 @@ describe('keys', () => {
     await api.rotate(`ext:c${consumer}`, device.id, { grace_s: 3_600 })
     await api.rotate(`ext:c${consumer}`, device.id, { when: 'first_use' })
     const row = async () => (await tables()).keys[0] ?? ''
-    expect(await row()).toMatch(/New: .*current when it is first used, or ends at .*Replaced: .*works until/)
+    expect(await row()).toMatch(/New: .*becomes current when first used, or expires at .*Replaced: .*works until/)
     expect(await row()).not.toContain('last used at')
     await api.verify(old)
     expect(await row()).toContain('last used at')

@@ -84,7 +84,7 @@ describe('the list', () => {
     await keys.rotate(target.key.id, {}, body.secret)
     expect(await holder()).toEqual(['the key itself', 'the key itself'])
     await set(target.key.id, { secret_issued_to: 'usr_gone' })
-    expect(await holder()).toEqual(['a user who has left', 'a user who has left'])
+    expect(await holder()).toEqual(['a former member', 'a user who has left'])
   })
 
   it('offers to rotate only what the member has all scopes of, and nothing to a viewer', async () => {

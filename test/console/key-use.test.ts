@@ -6,13 +6,13 @@ it('shows the use of a key, its refused calls, and that it is in use before it i
   const { project, owner, key, secret } = await freshKey()
   const keys = `/console/p/${project}/platform/settings/api-keys`
   const of = (what: string) => visit(`${keys}/${key.id}${what}`, owner.token)
-  expect((await of('')).text).not.toContain('Last refused calls')
-  expect((await of('/revoke')).text).toContain('No requests with it were counted in the last hour')
+  expect((await of('')).text).not.toContain('Recent refused requests')
+  expect((await of('/revoke')).text).toContain('No requests with it were recorded in the last hour')
   const headers = { 'CF-Connecting-IP': '192.0.2.7', 'User-Agent': 'curl/8' }
   await call('/platform/v1/api-keys/self', { token: secret, project, headers, country: 'NL' })
   const refused = await call('/platform/v1/api-keys/key_none', { token: secret, project, headers, country: 'NL' })
   const { text } = await of('')
-  const shown = ['Requests by day', '192.0.2.0/24', 'Netherlands', 'curl', 'Last refused calls', 'not_found']
+  const shown = ['Requests by day', '192.0.2.0/24', 'Netherlands', 'curl', 'Recent refused requests', 'not_found']
   for (const said of [...shown, refused.headers.get('X-Request-Id')]) expect(text).toContain(said)
   expect(text).not.toContain('192.0.2.7')
   // A refused call leaves nothing else that a page could show, so its id is there to be copied.

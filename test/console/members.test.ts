@@ -225,7 +225,7 @@ describe('the audit log', () => {
     for (const [did, about] of [
       ['Changed the role of a member<span class="line quiet">from viewer to developer', person.email],
       ['Removed a member', person.email],
-      ['Invited somebody', body.email],
+      ['Invited someone', body.email],
     ] as const)
       expect(rowOf(text, did)).toContain(about)
   })

@@ -35,7 +35,7 @@ describe('the page to sign in', () => {
     )
     const again = await visit('/console/sign-in/passkey', null, { form })
     expect([again.status, again.headers.get('Set-Cookie')]).toEqual([401, null])
-    expect(again.text).toContain('This passkey is not known here')
+    expect(again.text).toContain('We do not recognize this passkey')
     expect(token).toBeTruthy()
   })
 

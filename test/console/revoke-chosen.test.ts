@@ -71,7 +71,7 @@ it('says which keys were revoked before or are not there, and revokes the others
   const { text } = await ask(chosen)
   expect(text).toContain('Revoke 1 key?')
   expect(text).toContain('Already revoked: “Gone before”.')
-  expect(text).toContain('Not in this project: 2 chosen keys.')
+  expect(text).toContain('Not in this project: 2 selected keys.')
   expect(text).not.toContain('Foreign')
   expect((await revoke(chosen)).headers.get('Location')).toBe(`${keys}?done=chosen_keys_revoked_partly`)
   expect([await statuses(), await other.statuses()]).toEqual([[401, 401], [200]])
@@ -81,7 +81,7 @@ it('says which keys were revoked before or are not there, and revokes the others
   expect([again.status, (await entries()).length]).toEqual([409, 2])
   expect(again.text).toContain('No keys to revoke')
   const none = await ask([])
-  expect([none.status, none.text.includes('Choose keys in the list first.')]).toEqual([200, true])
+  expect([none.status, none.text.includes('Select keys in the list first.')]).toEqual([200, true])
 })
 
 it('counts the use of the last hour, since yesterday and of seven days', async () => {

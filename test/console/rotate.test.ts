@@ -44,9 +44,7 @@ describe('rotating in the console', () => {
     expect(waiting).toHaveLength(2)
     expect(waiting[0]).toContain(`${key.key_prefix}`)
     expect(waiting[1]).toContain(prefixOf(fresh.secret))
-    expect(waiting[1]).toMatch(
-      new RegExp(`becomes current when it is first used.*Issued to ${owner.email}.*never.*End`),
-    )
+    expect(waiting[1]).toMatch(new RegExp(`becomes current when first used.*Issued to ${owner.email}.*never.*End`))
     expect(await says(fresh.secret)).toBe(200)
     const replaced = await secrets()
     expect(replaced[0]).toMatch(/current .*just now/)

@@ -67,8 +67,8 @@ describe('the search of a project', () => {
   it('offers the pages and actions that the user may open', async () => {
     const viewer = await addMember(world.project, 'viewer')
     const titles = async (q: string, token: string) => places((await search(q, token)).text).map(({ title }) => title)
-    expect(await titles('mint', world.owner.token)).toContain('Mint an API key')
-    expect(await titles('mint', viewer.token)).not.toContain('Mint an API key')
+    expect(await titles('mint', world.owner.token)).toContain('Create an API key')
+    expect(await titles('mint', viewer.token)).not.toContain('Create an API key')
     expect(await titles('audit', viewer.token)).not.toContain('Audit log')
     expect(await titles('api k', viewer.token)).toContain('API keys')
   })

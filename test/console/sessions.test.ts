@@ -54,7 +54,7 @@ describe('sessions in the console', () => {
     const { text } = await visit('/console/sessions/activity', token)
     for (const words of [
       'Added a passkey',
-      'Made recovery codes',
+      'Generated recovery codes',
       'Confirmed with a passkey',
       'Renamed a passkey',
       '1 wrong recovery code',

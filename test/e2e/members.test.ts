@@ -99,7 +99,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await owner.getByText('The role was changed').waitFor()
     await expect.poll(() => roleOf().inputValue()).toBe('admin')
     await guest.goto(members)
-    await guest.getByRole('heading', { name: 'Invite somebody' }).waitFor()
+    await guest.getByRole('heading', { name: 'Invite someone' }).waitFor()
     // An admin cannot change an owner.
     await expect.poll(() => guest.getByRole('combobox', { name: /Role of members-owner/ }).count()).toBe(0)
   })

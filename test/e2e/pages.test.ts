@@ -244,7 +244,7 @@ it('the pages after a form have no violations either', async () => {
   await page.getByText('Choose scopes', { exact: true }).click()
   for (const box of await page.getByRole('checkbox').all()) await box.uncheck()
   await page.getByRole('button', { name: 'Create API key' }).click()
-  await page.getByText('Choose at least one scope').waitFor()
+  await page.getByText('Select at least one scope').waitFor()
   await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('One more')
   expect(await violations(page)).toEqual([])
   await picture(page, 'new-key-wrong')

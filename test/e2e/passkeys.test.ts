@@ -82,7 +82,7 @@ it('registers a passkey, signs in with it, and deletes it', async () => {
 
   await signOut(page)
   await button(page, 'Sign in with a passkey').click()
-  await page.getByText('This passkey is not known here').waitFor()
+  await page.getByText('We do not recognize this passkey').waitFor()
 })
 
 it('says so if the browser has no passkey, and can be asked again', async () => {
@@ -161,7 +161,7 @@ it('asks for the second factor where a project requires it: a passkey, or a reco
 
   await signOut(page)
   await button(page, 'Sign in with a passkey').click()
-  await page.getByText('This passkey is not known here').waitFor()
+  await page.getByText('We do not recognize this passkey').waitFor()
 })
 
 /** Signs in on pages without a script. */

@@ -63,7 +63,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByText('Choose scopes', { exact: true }).click()
     // Without a script, a preset could not tick its scopes, so they are not shown beside it.
     await expect.poll(() => matrix.isVisible()).toBe(javaScriptEnabled)
-    const mine = page.getByLabel('Only the scopes that I tick')
+    const mine = page.getByLabel('Only the scopes I select')
     if (javaScriptEnabled) {
       await page.getByLabel('Operations: events and replays').check()
       expect(await ticked()).toEqual(['billing:read', 'billing:write', 'connections:read'])
@@ -232,7 +232,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await row.getByRole('link', { name: 'Worker 2' }).click()
     await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Worker 2')
     await page.goto(`${base}/audit-log?created_before=2020-01-01T00:00`)
-    await page.getByText('No entry matches').waitFor()
+    await page.getByText('No matching entries').waitFor()
     await link('show all entries').click()
     await expect.poll(() => page.locator('.audit tbody tr').count()).toBeGreaterThan(3)
   })

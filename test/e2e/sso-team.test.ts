@@ -201,7 +201,7 @@ it('The owner with break-glass access gets in with a code, which the audit log s
   await page.getByRole('link', { name: 'Acme' }).first().click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   await page.goto(`${home}/platform/settings/audit-log`)
-  const entry = page.getByRole('row').filter({ hasText: 'Signed in without the single sign-on that is enforced' })
+  const entry = page.getByRole('row').filter({ hasText: 'Signed in without the enforced single sign-on' })
   await expect.poll(() => entry.innerText()).toContain(OWNER)
   await pictures(page, 'sso-audit-log')
 })

@@ -29,9 +29,9 @@ const NOTICES = {
   previous_secret_ended: 'The old secret no longer works.',
   key_revoked: 'The API key was revoked and no longer works.',
   keys_revoked: 'The API key, and the keys whose secrets it had received, were revoked and no longer work.',
-  chosen_keys_revoked: 'The chosen API keys were revoked and no longer work.',
+  chosen_keys_revoked: 'The selected API keys were revoked and no longer work.',
   chosen_keys_revoked_partly:
-    'The chosen API keys of this project no longer work. Some of the chosen keys were already revoked, or are not in this project.',
+    'The selected API keys of this project no longer work. Some of the selected keys were already revoked, or are not in this project.',
   role_changed: 'The role was changed. It takes effect with the next request of the member.',
   member_removed: 'The member was removed and no longer has access.',
   member_removed_with_keys:

@@ -14,7 +14,7 @@ const HERE = 'network_here'
 /** The fields of a form that say where a key may be used, and how often. */
 export const BOUNDS = {
   allowed_networks: {
-    ...list('Networks that may use the key', '\n', { rows: 3 }),
+    ...list('Allowed networks', '\n', { rows: 3 }),
     read: (text: string, sent: URLSearchParams) => {
       const networks = [...text.split(/[\s,]+/), ...sent.getAll(HERE)].filter((one) => one !== '')
       return networks.length === 0 ? null : networks
@@ -22,7 +22,7 @@ export const BOUNDS = {
     show: (stored: unknown) => ((stored ?? []) as string[]).join('\n'),
   },
   rate_limit: {
-    ...number('Requests a minute'),
+    ...number('Requests per minute'),
     read: (text: string) => (text === '' ? null : { per_minute: Number(text) }),
   },
 }
@@ -35,7 +35,7 @@ export function BoundFields({ c, of, ...sent }: { c: Visit; of: Form } & Pick<Se
   return (
     <>
       {of.field('allowed_networks', sent, {
-        hint: `One block of addresses in each line, such as 192.0.2.0/24 or 2001:db8::/48, at most ${MAX_NETWORKS}. Requests from elsewhere fail with status 403. Leave it empty to allow all.`,
+        hint: `One address block per line, such as 192.0.2.0/24 or 2001:db8::/48, up to ${MAX_NETWORKS}. Requests from other networks fail with status 403. Leave it empty to allow all networks.`,
       })}
       {here && (
         <div class="checks one">
@@ -54,7 +54,7 @@ export function BoundFields({ c, of, ...sent }: { c: Visit; of: Form } & Pick<Se
         </div>
       )}
       {of.field('rate_limit', sent, {
-        hint: `From 1 to ${RATE_LIMITS.credential.requests}, which is what a key may send if this is empty. Further requests fail with status 429.`,
+        hint: `From 1 to ${RATE_LIMITS.credential.requests}, which also applies if this is empty. Requests over the limit fail with status 429.`,
       })}
     </>
   )
@@ -73,12 +73,12 @@ export function boundsChanged<B extends Bounds>(sent: B, row: KeyRow): B {
 export function BoundFacts({ row: { allowed_networks, rate_limit } }: { row: KeyRow }) {
   return (
     <>
-      <Fact name="May be used from">
+      <Fact name="Allowed networks">
         {allowed_networks === null
           ? 'anywhere'
           : allowed_networks.map((network) => <code class="line">{network}</code>)}
       </Fact>
-      {rate_limit !== null && <Fact name="Requests a minute">at most {rate_limit}</Fact>}
+      {rate_limit !== null && <Fact name="Requests per minute">at most {rate_limit}</Fact>}
     </>
   )
 }

@@ -82,7 +82,7 @@ function addressOf(row: KeyRow, people: People | null): string {
 export function Holder({ of: row, people }: { of: KeyRow; people: People | null }) {
   if (row.issued_to === row.id) return <>the key itself</>
   if (row.issued_to === row.created_by) return <>{addressOf(row, people)}</>
-  if (!row.issued_to.startsWith('key_')) return <>{people?.get(row.issued_to) ?? 'a user who has left'}</>
+  if (!row.issued_to.startsWith('key_')) return <>{people?.get(row.issued_to) ?? 'a former member'}</>
   return <>API key “{row.issued_to_name ?? row.issued_to}”</>
 }
 

@@ -44,7 +44,7 @@ export function createPage(c: Visit, once: string, { mistakes, status, entered =
         {NEW_KEY.field(
           'name',
           { mistakes, entered },
-          { autofocus: true, hint: 'A label, for example the server that uses the key.' },
+          { autofocus: true, hint: 'A label for the key, for example the server that uses it.' },
         )}
         <ScopeChoice
           held={held}
@@ -55,7 +55,7 @@ export function createPage(c: Visit, once: string, { mistakes, status, entered =
         <ExpiryFields
           options={EXPIRIES}
           entered={entered}
-          hint="After that, calls with the key fail with status 401. Rotating the key does not change when it expires."
+          hint="Requests with the key fail with status 401 after that. Rotating the key does not change its expiry."
           mistake={mistakes.expires_at}
         />
         <BoundFields c={c} of={NEW_KEY} mistakes={mistakes} entered={entered} />
@@ -86,8 +86,8 @@ export function editPage(c: Visit, row: KeyRow, { mistakes, status, ...sent }: S
           entered={entered}
           hint={
             <>
-              {expires_at === null ? 'The key never expires' : `The key expires at ${exact(expires_at)}`}. It can expire
-              earlier, but not later. If you need a key for longer, create another.
+              {expires_at === null ? 'The key never expires' : `The key expires at ${exact(expires_at)}`}. You can only
+              move the expiry earlier. If you need a key for longer, create another one.
             </>
           }
           mistake={mistakes.expires_at}

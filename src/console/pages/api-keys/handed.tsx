@@ -40,8 +40,8 @@ export function AddedWith({ c, rows, several }: { c: Visit; rows: readonly Added
     <>
       <p class="warning" role="note">
         Signing secrets that were added with{' '}
-        {several ? 'these keys, or with keys that they' : 'this key, or with a key that it'} rotated, stay on{' '}
-        {plural(rows.length, 'connection')}. The person who added them can sign deliveries. If{' '}
+        {several ? 'these keys, or with keys that they' : 'this key, or with a key that it'} rotated stay on{' '}
+        {plural(rows.length, 'connection')}. Whoever added them can still sign deliveries. If{' '}
         {several ? 'a key' : 'the key'} leaked, remove each secret that your vendor does not sign with, and replace the
         others:
       </p>

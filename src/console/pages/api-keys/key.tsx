@@ -90,14 +90,14 @@ function Ending({ row: { revoked_at, expires_at }, now }: { row: KeyRow; now: nu
   if (revoked_at !== null) {
     return (
       <p class="warning" role="note">
-        The key was revoked at {exact(revoked_at)}. Calls with it fail with status 401.
+        The key was revoked at {exact(revoked_at)}. Requests with it fail with status 401.
       </p>
     )
   }
   if (expires_at === null || expires_at > now) return null
   return (
     <p class="warning" role="note">
-      The key expired at {exact(expires_at)}. Calls with it fail with status 401. It still counts toward the limit of
+      The key expired at {exact(expires_at)}. Requests with it fail with status 401. It still counts toward the limit of
       API keys until you revoke it.
     </p>
   )
@@ -107,8 +107,9 @@ function Ending({ row: { revoked_at, expires_at }, now }: { row: KeyRow; now: nu
 function Dormant({ of }: { of: Scope[] }) {
   return (
     <p class="warning" role="note">
-      <code>{of.join(', ')}</code> has no effect now: the user who created the key, or the one who was handed its
-      secret, no longer has a role that includes it. It works again if they get such a role. The other scopes work.
+      <code>{of.join(', ')}</code> has no effect now: the user who created the key, or the one who received its secret,
+      no longer has a role that includes it. It works again once they have such a role. The key’s other scopes still
+      work.
     </p>
   )
 }

@@ -71,7 +71,7 @@ function NoKeys({ c, create }: { c: Visit; create: Child }) {
   return (
     <section class="empty">
       <h2>No active API keys</h2>
-      <p>An API key lets your server call the API, for this project only. A first call with a key looks like this:</p>
+      <p>An API key lets your server call the API for this project. A first call looks like this:</p>
       <Examples c={c} secret="svc_v1_…" first="curl" />
       {create || <p>Ask a developer or admin of this project to create one.</p>}
     </section>

@@ -18,7 +18,7 @@ export function presetsFor(held: readonly Scope[]): readonly Job[] {
     {
       name: 'all',
       label: 'Everything I can do',
-      hint: 'Has all scopes of your role. Anyone who has the secret can do what you can.',
+      hint: 'Has all the scopes of your role. Anyone with the secret can do what you can do.',
       scopes: held,
     },
   ]

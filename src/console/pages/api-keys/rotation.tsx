@@ -36,7 +36,7 @@ export async function rotateOnce(before: () => Response, rotate: () => Promise<R
 }
 
 const GRACES = [
-  ['0', 'not at all'],
+  ['0', 'no time'],
   [String((5 * MINUTE) / SECOND), '5 minutes'],
   [String(HOUR / SECOND), '1 hour'],
   [String(MAX_GRACE_S), '24 hours'],
@@ -60,7 +60,7 @@ export function RotationFields({ what, who, seen, pending }: FieldsProps) {
           value="first_use"
           checked
           label={`When ${who} it`}
-          hint={`The old secret works until a request uses the new one. If that does not happen within ${NEW_SECRET_WAITS / DAY} days, the new secret ends.`}
+          hint={`The old secret works until a request uses the new one. If the new one is not used within ${NEW_SECRET_WAITS / DAY} days, it expires.`}
         />
         <Choice
           value="now"
@@ -68,11 +68,19 @@ export function RotationFields({ what, who, seen, pending }: FieldsProps) {
           hint="For a secret that may have leaked. Requests that still use the old secret fail with status 401."
         />
       </fieldset>
-      <Field name="grace_s" label="After that, the old secret still works">
+      <Field name="grace_s" label="Keep the old secret working for">
         <Select name="grace_s" value="0" options={GRACES} />
       </Field>
-      <p class="hint">If several servers use the key, choose enough time for all of them to get the new secret.</p>
-      {pending !== null && <p class="hint">A rotation has already begun. Its new {what} ends, whichever you choose.</p>}
+      <p class="hint">
+        The time starts when the new secret replaces the old one. If several servers use the key, choose enough time to
+        update them all.
+      </p>
+      {pending !== null && (
+        <p class="hint">
+          Another rotation is still waiting for its new {what} to be used. That {what} will stop working, whichever you
+          choose.
+        </p>
+      )}
     </>
   )
 }

@@ -30,14 +30,14 @@ export function ScopeChoice({ held, preset, ticked, mistake }: ChoiceProps) {
         <div class="presets">
           <Choice
             name={CUSTOM}
-            label="Only the scopes that I tick"
-            hint="Your role has these scopes. Tick only what the server needs."
+            label="Only the scopes I select"
+            hint="These are the scopes of your role. Select only what your server needs."
             chosen={preset}
           />
         </div>
         <Ticks held={held} ticked={ticked} />
       </details>
-      <Wrong>{mistake && 'Choose at least one scope.'}</Wrong>
+      <Wrong>{mistake && 'Select at least one scope.'}</Wrong>
     </fieldset>
   )
 }

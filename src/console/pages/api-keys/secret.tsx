@@ -37,19 +37,19 @@ export function secretPage(
       </p>
       {waits && (
         <p>
-          The old secret works until a request uses this one. If none does within {NEW_SECRET_WAITS / DAY} days, this
-          secret ends and the old one stays.
+          The old secret works until a request uses this one. If this one is not used within {NEW_SECRET_WAITS / DAY}{' '}
+          days, it expires and the old one stays.
         </p>
       )}
       <h2>Use it</h2>
       <p>
         Keep the secret out of your code. Put it into the environment of your server, for example with a{' '}
-        <code>.env</code> file, and read it from there. The curl and Node.js tabs show a first call, which every key may
-        make. It returns the key’s own name, scopes and expiry.
+        <code>.env</code> file, and read it from there. The curl and Node.js tabs show a first call that works with
+        every key. It returns the key’s own name, scopes and expiry.
       </p>
       <Examples c={c} secret={secret} />
       <p class="try" hidden data-try={SELF} data-project={c.get('actor').project_id}>
-        <button type="button">Try it</button> <span class="quiet">Makes this first call from your browser.</span>
+        <button type="button">Try it</button> <span class="quiet">Sends the first call from your browser.</span>
       </p>
       <p>
         <a class="button primary" href={settingUp ? start : keys} data-saved>

@@ -21,7 +21,7 @@ export function Secrets({ c, row, people }: Props) {
       key_prefix: pending.key_prefix,
       says: (
         <>
-          new: becomes current when it is first used, or ends at {exact(pending.expires_at)}.
+          new: becomes current when first used, or expires at {exact(pending.expires_at)}.
           <span class="line quiet">
             Issued to <Holder of={{ ...row, issued_to: pending.issued_to, issued_to_name: null }} people={people} />{' '}
             <Time at={pending.created_at} now={now} />

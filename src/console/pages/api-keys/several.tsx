@@ -69,9 +69,9 @@ export const revokeChosen = action({
   },
   run: async (c) => {
     const ids = chosenIn(c)
-    if (ids.length > MAX_LIVE_KEYS) throw new Refused({ form: `Choose at most ${MAX_LIVE_KEYS} keys.` })
+    if (ids.length > MAX_LIVE_KEYS) throw new Refused({ form: `Select at most ${MAX_LIVE_KEYS} keys.` })
     const revoked = await revokeKeys(c.get('rt').db, { project_id: projectOf(c.get('actor')), ids }, changeOf(c))
-    if (revoked.length === 0) throw new Refused({ form: 'None of the chosen keys can be revoked.' }, 409)
+    if (revoked.length === 0) throw new Refused({ form: 'None of the selected keys can be revoked.' }, 409)
     return revoked.length === ids.length
   },
   done: (c, isAll) => [pathsOf(c).keys, isAll ? 'chosen_keys_revoked' : 'chosen_keys_revoked_partly'],
@@ -98,10 +98,10 @@ function Consequences({ c, of }: { c: Visit; of: Chosen }) {
       {handed.length > 0 && (
         <>
           <HandedKeys c={c} of={{ rows: handed, traffic }} several />
-          <p>They stay as they are. If a key leaked, go back and choose them too, or revoke it on its own page.</p>
+          <p>Those keys stay active. If a key leaked, go back and select them too, or revoke it on its own page.</p>
         </>
       )}
-      <p class="hint">The numbers are minimums.</p>
+      <p class="hint">The real numbers may be higher.</p>
     </>
   )
 }
@@ -111,7 +111,7 @@ function None({ of, back }: { of: Chosen; back: string }) {
     <section id="confirm" class="confirm">
       <h1>No keys to revoke</h1>
       <Left of={of} />
-      <p>Choose keys in the list first.</p>
+      <p>Select keys in the list first.</p>
       <a class="button" href={back}>
         Back to the list
       </a>
@@ -124,7 +124,7 @@ function Left({ of: { gone, unknown } }: { of: Chosen }) {
   return (
     <>
       {gone.length > 0 && <p>Already revoked: {gone.map(({ name }) => `“${name}”`).join(', ')}.</p>}
-      {unknown > 0 && <p>Not in this project: {plural(unknown, 'chosen key')}.</p>}
+      {unknown > 0 && <p>Not in this project: {plural(unknown, 'selected key')}.</p>}
     </>
   )
 }

@@ -9,7 +9,7 @@ export function KeysInUse({ c, rows, of }: { c: Visit; rows: readonly KeyRow[]; 
   const number = (by: keyof KeyTraffic) => (row: KeyRow) => of(row.id)[by].toLocaleString('en')
   return (
     <Table
-      label="Keys and their use"
+      label="Usage of the keys"
       rows={rows}
       columns={[
         [

@@ -30,7 +30,7 @@ export async function readUse(c: Visit, key: { project_id: string; id: string })
 /** What would fail if the key stopped working. */
 export function LiveTraffic({ of: { live_traffic } }: { of: Usage }) {
   const { requests, networks } = live_traffic
-  if (requests === 0) return <p>No requests with it were counted in the last hour.</p>
+  if (requests === 0) return <p>No requests with it were recorded in the last hour.</p>
   return (
     <p class="warning" role="note">
       <strong>The key is in use: at least {plural(requests, 'request')} in the last hour</strong>, from{' '}
@@ -44,14 +44,14 @@ export function UseOfKey({ of }: { of: Usage }) {
   if (of.days.length === 0) return null
   return (
     <>
-      <h2>Use</h2>
+      <h2>Usage</h2>
       <Bars of={of} />
       <Clients of={of} />
       {of.refused_calls.length > 0 && (
         <>
-          <h2>Last refused calls</h2>
+          <h2>Recent refused requests</h2>
           <Table
-            label="Last refused calls"
+            label="Recent refused requests"
             rows={of.refused_calls}
             columns={[
               ['Time', ({ at }) => exact(Date.parse(at))],
@@ -64,7 +64,7 @@ export function UseOfKey({ of }: { of: Usage }) {
                 ),
               ],
               [
-                'Answer',
+                'Response',
                 ({ status, code }) => (
                   <>
                     {status} <code>{code}</code>
@@ -83,7 +83,7 @@ export function UseOfKey({ of }: { of: Usage }) {
           />
         </>
       )}
-      <p class="hint">The numbers are minimums: requests that were counted and not written are missing.</p>
+      <p class="hint">The real numbers may be higher: some requests may not have been recorded.</p>
     </>
   )
 }

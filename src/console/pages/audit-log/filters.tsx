@@ -50,7 +50,7 @@ export function EntryFilters({ asked, actors, action }: { asked: AskedEntries; a
     <search>
       <form class="search" method="get" action={action}>
         <div class="filters audit-filters">
-          <Choice name="actor_id" label="Who" of={asked} options={[['', 'Anybody'], ...actors]} />
+          <Choice name="actor_id" label="Who" of={asked} options={[['', 'Anyone'], ...actors]} />
           <Choice name="action" label="What" of={asked} options={[...KINDS, ...each]} />
           <FilterField of={asked} name="object_id" label="Object ID" />
           <FilterField of={asked} name="created_after" label="Since (UTC)" type="datetime-local" />

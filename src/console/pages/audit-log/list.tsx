@@ -37,14 +37,14 @@ export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; act
 }
 
 function NoEntries({ asked, truncated, clear }: { asked: AskedEntries; truncated: boolean; clear: string }) {
-  if (truncated) return <p class="quiet">No matching entry so far. Continue with older entries on the next page.</p>
+  if (truncated) return <p class="quiet">No matching entries so far. There may be older ones on the next page.</p>
   return (
     <section class="empty">
-      <h2>No entry matches</h2>
+      <h2>No matching entries</h2>
       <p>
         {asked.query.size > 0 ? (
           <>
-            Choose fewer filters, or <a href={clear}>show all entries</a>.
+            Remove some filters, or <a href={clear}>show all entries</a>.
           </>
         ) : (
           'Nothing has changed yet.'

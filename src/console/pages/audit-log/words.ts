@@ -38,9 +38,9 @@ export const ACTIONS: Record<string, Action> = {
     more: ({ key_prefix, grace_s }) => `new secret ${key_prefix ?? ''}${graceSaid(grace_s, 'secret')}`,
   },
   'api_key.rotation_pending': {
-    did: 'Began to rotate an API key',
+    did: 'Started rotating an API key',
     more: ({ key_prefix, grace_s }) =>
-      `new secret ${key_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'secret', 'then')}`,
+      `new secret ${key_prefix ?? ''}, from its first use${graceSaid(grace_s, 'secret', 'then')}`,
   },
   'api_key.rotation_completed': {
     did: 'Used the new secret of an API key for the first time',
@@ -65,9 +65,9 @@ export const ACTIONS: Record<string, Action> = {
             ? `because its secret ${key_prefix ?? ''} was exposed`
             : '',
   },
-  'api_key.exposed': { did: 'Noted an exposed API key', more: ({ key_prefix }) => words(key_prefix) },
-  'member.invited': { did: 'Invited somebody', more: offered },
-  'invitation.resent': { did: 'Sent an invitation again', more: offered },
+  'api_key.exposed': { did: 'API key reported as exposed', more: ({ key_prefix }) => words(key_prefix) },
+  'member.invited': { did: 'Invited someone', more: offered },
+  'invitation.resent': { did: 'Resent an invitation', more: offered },
   'invitation.revoked': {
     did: 'Revoked an invitation',
     more: (details) => (details.with_member ? 'because the member who sent it lost their role' : offered(details)),
@@ -77,26 +77,26 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Joined the project',
     more: (details) => [offered(details), details.sso_connection && 'by single sign-on'].filter(Boolean).join(', '),
   },
-  'member.break_glass_given': { did: 'Gave an owner break-glass access' },
-  'member.break_glass_taken': { did: 'Took break-glass access from an owner' },
-  'sso.bypassed': { did: 'Signed in without the single sign-on that is enforced' },
+  'member.break_glass_given': { did: 'Gave break-glass access to an owner' },
+  'member.break_glass_taken': { did: 'Removed break-glass access from an owner' },
+  'sso.bypassed': { did: 'Signed in without the enforced single sign-on' },
   'sso_connection.created': { did: 'Created a single sign-on connection', more: ({ issuer }) => words(issuer) },
   'sso_connection.updated': { did: 'Changed a single sign-on connection', more: ssoChanged },
   'sso_connection.activated': { did: 'Activated a single sign-on connection' },
-  'sso_connection.test_started': { did: 'Started a test run of single sign-on' },
-  'sso_connection.tested': { did: 'Single sign-on passed a test run' },
+  'sso_connection.test_started': { did: 'Started a single sign-on test run' },
+  'sso_connection.tested': { did: 'Passed a single sign-on test run' },
   'sso_connection.disabled': { did: 'Disabled a single sign-on connection' },
   'sso_connection.deleted': { did: 'Deleted a single sign-on connection' },
   'sso.identity_linked': {
-    did: 'Linked an identity of single sign-on',
+    did: 'Linked a single sign-on identity',
     more: ({ consumer, created }) => `to ${created === true ? 'the new consumer' : 'the consumer'} ${words(consumer)}`,
   },
-  'sso_identity.deleted': { did: 'Removed an identity of single sign-on' },
+  'sso_identity.deleted': { did: 'Removed a single sign-on identity' },
   'member.role_changed': {
     did: 'Changed the role of a member',
     more: ({ from, to }) => `from ${words(from)} to ${words(to)}`,
   },
-  'member.mail_chosen': { did: 'Chose which emails about the project they get', more: ({ mail }) => words(mail) },
+  'member.mail_chosen': { did: 'Changed their email settings for the project', more: ({ mail }) => words(mail) },
   'member.removed': { did: 'Removed a member', more: offered },
   'member.left': { did: 'Left the project', more: offered },
   'consumer.blocked': { did: 'Blocked a consumer', more: reasoned },
@@ -104,36 +104,36 @@ export const ACTIONS: Record<string, Action> = {
   'consumer.merged': { did: 'Merged a consumer', more: ({ into }) => `into ${words(into)}` },
   'consumer.erased': { did: 'Erased a consumer' },
   'customer.pinned': {
-    did: 'Set the consumer of a customer',
+    did: 'Pinned a customer to a consumer',
     more: ({ vendor, consumer }) =>
       `${vendorTitle(String(vendor))}, ${consumer === null ? 'no consumer' : words(consumer)}`,
   },
-  'customer.unpinned': { did: 'Let events set the consumer of a customer' },
+  'customer.unpinned': { did: 'Unpinned a customer' },
   'device.registered': {
-    did: 'Registered a key of a consumer',
+    did: 'Registered a consumer’s key',
     more: ({ token_prefix, scopes }) => [words(token_prefix), scopesIn(scopes)].filter(Boolean).join(', '),
   },
   'device.updated': { did: 'Changed a device', more: ({ fields }) => words(fields) },
   'device.rotated': {
-    did: 'Rotated the token of a device',
+    did: 'Rotated a device token',
     more: ({ token_prefix, grace_s }) => `new token ${token_prefix ?? ''}${graceSaid(grace_s, 'token')}`,
   },
   'device.rotation_pending': {
-    did: 'Began to rotate the token of a device',
+    did: 'Started rotating a device token',
     more: ({ token_prefix, grace_s }) =>
-      `new token ${token_prefix ?? ''}, from its first use on${graceSaid(grace_s, 'token', 'then')}`,
+      `new token ${token_prefix ?? ''}, from its first use${graceSaid(grace_s, 'token', 'then')}`,
   },
   'device.rotation_completed': {
-    did: 'Verified the new token of a device for the first time',
+    did: 'Verified a new device token for the first time',
     more: ({ token_prefix, grace_s }) =>
       `the rotation to ${token_prefix ?? ''} is complete${graceSaid(grace_s, 'token')}`,
   },
   'device.pending_token_ended': {
-    did: 'Ended a new token of a device before its first use',
+    did: 'Ended a new device token before its first use',
     more: ({ token_prefix }) => words(token_prefix),
   },
   'device.previous_token_ended': {
-    did: 'Ended the old token of a device',
+    did: 'Ended an old device token',
     more: ({ token_prefix }) => words(token_prefix),
   },
   'device.revoked': {
@@ -141,24 +141,24 @@ export const ACTIONS: Record<string, Action> = {
     more: ({ replaced_by, exposed }) =>
       replaced_by ? `to make room for ${words(replaced_by)}` : exposed ? 'because its token was exposed' : '',
   },
-  'device.exposed': { did: 'Noted an exposed device token' },
+  'device.exposed': { did: 'Device token reported as exposed' },
   'feature.created': { did: 'Created a feature', more: ({ type }) => words(type) },
   'feature.updated': { did: 'Changed a feature', more: ({ name }) => named(name) },
   'feature.deleted': { did: 'Deleted a feature' },
   'plan.created': { did: 'Created a plan', more: ({ key }) => named(key) },
   'plan.updated': { did: 'Changed a plan', more: ({ fields }) => words(fields) },
-  'grant.created': { did: 'Made a grant', more: granted },
+  'grant.created': { did: 'Created a grant', more: granted },
   'grant.revoked': { did: 'Revoked a grant', more: granted },
   'entitlement_key.rotated': {
-    did: 'Rotated the key of entitlement tokens',
-    more: ({ compromised }) => (compromised === true ? 'replaced all keys, because they may be known to others' : ''),
+    did: 'Rotated the entitlement token key',
+    more: ({ compromised }) => (compromised === true ? 'replaced all keys, because others may know them' : ''),
   },
   'domain.added': { did: 'Added a domain', more: domainNamed },
-  'domain.verified': { did: 'Proved a domain', more: domainNamed },
-  'domain.record_missing': { did: 'Found the record of a domain gone', more: domainNamed },
-  'domain.failed': { did: 'Gave up a domain', more: domainNamed },
+  'domain.verified': { did: 'Verified a domain', more: domainNamed },
+  'domain.record_missing': { did: 'DNS record of a domain is missing', more: domainNamed },
+  'domain.failed': { did: 'Domain verification failed', more: domainNamed },
   'domain.taken_over': { did: 'Lost a domain to another project', more: domainNamed },
-  'domain.retried': { did: 'Tried a domain again', more: domainNamed },
+  'domain.retried': { did: 'Retried a domain', more: domainNamed },
   'domain.deleted': { did: 'Deleted a domain', more: domainNamed },
   'connection.created': {
     did: 'Connected a vendor',
@@ -188,11 +188,11 @@ export const ACTIONS: Record<string, Action> = {
   'webhook_endpoint.deleted': { did: 'Deleted a webhook endpoint' },
   'webhook_endpoint.disabled': {
     did: 'Disabled a webhook endpoint',
-    more: ({ reason }) => (reason === 'gone' ? 'it responded with 410' : 'every attempt has failed for days'),
+    more: ({ reason }) => (reason === 'gone' ? 'it responded with 410' : 'all deliveries failed for days'),
   },
   'webhook_endpoint.secret_added': { did: 'Added a secret to a webhook endpoint' },
   'webhook_endpoint.secret_removed': { did: 'Removed a secret from a webhook endpoint' },
-  'webhook_endpoint.resent': { did: 'Sent changes to a webhook endpoint again' },
+  'webhook_endpoint.resent': { did: 'Resent changes to a webhook endpoint' },
   'event.replayed': { did: 'Replayed an event' },
   'events.replayed': {
     did: 'Replayed events',
@@ -203,8 +203,8 @@ export const ACTIONS: Record<string, Action> = {
 /** Where an API key may be used from, and how often. */
 function boundsSaid({ allowed_networks: networks, rate_limit }: Details): string {
   const from = networks === null ? 'anywhere' : Array.isArray(networks) ? networks.join(', ') : words(networks)
-  const limit = rate_limit === null ? 'no limit of its own' : `at most ${words(rate_limit)} requests a minute`
-  const said = [networks !== undefined && `may be used from ${from}`, rate_limit !== undefined && limit]
+  const limit = rate_limit === null ? 'no rate limit of its own' : `at most ${words(rate_limit)} requests per minute`
+  const said = [networks !== undefined && `allowed from ${from}`, rate_limit !== undefined && limit]
   return said.filter(Boolean).join(', ')
 }
 

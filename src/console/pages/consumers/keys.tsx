@@ -114,7 +114,7 @@ function Rotation({ c, path, of }: { c: Visit; path: string; of: Device }) {
     <>
       {pending && (
         <span class="line quiet">
-          New: <code>{pending.token_prefix}</code>, current when it is first used, or ends at{' '}
+          New: <code>{pending.token_prefix}</code>, becomes current when first used, or expires at{' '}
           {exact(pending.expires_at)}
           {end('pending')}
         </span>

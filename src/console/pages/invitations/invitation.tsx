@@ -14,7 +14,7 @@ import { Answers, inviterOf } from './own'
 /** Why an invitation can no longer be accepted. */
 const ENDED: Record<string, string> = {
   accepted:
-    'You have already accepted this invitation. If you have left the project or were removed since then, you need a new one.',
+    'You have already accepted this invitation. If you have since left the project or were removed, you need a new one.',
   declined: 'You declined this invitation. If you want to join after all, ask for a new one.',
   revoked: 'This invitation was revoked. Ask the person who invited you for a new one.',
   expired: 'This invitation has expired. Ask the person who invited you to send it again.',

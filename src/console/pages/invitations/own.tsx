@@ -37,7 +37,9 @@ export function OwnInvitations({ c, rows, more }: { c: Visit; rows: OwnInvitatio
           ['', (row) => <Answers c={c} row={row} />],
         ]}
       />
-      {more && <p class="quiet">There are older ones too. They are shown once you have answered some of these.</p>}
+      {more && (
+        <p class="quiet">There are older invitations too. You will see them once you have answered some of these.</p>
+      )}
     </section>
   )
 }

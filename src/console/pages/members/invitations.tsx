@@ -114,8 +114,8 @@ function Mail({ row: { sent_at, send_error, recent_sends }, now }: { row: Invita
       </span>
     )
   }
-  if (now - tried < UNKNOWN_AFTER) return <span class="quiet">On its way</span>
-  return <span class="error">It is not known whether the email was sent</span>
+  if (now - tried < UNKNOWN_AFTER) return <span class="quiet">Sending</span>
+  return <span class="error">We do not know whether the email was sent</span>
 }
 
 function Inviter({ c, row, around }: { c: Visit; row: Invitation; around: AroundMembers }) {

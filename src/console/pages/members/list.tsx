@@ -24,7 +24,7 @@ const DAYS = [1, 3, 7, 14, 30].map((n) => [String(n), plural(n, 'day')] as const
 export const INVITATION = form(InviteBody, {
   email: text('Email address', { required: true, type: 'email', maxlength: MAX_EMAIL }),
   role: choice('Role', []),
-  expires_in_days: { ...choice('Open for', DAYS), read: Number },
+  expires_in_days: { ...choice('Valid for', DAYS), read: Number },
 })
 const BLANK = INVITATION.opened({ role: 'developer', expires_in_days: OPEN_DAYS })
 
@@ -34,15 +34,15 @@ export function InviteForm({ c, sent: { entered = BLANK, mistakes } }: { c: Visi
   const own = userOf(c).role ?? 'viewer'
   return (
     <section id="invite" aria-labelledby="invite-title">
-      <h2 id="invite-title">Invite somebody</h2>
+      <h2 id="invite-title">Invite someone</h2>
       <p class="quiet">
         {isPrinted(c) ? (
           <>
-            This server runs on your own machine and sends no email: the terminal of <code>npm start</code> shows the
-            link. To accept, they sign in with the address that you invite.
+            This server runs on your own machine and sends no email: the link is in the terminal where{' '}
+            <code>npm start</code> runs. To accept, the person signs in with the address that you invite.
           </>
         ) : (
-          'They get an email, and accept by signing in with the address that you invite. The email contains no secret, so forwarding it does no harm.'
+          'We email the address that you enter. To accept, the person signs in with that address. The email contains no secret, so forwarding it does no harm.'
         )}
       </p>
       <Post c={c} to={`${pathsOf(c).members}/invitations`} class="invite once">
@@ -62,11 +62,11 @@ export function InviteForm({ c, sent: { entered = BLANK, mistakes } }: { c: Visi
   )
 }
 
-/** What each role may do. */
+/** What each role can do. */
 export function RolesExplained() {
   return (
     <details class="about-roles">
-      <summary>What each role may do</summary>
+      <summary>What each role can do</summary>
       <dl>
         {ROLES.map((role) => (
           <div>

@@ -91,7 +91,7 @@ function BreakGlass({ c, row }: { c: Visit; row: Member }) {
       {mark}
       <input type="hidden" name="on" value={String(!row.break_glass)} />
       <button type="submit" class="link">
-        {row.break_glass ? 'Take break-glass access away' : 'Give break-glass access'}
+        {row.break_glass ? 'Remove break-glass access' : 'Give break-glass access'}
         <span class="unseen">
           {' '}
           {row.break_glass ? 'from' : 'to'} {brief(row.email)}

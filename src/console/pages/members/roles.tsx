@@ -79,7 +79,7 @@ function demotion(c: Visit, of: Of, role: Role): Ask {
         <p>
           <strong>{capital(role)}</strong>: {roleWords(role, 'Can')}
         </p>
-        {own && <p>You cannot undo this yourself: somebody else must give you the role again.</p>}
+        {own && <p>You cannot undo this yourself: someone else must give you the role back.</p>}
         <Consequences c={c} of={of} kept={role} whose={own ? 'you' : 'they'} />
       </>
     ),
@@ -125,7 +125,7 @@ const leave = action({
       says: (
         <>
           <p>
-            You are {of.member.role} of this project. You lose access immediately, and can come back only if somebody
+            You are {of.member.role} of this project. You lose access immediately, and can come back only if someone
             invites you again. Your other projects are not affected.
           </p>
           <Consequences c={c} of={of} kept={null} whose="you" />
@@ -145,7 +145,7 @@ function Stay({ to }: { to: string }) {
   return (
     <section id="confirm" class="confirm">
       <Head title="You cannot leave this project" />
-      <p>You are its only owner, and a project must have one. Make another member an owner first, then leave.</p>
+      <p>You are its only owner, and a project must have an owner. Make another member an owner first, then leave.</p>
       <div class="choice">
         <a class="button" href={to} data-close>
           Back to the members

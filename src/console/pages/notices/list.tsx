@@ -15,14 +15,14 @@ import { type Column, Table } from '../../ui/table'
 
 const CHOICES: Record<MailChoice, string> = {
   all: 'All',
-  security: 'Only those about exposed secrets',
+  security: 'Only exposed secrets',
   none: 'None',
 }
 
 /** Which emails about the project the user gets. */
 export const EMAILS = form(z.object({ mail: z.enum(MAIL_CHOICES) }), {
   mail: choice('Emails about these notices', Object.entries(CHOICES), {
-    hint: 'Owners always get those about exposed secrets.',
+    hint: 'Owners always get emails about exposed secrets.',
   }),
 })
 
@@ -35,7 +35,7 @@ export function noticesPage(c: Visit, list: Page<NoticeRow>, mail: MailChoice, s
     { title: 'Notices', section: 'notices', status: sent.status },
     <>
       <Head title="Notices" />
-      <p class="quiet">What needs your attention. A notice closes within an hour after its cause is resolved.</p>
+      <p class="quiet">What needs your attention. A notice closes within an hour of its cause being resolved.</p>
       {list.data.length > 0 ? (
         <Table label="Notices" rows={list.data} columns={columnsOf(c)} class="audit" />
       ) : (

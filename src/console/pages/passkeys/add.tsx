@@ -38,7 +38,7 @@ export function addPage(c: Visit, next: string, { mistakes, status, entered }: S
           value={entered?.get('name') ?? suggested}
           required
           maxlength={MAX_PASSKEY_NAME}
-          hint="Only you see it. Name the device, so that you know which passkey to delete if you lose it."
+          hint="Only you see this. Name the device, so you know which passkey to delete if you lose it."
           mistakes={mistakes}
         />
       </PasskeyForm>
@@ -62,8 +62,8 @@ export function codesPage(c: Visit, codes: readonly string[], next: string) {
         <strong>Store these codes now. You will not be able to see them again.</strong> We store only hashes of them.
       </p>
       <p>
-        If you lose your passkey, each code stands in for it once. Keep them where you can reach them without your
-        device: on paper, or in a password manager.
+        If you lose your passkey, you can use each code once in its place. Keep the codes where you can reach them
+        without your device, such as on paper or in a password manager.
       </p>
       <Copyable id="codes" label="recovery codes">
         {codes.join('\n')}

@@ -26,8 +26,8 @@ export function listPage(c: Visit, own: readonly Passkey[], codes: Codes) {
         )}
       </Head>
       <p class="quiet">
-        A passkey signs you in as {email} with your fingerprint, your face or the PIN of your device, without a code by
-        email. It also counts as a second factor, which a project can require of its admins and owners.
+        A passkey signs you in as {email} with your fingerprint, your face or the PIN of your device, without an emailed
+        code. It also counts as a second factor, which a project can require of its admins and owners.
       </p>
       {own.length === 0 ? (
         <p>You have no passkeys.</p>
@@ -45,7 +45,7 @@ function columnsOf(c: Visit): Column<Passkey>[] {
   const { now } = c.get('rt')
   return [
     ['Name', ({ name }) => name],
-    ['Kept', ({ backed_up }) => (backed_up ? 'On this device and in your account there' : 'On one device only')],
+    ['Stored', ({ backed_up }) => (backed_up ? 'Synced across your devices' : 'On one device only')],
     ['Added', ({ created_at }) => <Time at={created_at} now={now} />],
     ['Last used', ({ last_used_at }) => <Time at={last_used_at} now={now} />],
     [
@@ -73,15 +73,15 @@ function Recovery({ c, codes: { left, created_at } }: { c: Visit; codes: Codes }
           'You have no recovery codes left.'
         ) : (
           <>
-            You have {plural(left, 'recovery code')} left of {RECOVERY_CODES}, made{' '}
+            You have {plural(left, 'recovery code')} left of {RECOVERY_CODES}, generated{' '}
             <Time at={created_at} now={c.get('rt').now} />.
           </>
         )}{' '}
-        If you lose your device, sign in with a code by email, and use a recovery code in place of the passkey.
+        If you lose your device, sign in with an emailed code, and use a recovery code instead of the passkey.
       </p>
       <p>
         <a class="button" href={`${PASSKEYS_PATH}/codes`} data-dialog>
-          Make new codes
+          Generate new codes
         </a>
       </p>
     </>

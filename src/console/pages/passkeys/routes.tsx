@@ -24,7 +24,7 @@ import { listPage, PASSKEYS_PATH } from './list'
 const placed = { section: 'passkeys', above: ['Passkeys', PASSKEYS_PATH] } as const
 
 const PASSKEY = form(RenameBody, {
-  name: text('Name', { required: true, maxlength: MAX_PASSKEY_NAME, autofocus: true, hint: 'Only you see it.' }),
+  name: text('Name', { required: true, maxlength: MAX_PASSKEY_NAME, autofocus: true, hint: 'Only you see this.' }),
 })
 
 const add = action({
@@ -58,16 +58,16 @@ const renew = action({
   },
   ask: (_, madeAt) => ({
     ...placed,
-    title: 'Make new recovery codes',
-    question: 'Make new recovery codes?',
+    title: 'Generate new recovery codes',
+    question: 'Generate new recovery codes?',
     says: (
       <>
-        <p>You get {RECOVERY_CODES} new codes, which are shown once. The old ones no longer work.</p>
+        <p>You get {RECOVERY_CODES} new codes, which are shown once. The old codes stop working.</p>
         <p>Your other sessions continue, but must use a passkey or a code again for important changes.</p>
       </>
     ),
     choice: <input type="hidden" name="known" value={madeAt} />,
-    verb: 'Make new codes',
+    verb: 'Generate new codes',
   }),
   run: (c) => {
     requireConfirmed(userOf(c))
@@ -115,13 +115,13 @@ const remove = action({
     says: (
       <>
         <p>
-          It no longer signs you in. Your other sessions continue, but must use a passkey or a code again for important
-          changes. Your device offers it until you remove it there too.
+          You will no longer be able to sign in with it. Your other sessions continue, but must use a passkey or a code
+          again for important changes. Your device still offers the passkey until you remove it there too.
         </p>
         {own.length === 1 && (
           <p>
-            It is your only passkey, so your recovery codes end too. A project that requires a passkey will ask you to
-            add another one.
+            It is your only passkey, so your recovery codes stop working too. A project that requires a passkey will ask
+            you to add another one.
           </p>
         )}
       </>

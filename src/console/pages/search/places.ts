@@ -53,10 +53,10 @@ function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: Omit<FoundObj
   }
 }
 
-type Action = [label: string, needs: SignedIn['scopes'][number], to: (paths: ProjectPaths) => string]
-/** What a user can begin, in the words of its button. */
+type Action = [label: string, needs: SignedIn['scopes'][number], to: (paths: ProjectPaths) => string, also?: string]
+/** What a user can begin, in the words of its button. `also`: other words that find it. */
 const ACTIONS: readonly Action[] = [
-  ['Mint an API key', 'api_keys:write', ({ keys }) => `${keys}/new`],
+  ['Create an API key', 'api_keys:write', ({ keys }) => `${keys}/new`, 'mint'],
   ['Create a connection', 'connections:write', ({ connections }) => `${connections}/new`],
   ['Invite a member', 'members:write', ({ members }) => `${members}/invitations`],
   ['Create a plan', 'catalog:write', ({ plans }) => `${plans}/new`],
@@ -72,14 +72,11 @@ export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): D
   const pages = groupsFor(user).flatMap(({ label, sections }) =>
     sections.map(({ label: title, path }) => ({ kind: 'Page', title, detail: label, to: path(paths) })),
   )
-  const actions = ACTIONS.filter(([, needs]) => user.scopes.includes(needs)).map(([title, , to]) => ({
-    kind: 'Action',
-    title,
-    detail: null,
-    to: to(paths),
-  }))
   if (text === '') return pages
-  return [...actions, ...pages].filter(({ title }) => beginAlike(title, text))
+  const actions = ACTIONS.filter(
+    ([title, needs, , also = '']) => user.scopes.includes(needs) && beginAlike(`${title} ${also}`, text),
+  ).map(([title, , to]) => ({ kind: 'Action', title, detail: null, to: to(paths) }))
+  return [...actions, ...pages.filter(({ title }) => beginAlike(title, text))]
 }
 
 function beginAlike(title: string, text: string): boolean {

@@ -13,8 +13,8 @@ export function provePage(c: Visit, { next, refused, mistakes }: Shown) {
     <section class="second">
       <h1>Use your passkey</h1>
       <p>
-        You signed in with a code by email. This page needs more: your passkey, which stays valid for this session. Then
-        you return to where you were.
+        You signed in with an emailed code, but this page also needs your passkey. You use it once per session, and then
+        return to where you were.
       </p>
       <NoPasskeys />
       <Wrong>{refused}</Wrong>
@@ -27,7 +27,7 @@ export function provePage(c: Visit, { next, refused, mistakes }: Shown) {
         next={next}
         primary
       />
-      <h2>If you have lost it</h2>
+      <h2>If you have lost your passkey</h2>
       <Post c={c} to="/console/second-factor/code">
         <input type="hidden" name="next" value={next} />
         <Field

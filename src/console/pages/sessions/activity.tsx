@@ -30,7 +30,7 @@ const WORDS: Record<Exclude<EventType, keyof typeof WRONG>, string> = {
   passkey_added: 'Added a passkey',
   passkey_renamed: 'Renamed a passkey',
   passkey_deleted: 'Deleted a passkey',
-  recovery_codes_made: 'Made recovery codes',
+  recovery_codes_made: 'Generated recovery codes',
   notices_on: 'Turned security emails on',
   notices_off: 'Turned security emails off',
 }
@@ -43,9 +43,9 @@ export function activityPage(c: Visit, { data, next_cursor }: Page<AccountEvent>
     <>
       <Head title="Account activity" />
       <p class="quiet">
-        This is what happened to the account of {userOf(c).email} in the last {plural(EVENTS_KEPT / DAY, 'day')}.
-        Anybody can enter a wrong code for your address. Wrong codes are counted by the hour, with the client of the
-        last one. Wrong recovery codes were entered in a session of yours.
+        Activity on the account {userOf(c).email} in the last {plural(EVENTS_KEPT / DAY, 'day')}. Anyone can enter a
+        wrong code for your address, so wrong codes are grouped by hour, with the client of the last one. Wrong recovery
+        codes were entered in one of your own sessions.
       </p>
       <Activity c={c} events={data} />
       <Pager c={c} cursor={next_cursor} />
@@ -60,7 +60,7 @@ export function clientName(userAgent: string | null): string {
 
 /** Events of the user's account. */
 export function Activity({ c, events }: { c: Visit; events: readonly AccountEvent[] }) {
-  if (events.length === 0) return <p class="quiet">Nothing has happened yet.</p>
+  if (events.length === 0) return <p class="quiet">No activity yet.</p>
   // A row of wrong codes is listed by its hour, and shows the time of the last one.
   const rows = events.toSorted((a, b) => b.at - a.at)
   return <Table label="Account activity" rows={rows} columns={columnsOf(c)} class="keys" />

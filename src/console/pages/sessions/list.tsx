@@ -31,9 +31,8 @@ export function listPage(
         </a>
       </Head>
       <p class="quiet">
-        These are the browsers and API clients where you are signed in as {userOf(c).email}. A session ends{' '}
-        {plural(SESSION_IDLE / HOUR, 'hour')} after its last use, and {plural(SESSION_MAX / DAY, 'day')} after its start
-        at the latest.
+        These are the browsers and API clients where you are signed in as {userOf(c).email}. A session ends after{' '}
+        {plural(SESSION_IDLE / HOUR, 'hour')} without use, and after {plural(SESSION_MAX / DAY, 'day')} at the latest.
       </p>
       <Table label="Sessions" rows={data} columns={columnsOf(c)} class="keys" />
       <Pager c={c} cursor={next_cursor} />
@@ -47,8 +46,8 @@ export function listPage(
         <div class="checks one">
           <label>
             <input type="checkbox" name="notices" value="true" checked={notices} autocomplete="off" /> Send me an email
-            when I sign in from a browser that is not known, when an API key is created in my name, and when my passkeys
-            or recovery codes change
+            when I sign in from a new browser, when an API key is created in my name, and when my passkeys or recovery
+            codes change
           </label>
         </div>
         <div class="choice">

@@ -36,8 +36,7 @@ const endAll = action({
     says: (
       <>
         <p>
-          All your other sessions end immediately, in every browser and API client. You can sign in again with a new
-          code.
+          All your other sessions end immediately, in every browser and API client. You can sign in again at any time.
         </p>
         <p>API keys keep working. If one has leaked, revoke it in its project.</p>
       </>
@@ -86,7 +85,7 @@ const erase = action({
         <div class="checks one">
           <label>
             <input type="checkbox" name="revoke_keys" value="true" autocomplete="off" /> Revoke the API keys that I
-            created, or whose secret I was given
+            created, or whose secret I received
           </label>
         </div>
         <Field

@@ -26,7 +26,7 @@ export function addressPage(
           <strong>You are invited to a project.</strong> Sign in with the address that the invitation was sent to.
         </p>
       )}
-      <p class="quiet">Enter your email address. We send you a code to sign in with; there are no passwords.</p>
+      <p class="quiet">Enter your email address. We email you a sign-in code. There are no passwords.</p>
       <form method="post" action="/console/sign-in">
         <input type="hidden" name="next" value={next} />
         <Field

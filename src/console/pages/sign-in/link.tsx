@@ -19,7 +19,7 @@ export function signInLinkPage(c: Visit, link: Redeemed & { email: string }, pre
     { title: 'Sign in' },
     <Gate title="Sign in">
       <p>
-        This link signs you in as <strong>{link.email}</strong>. If that is not your address, or you did not ask to sign
+        This link signs you in as <strong>{link.email}</strong>. If this is not your address, or you did not try to sign
         in, close this page.
       </p>
       {present && <Replacing present={present} email={link.email} />}
@@ -56,8 +56,8 @@ export function deadLinkPage(c: Visit) {
     { title: 'Sign in', status: 401 },
     <Gate title="This link no longer works">
       <p>
-        The link has expired, was already used, or is incomplete. A link works once, for{' '}
-        {plural(CODE_TTL / MINUTE, 'minute')}, and until a newer one signs in.
+        The link has expired, was already used, or is incomplete. A link works once, within{' '}
+        {plural(CODE_TTL / MINUTE, 'minute')}, unless a newer one has signed you in.
       </p>
       <a class="button primary wide" href="/console/sign-in">
         Request a new link
@@ -77,7 +77,7 @@ export function signedOutPage(c: Visit, { name, client_id }: Connection, endpoin
     c,
     { title: 'Signed out' },
     <Gate title="Signed out">
-      <p>You have signed out here. At {name} you may still be signed in.</p>
+      <p>You are signed out here. You may still be signed in at {name}.</p>
       <a class="button primary wide" href={url.href}>
         Sign out of {name} too
       </a>

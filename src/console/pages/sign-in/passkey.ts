@@ -31,6 +31,6 @@ export const passkeySignInPages = new Hono<HttpEnv>()
       return c.redirect(next, 303)
     } catch (error) {
       if (!(error instanceof Fault) || !['invalid_passkey', 'validation_failed'].includes(error.fault)) throw error
-      return addressPage(c, { next, refused: 'This passkey is not known here, or it could not be verified.' })
+      return addressPage(c, { next, refused: 'We do not recognize this passkey, or it could not be verified.' })
     }
   })
