@@ -42,7 +42,7 @@ export function endedPage(c: Visit, error: unknown) {
             Sign in on a new tab
           </a>
         </li>
-        <li>Come back to this tab, and send the form.</li>
+        <li>Come back to this tab and send the form.</li>
       </ol>
       <form method="post" action={pathOf(c)}>
         <Entered c={c} />

@@ -39,7 +39,7 @@ describe('the changes in the console', () => {
       link('billing/customers/stripe/cus_1', 'cus_1'),
     ])
     expect(cellsOf(text, 'Consumer')[1]).toBe(link(`consumers/${body.id}`, body.id))
-    expect(cellsOf(text, 'Because of')[1]).toBe(link(`billing/webhooks/${event}`, event))
+    expect(cellsOf(text, 'Cause')[1]).toBe(link(`billing/webhooks/${event}`, event))
     expect(text).not.toContain('Ada')
   })
 
@@ -61,12 +61,12 @@ describe('the changes in the console', () => {
     expect(changed).toMatch(
       /^Entitlements changed<.*limits: not allowed → {&quot;text&quot;:&quot;(&lt;b&gt;)+(&lt;)?…<.*seats: not allowed → 5<.*sso: not allowed → allowed</,
     )
-    expect(watching).toBe('Entitlements are watched from here on')
+    expect(watching).toBe('Entitlement tracking started')
     expect(cellsOf(text, 'Object')).toEqual([
       `<a href="${path}/consumers/${id}"><code class="id">${id}</code></a>`,
       expect.stringContaining(world.project),
     ])
-    expect(cellsOf(text, 'Because of')[0]).toContain('aud_')
+    expect(cellsOf(text, 'Cause')[0]).toContain('aud_')
   })
 
   it('are filtered by type; a filter that names nothing is refused in place', async () => {

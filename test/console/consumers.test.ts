@@ -103,7 +103,7 @@ describe('a consumer', () => {
     expect(status).toBe(200)
     expect(words).toMatch(/cus_hint Stripe By a checkout or subscription, event evt_\w+ Change/)
     expect(words).toMatch(/cus_said Stripe By its metadata, event evt_\w+ Change/)
-    expect(words).toContain('cus_pinned Stripe Set by hand Unpin')
+    expect(words).toContain('cus_pinned Stripe Set manually Unpin')
     expect(words).toContain('sub_9 active cus_said')
     const events = (await here.page(here.at(`/${id}?tab=events`))).text
     expect([events.includes('>cus_said<'), events.includes('cus_unlinked')]).toEqual([true, false])
@@ -180,7 +180,7 @@ describe('a consumer', () => {
     const into = (await here.api.put('user_6', { email: 'six@example.com' })).body.id
     await here.api.put('user_7', { email: 'six@example.com' })
     const ask = async (text: string) => (await here.page(here.at(`/${id}/merge?into=${encodeURIComponent(text)}`))).text
-    expect(await ask('user_1')).toContain('This is the consumer itself')
+    expect(await ask('user_1')).toContain('This is the same consumer')
     expect(await ask('nobody')).toContain('No consumer has this ID')
     expect(await ask('six@example.com')).toContain('Several consumers match')
     const question = await ask('user_6')

@@ -98,7 +98,7 @@ describe('the customers without a consumer', () => {
     })
     expect(await linkOf('cus_1')).toEqual([null, null, 'manual'])
     expect(await listed()).not.toContain('cus_1')
-    expect(await page(`${list}?settled=true`)).toContain('No consumer, set by hand')
+    expect(await page(`${list}?settled=true`)).toContain('No consumer, set manually')
     expect(await send(of('cus_1', '/unpin'))).toMatchObject({
       location: `${of('cus_1', '/consumer')}?done=customer_unpinned`,
     })

@@ -136,7 +136,7 @@ describe('the number of devices', () => {
     await register('b', { platform: 'server' })
     const [gone] = [(await register('c')).device]
     await api.revoke(`ext:c${consumer}`, gone.id)
-    const over = 'That is more than the limit.'
+    const over = 'That is over the limit.'
     for (const [limit, isOver] of [
       [2, false],
       [1, true],

@@ -22,13 +22,13 @@ async function newPlace() {
 
 it('the page of a connection says why a delivery was refused, and what to do', async () => {
   const { project, owner, connection, at, old, kept } = await newPlace()
-  expect((await visit(at, owner.token)).text).not.toContain('Why refused')
+  expect((await visit(at, owner.token)).text).not.toContain('Why deliveries were refused')
   expect((await submit(`${at}/secrets/${old}/remove`, owner.token)).status).toBe(303)
   expect(await kept()).toEqual([{ id: old }])
   expect((await deliver(connection.id, stripeEvent())).status).toBe(401)
   for (const { token } of [owner, await addMember(project, 'viewer')]) {
     const { text } = await visit(at, token)
-    expect(text).toContain('Why refused')
+    expect(text).toContain('Why deliveries were refused')
     expect(text).toContain('<code>removed_secret</code>')
     expect(text).toContain('Switch the vendor to a live secret')
     expect(text).toContain(`Secret: <code>${old}</code>`)

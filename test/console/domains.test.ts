@@ -20,14 +20,14 @@ it('a domain is added, checked and deleted', async () => {
   const { text } = await visit(path, owner.token)
   expect(text).toContain(`_platform-challenge.${hostname}`)
   expect(text).toContain(`${hostname} CNAME surfaces.platform.test`)
-  expect(text).not.toContain('What resolvers see')
+  expect(text).not.toContain('DNS check results')
 
   const { body } = await api.get(path.split('/').at(-1) as string)
   await zone(hostname, { 'dns.google': texts('platform-verify=old'), 'cloudflare-dns.com': { rcode: 'NXDOMAIN' } })
   expect((await submit(`${path}/verify`, owner.token)).status).toBe(303)
   const seen = (await visit(path, owner.token)).text
   for (const words of [
-    '1 value, but not this one. Perhaps an old record, or another project’s',
+    '1 value, but not this one. It may be an old record, or another project’s',
     'platform-verify=old',
     'No such name',
   ]) {

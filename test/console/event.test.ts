@@ -114,13 +114,13 @@ describe('what an event changed', () => {
     expect(part(first, 'Effects')).toMatch(
       /Subscription sub_c applied .* No earlier state of this object was stored\. .*status: trialing/,
     )
-    expect(part(first, 'Changed in the object')).toMatch(/^The object’s earlier state is not known: no earlier event/)
+    expect(part(first, 'Changed fields')).toMatch(/^The object’s earlier state is not known: no earlier event/)
     const object = stripeSubscription({ id: 'sub_c', status: 'active', metadata: { a: '3', b: '2' } })
     const previous = { status: 'trialing', metadata: { a: '1' } }
     const text = await here.see(await sent(object, { at: T0 + 60, previous }))
     expect(part(text, 'Effects')).toMatch(/object\. vendor_status: trialing → active|status: trialing → active/)
     expect(part(text, 'Effects')).not.toContain('No earlier state')
-    expect(part(text, 'Changed in the object')).toBe(
+    expect(part(text, 'Changed fields')).toBe(
       'status: "trialing" → "active" metadata.a: "1" → "3" As Stripe reports it in the event.',
     )
   })
@@ -136,7 +136,7 @@ describe('what an event changed', () => {
     const first = await sent(price(100))
     const third = await sent(price(300, { active: true, tiers: [] }), { at: T0 + 20 })
     const late = await sent(price(200), { at: T0 + 10 })
-    const changed = async (id: string) => part(await here.see(id), 'Changed in the object')
+    const changed = async (id: string) => part(await here.see(id), 'Changed fields')
     expect(await changed(late)).toMatch(/^unit_amount: 100 → 200 Compared with price\.updated , the last event/)
     expect(await here.see(late)).toContain(`${here.events}/${first}">price.updated</a>, the last event`)
     expect(await changed(third)).toMatch(

@@ -63,7 +63,7 @@ describe('the settings of consumers', () => {
     expect((await send(featured)).status).toBe(303)
     expect((await visit(general, admin.token)).text).toContain('value="seats"')
     const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
-    expect(theirs).toContain('as the feature <code>seats</code> says')
+    expect(theirs).toContain('set by the feature <code>seats</code>')
     expect((await send({ consumer_keys: 'a', max_devices: '3', devices_feature: '' })).status).toBe(303)
     const after = (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body.settings
     expect(after.devices_feature).toBeNull()

@@ -52,7 +52,7 @@ describe('an import in the console', () => {
     await world.start()
     await world.page()
     const waiting = await shown()
-    expect(waiting).toContain('The vendor asked for slower requests.')
+    expect(waiting).toContain('The vendor limited the rate of our requests.')
     expect((await submit(`${at}/imports`, token, CHOSEN)).status).toBe(409)
   })
 

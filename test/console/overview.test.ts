@@ -108,7 +108,7 @@ describe('the steps of a new project', () => {
     expect(await turn(() => put('billing/plans', plan, 'POST'))).toEqual(['current', 'later'])
     expect(text).toContain('<input type="hidden" name="external_id" value="user_of_start"')
     expect(await turn(() => put('consumers/ext:user_of_start', {}))).toEqual(['current'])
-    expect(text).toContain('See what the consumer may do')
+    expect(text).toContain('See what the consumer is allowed to do')
     await turn(() => put(`projects/${project}`, { settings: { test_mode_counts: true } }, 'PATCH'))
     expect(text).toContain('Everything is set up.')
     expect(asking(text)).toBeNull()

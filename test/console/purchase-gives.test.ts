@@ -113,12 +113,12 @@ const CASES: Case[] = [
   [
     'open',
     [sold('open', 'price_life'), disputed('open', 'needs_response')],
-    /nothing The dispute dp_open is open\. See the event/,
+    /no access The dispute dp_open is open\. See the event/,
   ],
   [
     'lost',
     [sold('lost', 'price_life'), disputed('lost', 'lost')],
-    /nothing The dispute dp_lost is lost\. See the event/,
+    /no access The dispute dp_lost is lost\. See the event/,
   ],
   [
     'test',
@@ -195,7 +195,7 @@ it('shows refunds and disputes in one table, and what only the vendor’s total 
   expect(rows).toEqual([
     expect.stringMatching(/^Refund re_failed 2026-01-02 00:00:00 UTC .*USD 5\.00 failed &lt;b&gt; evt_\w+$/),
     expect.stringMatching(/^Refund re_money 2026-01-03 .*USD 9\.00 succeeded requested by customer evt_\w+$/),
-    expect.stringMatching(/^Dispute dp_m 2026-01-04 .*USD 1\.00 open evidence until .* UTC fraudulent evt_\w+$/),
+    expect.stringMatching(/^Dispute dp_m 2026-01-04 .*USD 1\.00 open evidence due .* UTC fraudulent evt_\w+$/),
   ])
   expect(wordsIn(html)).toContain('USD 2.00 more was refunded according to the vendor')
   expect(table.match(/\/webhooks\/evt_\w+"/g)?.length).toBe(3)

@@ -24,7 +24,7 @@ describe('the key of a vendor’s API in the console', () => {
     const { at, owner, shown, set } = await newPlace()
     const before = await shown()
     expect(before).toContain('API key of Stripe')
-    expect(before).toContain('<summary>Set a key</summary>')
+    expect(before).toContain('<summary>Add a key</summary>')
     expect(before).toMatch(
       /<input[^>]*name="api_key"[^>]*type="password"|<input[^>]*type="password"[^>]*name="api_key"/,
     )
@@ -71,8 +71,8 @@ describe('the key of a vendor’s API in the console', () => {
     await set(await newStripeAccount())
     const turned = await submit(at, owner.token, { name: 'Stripe', livemode: 'false' })
     expect(turned.status).toBe(422)
-    expect(turned.text.split('id="settings"')[1]).toContain('Remove the key first.')
-    expect(turned.text.split('id="settings"')[0]).not.toContain('Remove the key first.')
+    expect(turned.text.split('id="settings"')[1]).toContain('Remove the key before you change the mode.')
+    expect(turned.text.split('id="settings"')[0]).not.toContain('Remove the key before you change the mode.')
     expect(await shown()).not.toContain('open=')
   })
 

@@ -80,7 +80,7 @@ describe('the verification of a sender in the console', () => {
   it('tries a delivery, and shows what was signed', async () => {
     const { send, tried, look } = await newPlace()
     await send({ ...BARE, id: 'id', type: 'header:x-type' })
-    expect(await look()).toContain('a captured delivery can be sent again')
+    expect(await look()).toContain('anyone who captures a delivery can send it again')
     const body = '{\r\n  "id": "<evt_1>"\r\n}'
     const signed = body.replaceAll('\r\n', '\n')
     const headers = (signature: string) => `X-Mac: ${signature}\r\n\r\nx-type: a:b\r\n`

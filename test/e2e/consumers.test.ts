@@ -144,7 +144,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByText('Several consumers match').waitFor()
     await rowOf('user_1').getByRole('button', { name: 'Link to' }).click()
     expect(await notice()).toBe('The customer is linked to this consumer.')
-    await expect.poll(() => rowOf('cus_old').innerText()).toContain('Set by hand')
+    await expect.poll(() => rowOf('cus_old').innerText()).toContain('Set manually')
     await expect
       .poll(() => page.getByRole('region', { name: 'Customers' }).innerText())
       .toMatch(/cus_event\s+Stripe\s+By its metadata, event evt_/)
@@ -155,12 +155,12 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await press('Create and link')
     await title('cus_new')
     await open('cus_test')
-    await press('Mark as no consumer')
+    await press('Mark as having no consumer')
     expect(await main()).toContain('No consumer')
     await page.goto(list)
     await expect.poll(() => rowOf('cus_').count()).toBe(0)
-    await link('Marked as no consumer').click()
-    await expect.poll(() => rowOf('cus_test').innerText()).toContain('No consumer, set by hand')
+    await link('Marked as having none').click()
+    await expect.poll(() => rowOf('cus_test').innerText()).toContain('No consumer, set manually')
   })
 
   it('unpins a customer on the page of its consumer', async () => {

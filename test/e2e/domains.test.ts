@@ -65,7 +65,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   it('deletes it', async () => {
     await page.getByRole('link', { name: 'Delete', exact: true }).click()
     await press('Delete domain')
-    await page.getByText('There are no domains yet.').waitFor()
+    await page.getByText('No domains yet.').waitFor()
     if (javaScriptEnabled) expect(await violations(page)).toEqual([])
     const asked = ['422', '409'].map((status) => `status of ${status}`)
     expect(seen.problems.filter((one) => !asked.some((status) => one.includes(status)))).toEqual([])

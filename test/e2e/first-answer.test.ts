@@ -92,7 +92,7 @@ it('leads from an empty project to the first allowed feature, without a terminal
   await page.locator('#now .badge', { hasText: 'processed' }).first().waitFor()
   await looksGood(page, 'test-event-sent')
   await click('link', 'Overview')
-  await page.locator('#setup', { hasText: 'Next: the first answer' }).waitFor()
+  await page.locator('#setup', { hasText: 'Next: your first entitlement check' }).waitFor()
   await looksGood(page, 'road')
   await catalog(page, click)
   await looksGood(page, 'road-consumer')

@@ -96,7 +96,7 @@ describe('somebody new', () => {
     await expect.poll(() => page.getByRole('region', { name: 'Signing secrets' }).textContent()).not.toContain('Never')
     await steps.click('link', 'overview')
     await page.getByText('Events of the last 24 hours').or(page.locator('.bars')).first().waitFor()
-    await expect.poll(() => page.locator('#setup').textContent()).toBe('Next: the first answer')
+    await expect.poll(() => page.locator('#setup').textContent()).toBe('Next: your first entitlement check')
     expect(steps.count.clicks).toBeLessThanOrEqual(CLICKS)
   })
 

@@ -215,13 +215,13 @@ describe('the answer of a time', () => {
       const { exact, missing = [] } = await at(time)
       expect([exact, missing.filter((one) => words.test(one)).length], missing.join()).toEqual([false, 1])
     }
-    await wrong(() => world.settings({ grace_days: 1 }), /setting grace_days was changed/)
+    await wrong(() => world.settings({ grace_days: 1 }), /setting grace_days has since been changed/)
     await wrong(
       () => world.catalog.feature('seats', { name: 'Seats', type: 'quantity', combine: 'sum' }),
       /seats are combined/,
     )
     await wrong(() => world.consumers.block('ext:ada'), /has since been blocked/)
-    await wrong(() => world.consumers.pin('cus', 'ext:ada'), /The customer cus was pinned/)
+    await wrong(() => world.consumers.pin('cus', 'ext:ada'), /The customer cus has since been pinned/)
     await wrong(async () => {
       const { body } = await world.consumers.put('other')
       await world.consumers.merge(body.id, 'ext:ada')
@@ -229,12 +229,15 @@ describe('the answer of a time', () => {
     await wrong(async () => {
       await world.catalog.feature('gone')
       await world.catalog.dropFeature('gone')
-    }, /The feature gone was deleted/)
+    }, /The feature gone has since been deleted/)
     await wrong(async () => {
       await world.replay(first ?? '')
       await world.queue.pump()
     }, /has since been processed again/)
-    await wrong(() => world.consumers.patch('ext:ada', { external_id: 'ada-2' }), /The external id ada-2 was added/)
+    await wrong(
+      () => world.consumers.patch('ext:ada', { external_id: 'ada-2' }),
+      /The external id ada-2 has since been added/,
+    )
     await STORE.prepare('UPDATE plans SET updated_at = ?2, revision = 300 WHERE project_id = ?1')
       .bind(world.project, time + HOUR)
       .run()
@@ -246,7 +249,7 @@ describe('the answer of a time', () => {
       .run()
     await wrong(
       async () => undefined,
-      /The plan pro has changed since, and its revision of that time is no longer kept/,
+      /The plan pro has since changed, and its revision from that time is no longer stored/,
     )
     // An event that is gone leaves a hole in the chain.
     await world.deliver(event({ at: 1, status: 'past_due' }))
@@ -294,7 +297,8 @@ describe('the answer of a time', () => {
     }
     // Back with the consumer, which is then not certain for another reason.
     await world.deliver(ofCustomer('cus_m', 'lin', 1))
-    for (const time of during) expect(await missing(time)).toEqual([expect.stringMatching(/^An event has linked/)])
+    for (const time of during)
+      expect(await missing(time)).toEqual([expect.stringMatching(/^An event has since linked/)])
     expect(await missing(before[0] as number)).toEqual([])
   })
 
@@ -341,7 +345,7 @@ describe('the answer of a time', () => {
     const { exact, missing } = await at(START, 'ext:grace')
     expect([exact, missing]).toEqual([
       false,
-      [expect.stringMatching(/^An event has linked the customer cus_9 since, and only its first 5000 events were/)],
+      [expect.stringMatching(/^An event has since linked the customer cus_9, and only its first 5000 events were/)],
     ])
   })
 

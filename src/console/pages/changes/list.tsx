@@ -28,8 +28,8 @@ export function listPage(
     <>
       <Head title="Changes" />
       <p class="quiet">
-        The changes that your servers read at <code>GET /platform/v1/changes</code>, here with the newest first. They
-        are kept for 30 days.
+        The changes that your servers read at <code>GET /platform/v1/changes</code>, newest first. They are kept for 30
+        days.
       </p>
       <search>
         <form class="search" method="get" action={changes}>
@@ -87,7 +87,7 @@ function columnsOf(c: Visit): Column<Change>[] {
       ({ consumer_id }) => consumer_id && <Linked to={`${pathsOf(c).consumers}/${consumer_id}`} id={consumer_id} />,
     ],
     [
-      'Because of',
+      'Cause',
       (change) => (change.cause !== null || (change.causes ?? []).length > 0) && <Because c={c} change={change} />,
       'spare',
     ],

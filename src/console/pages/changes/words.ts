@@ -16,9 +16,9 @@ const SAID: Partial<Record<ChangeType, string>> = {
   'webhook_event.recovered': 'Event processed after a failure',
   'consumer.created': 'Consumer created',
   'consumer.updated': 'Consumer changed',
-  'consumer.named': 'Consumer got an additional external id',
+  'consumer.named': 'External ID added to a consumer',
   'entitlements.changed': 'Entitlements changed',
-  'entitlements.watching': 'Entitlements are watched from here on',
+  'entitlements.watching': 'Entitlement tracking started',
 }
 
 /** What a change is called. */

@@ -36,11 +36,11 @@ export function ApiKey({ c, of: { row, key, names }, mistakes }: Props) {
     <>
       <h2 id="api-key">API key of {api.vendor}</h2>
       <p class="quiet">
-        With a key, this service can {api.imports && 'import what is in the account, and '}ask {api.vendor} about a
-        customer instead of waiting for an event.{' '}
+        With a key, this service can {api.imports && 'import data from the account, and '}read a customer from{' '}
+        {api.vendor} instead of waiting for an event.{' '}
         {!api.thin?.all
           ? 'It does not need a key to receive events.'
-          : `Events of ${api.vendor} name their object but do not contain it, so without a key they set no billing state.`}
+          : `${api.vendor} events contain only the ID of an object, so without a key they do not update billing state.`}
       </p>
       {key && <Shown c={c} api={api} stored={key} names={names} />}
       {can(c, 'connections:write') && <SetKey c={c} api={api} row={row} isThere={key !== null} mistakes={mistakes} />}
@@ -57,7 +57,7 @@ function Shown({ c, api, stored, names }: ShownProps) {
     <>
       {state === 'refused' && (
         <p class="warning" role="note">
-          {api.vendor} no longer accepts this key. Set another one, or set this one again once it works.
+          {api.vendor} no longer accepts this key. Set a different key, or set this one again once it works.
         </p>
       )}
       <dl class="facts">
@@ -68,7 +68,9 @@ function Shown({ c, api, stored, names }: ShownProps) {
           <ModeBadge of={stored.livemode} />
         </Fact>
         <Fact name="Account">
-          {account === 'same' ? 'Has the events of this connection' : 'Not compared with the events of this connection'}
+          {account === 'same'
+            ? 'The account of this connection’s events'
+            : 'Not yet compared with this connection’s events'}
         </Fact>
         <Fact name="Set by">{names.get(added_by) ?? <code>{added_by}</code>}</Fact>
         <Fact name="Checked">
@@ -96,17 +98,17 @@ function SetKey({ c, api, row, isThere, mistakes }: SetProps) {
   return (
     <>
       <details class="more-form" open={Boolean(mistakes.api_key ?? mistakes.form)}>
-        <summary>{isThere ? 'Replace the key' : 'Set a key'}</summary>
+        <summary>{isThere ? 'Replace the key' : 'Add a key'}</summary>
         <p>{KEY_GUIDES[row.vendor as VendorName]}</p>
         <p>
           The key should have these permissions and no others, as far as {api.vendor} lets you choose them:{' '}
-          {api.reads.map(({ permission }) => permission).join(', ')}. If it lacks one, the service does not fetch those
-          objects.
+          {api.reads.map(({ permission }) => permission).join(', ')}. If one is missing, the service does not fetch
+          those objects.
         </p>
         <Post c={c} to={at} class="form">
           {API_KEY.field('api_key', { mistakes })}
           <Wrong>{mistakes.form}</Wrong>
-          <button type="submit">{isThere ? 'Replace key' : 'Set key'}</button>
+          <button type="submit">{isThere ? 'Replace key' : 'Add key'}</button>
         </Post>
       </details>
       {isThere && (

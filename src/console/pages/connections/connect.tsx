@@ -24,7 +24,7 @@ export const CHANGED_CONNECTION = form(UpdateConnectionBody, {
   ...fields,
   status: own((status) => status || undefined),
   customer_is_external_id: tick('Customer ids are external ids of consumers', {
-    hint: 'Each event then links its customer to the consumer with the same id. Metadata is not looked at.',
+    hint: 'Each event then links its customer to the consumer with the same ID. Metadata is ignored.',
   }),
 })
 
@@ -58,7 +58,7 @@ export function chooseVendorPage(c: Visit) {
       </ul>
       <p class="quiet">
         Is your vendor missing? If it follows the Standard Webhooks specification, choose Standard Webhooks. If it signs
-        with HMAC in another way, choose HMAC sender and say how.
+        with HMAC in another way, choose HMAC sender and enter how it signs.
       </p>
     </>,
   )
@@ -80,7 +80,9 @@ export function connectPage(c: Visit, sent: Sent & { entered: URLSearchParams })
         <Wrong>{mistakes.form ?? mistakes.vendor}</Wrong>
         <input type="hidden" name="vendor" value={vendor} />
         <ModeField title={title} value={entered.get('livemode') ?? ''} mistakes={mistakes} />
-        {NEW_CONNECTION.field('name', sent, { hint: 'Tells your connections apart. You can change it later.' })}
+        {NEW_CONNECTION.field('name', sent, {
+          hint: 'A name to tell your connections apart. You can change it later.',
+        })}
         <button type="submit" class="primary">
           Create connection
         </button>

@@ -154,7 +154,7 @@ function Settings({ c, row, sent: { entered, mistakes } }: SettingsProps) {
       <p class="quiet">
         {status === 'disabled'
           ? 'This connection is disabled and refuses every delivery.'
-          : 'A paused connection records deliveries and processes them once it is resumed. A disabled one refuses deliveries until you enable it again. A deleted one cannot be restored, but its events stay.'}
+          : 'A paused connection records deliveries, and processes them once you resume it. A disabled connection refuses deliveries until you enable it again. A deleted connection cannot be restored, but its events stay.'}
       </p>
       <div class="choice">
         {status === 'active' && (

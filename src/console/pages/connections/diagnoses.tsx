@@ -11,7 +11,7 @@ export function Diagnoses({ c, of: { diagnoses } }: { c: Visit; of: Pick<ShownCo
   if (diagnoses.length === 0) return null
   return (
     <>
-      <h2 id="why">Why refused</h2>
+      <h2 id="why">Why deliveries were refused</h2>
       <p class="quiet">
         We check at most one refused delivery every ten seconds. The last ten results are kept for seven days.
       </p>
@@ -60,7 +60,7 @@ function Particulars({ c, row }: { c: Visit; row: DiagnosisRow }) {
         </>
       )}
       <span class="quiet">
-        {size.toLocaleString('en')} bytes, headers: {headers.join(', ') || 'none that we know'}.
+        {size.toLocaleString('en')} bytes, headers: {headers.join(', ') || 'none that we recognize'}.
       </span>
     </>
   )

@@ -25,7 +25,7 @@ const { account, dry_run } = SetUpBody.shape
 /** The field has another name than the stored key, because both forms are on the same page. */
 export const SET_UP = form(z.strictObject({ write_key: SetUpBody.shape.api_key, account, dry_run }), {
   account: text('Account', { maxlength: MAX_ACCOUNT_LENGTH }),
-  dry_run: tick('Only check: change nothing at the vendor'),
+  dry_run: tick('Check only, and change nothing at the vendor'),
   write_key: text('API key that may change webhook endpoints', {
     required: true,
     type: 'password',
@@ -63,7 +63,7 @@ export function SetUpForm({ c, row, sent, label }: SetUpProps) {
 
 /** The name of the account, as a field. */
 function lookOf({ noun, where, list }: AccountName) {
-  const hint = list ? `Only if the key can reach several. ${where}` : where
+  const hint = list ? `Only if the key can reach several accounts. ${where}` : where
   return { label: capital(noun), hint, required: !list }
 }
 

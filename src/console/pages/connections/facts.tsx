@@ -80,8 +80,8 @@ export function ConnectionRefusals({ c, of: { refusals } }: { c: Visit; of: Pick
       ) : (
         <>
           <p class="quiet">
-            Most vendors send a refused delivery again, so it arrives once the cause is fixed. The bodies of refused
-            deliveries are not kept. Counts appear within ten seconds.
+            Most vendors retry a refused delivery, so it arrives once you fix the cause. We do not keep the bodies of
+            refused deliveries. New counts appear within ten seconds.
           </p>
           <Table
             label="Refused deliveries"

@@ -29,7 +29,7 @@ export function FormatSection({ c, of: { row, formats } }: { c: Visit; of: Pick<
     <>
       <h2 id="format">Format</h2>
       <p class="quiet">
-        The share of objects in events that had a value in each field, over the last eight weeks. Counts appear within
+        How many of the objects in events had a value in each field, over the last eight weeks. New events appear within
         minutes.
       </p>
       <Found c={c} connection={row.id} vanished={vanished} words={words} />
@@ -58,7 +58,7 @@ function Found({ c, connection, vanished, words }: FoundProps) {
       </ul>
       <p>
         The vendor may have moved or renamed a field, or you may no longer use it.{' '}
-        <a href={`${pathsOf(c).events}?connection_id=${connection}&status=processed`}>Look at the latest events</a>
+        <a href={`${pathsOf(c).events}?connection_id=${connection}&status=processed`}>See the latest events</a>
       </p>
     </section>
   )
@@ -75,7 +75,7 @@ function versionColumns(c: Visit, rows: readonly FormatRow[]): Column<Version>[]
   ]
 }
 
-const VersionName = ({ of }: { of: string }) => (of === '' ? <span class="quiet">not named</span> : <code>{of}</code>)
+const VersionName = ({ of }: { of: string }) => (of === '' ? <span class="quiet">no version</span> : <code>{of}</code>)
 
 /** The last counted event of each kind for a version. */
 function ToLookAt({ c, rows, version }: { c: Visit; rows: readonly FormatRow[]; version: string }) {
@@ -119,7 +119,7 @@ function Kind({ kind, rows, versions, vanished }: KindProps) {
     ...shown.toReversed().map(({ api_version }): Column<string> => {
       const { events, fields } = sumOf(own, api_version)
       return [
-        `${api_version === '' ? 'Not named' : api_version} (${events.toLocaleString('en')})`,
+        `${api_version === '' ? 'No version' : api_version} (${events.toLocaleString('en')})`,
         (field) => percent(fields[field] ?? 0, events),
         'number',
       ]

@@ -25,28 +25,28 @@ const WHAT = [
 ] as const
 
 const METHODS = [
-  ['default', 'Those that pay for subscriptions'],
-  ['all', 'All of each customer'],
+  ['default', 'Only those used for subscriptions'],
+  ['all', 'All of every customer'],
 ] as const
 
 export const IMPORT = form(StartBody, {
   kinds: { ...choice('What', WHAT, { required: true }), read: (sent) => sent.split(',') },
   invoice_months: number('Months of invoices', {
     required: true,
-    hint: `0 to ${MAX_INVOICE_MONTHS}. Older invoices are left out.`,
+    hint: `0 to ${MAX_INVOICE_MONTHS}. Older invoices are skipped.`,
   }),
   payment_methods: choice('Payment methods', METHODS, {
     required: true,
-    hint: 'Reading all of them takes one request to the vendor for each customer.',
+    hint: 'Reading all of them takes one request per customer.',
   }),
 })
 
 /** Why an import waits, or has ended before it was done. */
 const WHY: Record<RunError, string> = {
-  rate_limited: 'The vendor asked for slower requests.',
-  vendor_unavailable: 'The vendor did not send a usable answer.',
+  rate_limited: 'The vendor limited the rate of our requests.',
+  vendor_unavailable: 'The vendor did not send a usable response.',
   vendor_refused: 'The vendor rejected the request.',
-  api_key_refused: 'The vendor no longer accepts the API key. Set another one.',
+  api_key_refused: 'The vendor no longer accepts the API key. Replace it.',
   api_key_removed: 'The API key was removed.',
   encryption_key_unavailable: 'The service cannot decrypt the API key. Tell the people who run the service.',
   database_filling: 'The database is too full for an import. Tell the people who run the service.',
@@ -62,7 +62,7 @@ export function Imports({ c, of: { row, key, run }, mistakes }: Props) {
     <div id="import" {...(isOpen && live('import', connectionPath(c, row), '3s'))}>
       <h2>Import</h2>
       <p class="quiet">
-        An import reads what is in the account at {vendorTitle(row.vendor)}, page by page, and records what is new.
+        An import reads the account at {vendorTitle(row.vendor)} page by page, and records what is new.
       </p>
       {run && <Progress c={c} run={run} />}
       {isOpen && can(c, 'connections:write') && (
@@ -106,8 +106,8 @@ function Progress({ c, run }: { c: Visit; run: RunRow }) {
           ['State', ([, { state }]) => <Badge of={state.replaceAll('_', ' ')} />],
           ['Read', ([, { seen }]) => seen.toLocaleString('en'), 'number'],
           ['New', ([, { recorded }]) => recorded.toLocaleString('en'), 'number'],
-          ['Known before', ([, { unchanged }]) => unchanged.toLocaleString('en'), 'number'],
-          ['Left out', ([, { left_out = 0 }]) => left_out.toLocaleString('en'), 'number'],
+          ['Already recorded', ([, { unchanged }]) => unchanged.toLocaleString('en'), 'number'],
+          ['Skipped', ([, { left_out = 0 }]) => left_out.toLocaleString('en'), 'number'],
         ]}
       />
     </>

@@ -47,7 +47,8 @@ const change = action({
   done: (c) => [connectionPath(c, addressedConnection(c)), 'connection_updated'],
   again: shown,
   explains: {
-    api_key_other_mode: 'The connection has an API key for its present mode. Remove the key first.',
+    api_key_other_mode:
+      'The connection has an API key for its current mode. Remove the key before you change the mode.',
   },
 })
 
@@ -147,7 +148,7 @@ const dropKey = action({
     question: `Remove the API key of ${vendorTitle(row.vendor)}?`,
     says: (
       <p>
-        The service deletes the key and no longer uses it. What was fetched stays. Also revoke the key at{' '}
+        The service deletes the key and no longer uses it. Data already fetched stays. Also revoke the key at{' '}
         {vendorTitle(row.vendor)}.
       </p>
     ),

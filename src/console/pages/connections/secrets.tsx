@@ -54,7 +54,7 @@ function AddSecret({ c, row, mistakes }: Omit<Props, 'names'>) {
     <details class="more-form" open={Boolean(mistakes.signing_secret ?? mistakes.form)}>
       <summary>Add a secret, or rotate one</summary>
       <p class="quiet">
-        A delivery can be signed with any of the secrets. To rotate one without a gap: add the new one here, switch to
+        A delivery can be signed with any of these secrets. To rotate one without a gap, add the new one here, switch to
         it at the vendor, wait until the old one is no longer used, then remove it.
       </p>
       {guide && <p>{guide.where}</p>}
@@ -73,7 +73,7 @@ export const SECRET = form(SecretBody, {
 
 export const REMOVED_SECRET = form(RemoveSecretQuery, {
   forget: tick('Keep no copy', {
-    hint: 'An encrypted copy is kept for 72 hours, only to tell you if the vendor still signs with this secret. Tick this if somebody else may know the secret.',
+    hint: 'We keep an encrypted copy for 72 hours, only to tell you if the vendor still signs with this secret. Select this if someone else may know the secret.',
   }),
 })
 

@@ -114,7 +114,7 @@ function Random({ what, secret }: { what: string; secret: string }) {
 /** The step that says how a sender signs. */
 function Describe({ c, row }: { c: Visit; row: ConnectionRow }) {
   return (
-    <Step state={row.verification ? 'done' : 'current'} title="Say how the sender signs" level="h2">
+    <Step state={row.verification ? 'done' : 'current'} title="Set how the sender signs" level="h2">
       {row.verification ? (
         <p class="quiet">The verification is set.</p>
       ) : (
@@ -163,7 +163,8 @@ export function IngestUrl({ c, row }: { c: Visit; row: ConnectionRow }) {
       </Copyable>
       {publicOrigin(c) === null && (
         <p class="warning" role="note">
-          This is only the path: the operator of this deployment must set <code>PUBLIC_ORIGIN</code> to its address.
+          This is only the path. The operator of this deployment must set <code>PUBLIC_ORIGIN</code> to its public
+          address.
         </p>
       )}
     </>

@@ -14,8 +14,8 @@ import { connectionPath } from './describe'
 import { addressedConnection } from './read'
 
 const WHY_NOT: Record<NoTest, string> = {
-  live: 'Nothing was sent: the connection receives live events. Only a connection in test mode takes test events.',
-  no_secret: 'Nothing was sent: the connection has no signing secret to sign with.',
+  live: 'Nothing was sent: the connection receives live events. You can send test events only to a connection in test mode.',
+  no_secret: 'Nothing was sent: the connection has no signing secret. Add one first.',
   no_sample: 'Nothing was sent: choose a test event from the list.',
 }
 
@@ -49,7 +49,7 @@ export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; 
     <section aria-labelledby="test-event">
       <h2 id="test-event">Test event</h2>
       <p class="quiet">
-        We write the event, sign it with the secret of this connection, and process it like an event from{' '}
+        We create the event, sign it with this connection’s secret, and process it like an event from{' '}
         {vendorTitle(row.vendor)}.{' '}
         {row.status === 'paused' && 'The connection is paused, so the event is held until you resume it. '}
         All test events are about one test customer and its subscription.

@@ -46,12 +46,12 @@ export function TryDelivery({ c, row, sent, trial }: Props) {
     <>
       <h2 id="try">Try a delivery</h2>
       <p class="quiet">
-        Bodies of refused deliveries are not kept. Copy one from the log of the sender: this page then shows which step
-        fails, and what was signed. Nothing is recorded.
+        We do not keep the bodies of refused deliveries. Copy one from the sender’s log to see which step fails and what
+        was signed. Nothing is recorded.
       </p>
       {trial && <Result result={trial.result} row={row} />}
       <Post c={c} to={`${connectionPath(c, row)}/verification/try#try`} class="form wide">
-        {area('headers', 'Headers', 5, 'One on each line, as Name: value.')}
+        {area('headers', 'Headers', 5, 'One per line, as Name: value.')}
         {area('body', 'Body', 8, 'Exactly as it was sent. Line breaks are read as line feeds.')}
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Try</button>

@@ -22,10 +22,10 @@ export const VERIFICATION = form(VerificationBody, {
   preset: own(optional),
   algorithm: choice('Algorithm', same(ALGORITHMS), { required: true }),
   confirm: {
-    ...tick('Use SHA-1 anyway', { hint: 'Only for sha1, which is weak. Ask the sender for SHA-256.' }),
+    ...tick('Use SHA-1 anyway', { hint: 'SHA-1 is weak. Use it only if the sender does not offer SHA-256.' }),
     read: (sent) => (sent === 'true' ? true : undefined),
   },
-  header: text('Header of the signature', { required: true, maxlength: 100 }),
+  header: text('Signature header', { required: true, maxlength: 100 }),
   encoding: choice('Encoding', same(ENCODINGS), { required: true }),
   prefix: text('Prefix', { maxlength: 40, hint: 'The text before the signature, such as sha256=.' }),
   pairs: own((_, sent) => {
@@ -33,17 +33,20 @@ export const VERIFICATION = form(VerificationBody, {
     const time = optional((sent.get('pairs_time') ?? '').trim())
     return signature || time ? { signature, time } : undefined
   }),
-  time_header: text('Header of the time', { maxlength: 100, hint: 'If the time has a header of its own.' }),
-  unit: choice('Unit of the time', [
+  time_header: text('Timestamp header', { maxlength: 100, hint: 'Only if the timestamp has its own header.' }),
+  unit: choice('Timestamp unit', [
     ['s', 'Seconds'],
     ['ms', 'Milliseconds'],
   ]),
-  tolerance_s: number('Tolerance, in seconds', { required: true, hint: 'How far a signed time may be off.' }),
-  signed: text('What is signed', { required: true, maxlength: 500 }),
-  id: text('ID of the event', { hint: 'A path in the body, such as data.id, or header: followed by a name.' }),
-  type: text('Type of the event'),
-  time: text('Time of the event'),
-  livemode: text('Live or test', { hint: 'The place of true (live) or false (test).' }),
+  tolerance_s: number('Tolerance, in seconds', {
+    required: true,
+    hint: 'How far the signed timestamp may be from the current time.',
+  }),
+  signed: text('Template', { required: true, maxlength: 500 }),
+  id: text('Event ID', { hint: 'A path in the body, such as data.id, or header: followed by a header name.' }),
+  type: text('Event type'),
+  time: text('Event time'),
+  livemode: text('Live or test', { hint: 'Where the event says true (live) or false (test).' }),
 })
 
 /** The form as it is opened for a verification. */
@@ -81,15 +84,15 @@ export function VerificationSummary({ c, row }: { c: Visit; row: ConnectionRow }
           <Fact name="Signed">
             <code>{verification.signed}</code>
           </Fact>
-          <Fact name="Repeats">
+          <Fact name="Replay protection">
             {verification.signed.includes('{time}')
-              ? `Refused ${verification.tolerance_s} s after the signature`
-              : 'The time is not signed, so a captured delivery can be sent again'}
+              ? `Deliveries are refused ${verification.tolerance_s} s after they were signed`
+              : 'None: the time is not signed, so anyone who captures a delivery can send it again'}
           </Fact>
         </dl>
       ) : (
         <p class="warning" role="note">
-          Say how the sender signs. Until then, the connection refuses every delivery.
+          Set how the sender signs its deliveries. Until then, the connection refuses all of them.
         </p>
       )}
       {can(c, 'connections:write') && (
@@ -123,7 +126,7 @@ export function verificationPage(c: Visit, { row, sent, trial }: PageProps) {
     <>
       <Head title="Verification" />
       <p class="quiet">
-        How the sender signs its deliveries. You find this in its documentation. A change applies from the next
+        How the sender signs its deliveries. The sender’s documentation describes this. A change applies from the next
         delivery.
       </p>
       <form method="get" action={`${at}/verification`} class="form">
@@ -170,11 +173,11 @@ function Form({ c, at, of, preset }: { c: Visit; at: string; of: Pick<Sent, 'ent
         <Wrong>{mistakes.confirm}</Wrong>
         {VERIFICATION.field('encoding', of)}
         {VERIFICATION.field('prefix', of)}
-        {pair('signature', 'Name of the signature', 'For a header of pairs, such as t=…,v1=…: here v1.')}
+        {pair('signature', 'Signature key', 'For a header of key=value pairs. In t=…,v1=…, it is v1.')}
       </fieldset>
       <fieldset>
-        <legend>Time</legend>
-        {pair('time', 'Name of the time', 'For a header of pairs, such as t=…,v1=…: here t.')}
+        <legend>Timestamp</legend>
+        {pair('time', 'Timestamp key', 'For a header of key=value pairs. In t=…,v1=…, it is t.')}
         {VERIFICATION.field('time_header', of)}
         {VERIFICATION.field('unit', of)}
         {VERIFICATION.field('tolerance_s', of)}

@@ -92,7 +92,7 @@ function Arrived({ c, of: { row, event } }: { c: Visit; of: Arrivals }) {
 const ENDED: Record<string, string> = {
   held: 'The connection works. It is paused, so the event is held.',
   processed: 'The connection works.',
-  ignored: 'The connection works. Events of this type change no billing state.',
+  ignored: 'The connection works. Events of this type do not change billing state.',
   failed: 'The connection works, but this event could not be processed. Its page says why.',
 }
 

@@ -73,7 +73,7 @@ export function Customers({ c, of: { row, customers } }: Props) {
       {customers.length > NAMED && (
         <p class="quiet">
           And {plural(customers.length - NAMED, 'other')}. <code>GET /billing/customers?consumer={row.id}</code> lists
-          all.
+          all of them.
         </p>
       )}
     </>
@@ -82,14 +82,13 @@ export function Customers({ c, of: { row, customers } }: Props) {
 
 /** The newest events of the consumer's customers. */
 export function Events({ c, of: { row, events } }: Props) {
-  if (events.data.length === 0)
-    return <p class="quiet">No event of the last months is about a customer of this consumer.</p>
+  if (events.data.length === 0) return <p class="quiet">No events about this consumer’s customers in recent months.</p>
   return (
     <>
       <Table label="Events" rows={events.data} columns={eventColumns(c)} class="events" />
       {events.more && (
         <p class="quiet">
-          There may be others: <code>GET /billing/webhooks/search?consumer={row.id}</code> lists all.
+          There may be more. <code>GET /billing/webhooks/search?consumer={row.id}</code> lists all of them.
         </p>
       )}
     </>

@@ -90,7 +90,7 @@ function Past({ c, of: { row, history } }: Props) {
       <History
         c={c}
         entries={history}
-        none="The audit log has no entry about this consumer. Creating and editing a consumer adds none."
+        none="The audit log has no entries about this consumer. Creating or editing a consumer adds none."
       />
       {history.length > 0 && (
         <p>

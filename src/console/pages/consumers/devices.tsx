@@ -23,8 +23,7 @@ export function Devices({ c, of: { row, devices } }: { c: Visit; of: ShownConsum
       <h2>Devices</h2>
       <p class="quiet">
         {active} of {limit} active, keys included.
-        {active > limit &&
-          ' That is more than the limit. No device is revoked for it, but no new one can be registered.'}
+        {active > limit && ' That is over the limit. These devices stay active, but no new one can be registered.'}
         {more && (
           <>
             {' '}
@@ -92,7 +91,8 @@ export const revokeDevicePages = action({
           installation can never be registered again for this consumer. <strong>This cannot be undone.</strong>{' '}
           {device.platform !== KEY && (
             <>
-              To sign a device out for a while, let your server register it again with <code>new_token</code> instead.
+              To sign a device out without blocking it for good, have your server register it again with{' '}
+              <code>new_token</code> instead.
             </>
           )}
         </p>

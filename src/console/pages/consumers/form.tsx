@@ -39,7 +39,7 @@ export const CONSUMER = form(CreateConsumerBody, {
 })
 
 const CHANGED = form(UpdateConsumerBody, {
-  external_id: text('Add another ID of yours', { maxlength: MAX_EXTERNAL_ID }),
+  external_id: text('Add another of your IDs', { maxlength: MAX_EXTERNAL_ID }),
   ...person(null),
 })
 
@@ -125,7 +125,7 @@ function PersonFields({ of, sent }: { of: typeof CONSUMER | typeof CHANGED; sent
 function keptIds({ external_ids }: Consumer): string {
   const named = external_ids.slice(0, 3).join(', ')
   const kept = external_ids.length > 0 ? `: ${named}${external_ids.length > 3 ? ', …' : ''}` : ''
-  return `The consumer keeps the IDs that it has${kept}. An ID cannot be removed.`
+  return `The consumer keeps its current IDs${kept}. An ID cannot be removed.`
 }
 
 function opened({ metadata, ...row }: Consumer): URLSearchParams {

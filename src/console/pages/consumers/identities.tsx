@@ -19,7 +19,7 @@ export function Identities({ c, of: { row, identities } }: { c: Visit; of: Shown
       <Table label="Identities" rows={data} columns={columnsOf(c, row)} class="consumers" />
       {more && (
         <p class="quiet">
-          There are others. <code>GET /sso/identities?consumer={row.id}</code> lists all.
+          There are more. <code>GET /sso/identities?consumer={row.id}</code> lists all of them.
         </p>
       )}
     </>
@@ -70,8 +70,8 @@ export const removeIdentityPages = action({
     says: (
       <>
         <p>
-          This person at {connection} no longer signs in as this consumer. The consumer stays, and sessions that your
-          product has opened are not affected.
+          This person at {connection} can no longer sign in as this consumer. The consumer stays, and sessions already
+          open in your product are not affected.
         </p>
         <p>
           Their next sign-in is treated as their first: it is linked to the consumer with their verified address, or a

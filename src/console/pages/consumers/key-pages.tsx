@@ -27,7 +27,7 @@ import { addressedConsumer, readDevice, readLiving } from './read'
 const CHANGED = form(UpdateDeviceBody, {
   name: text('Name', { maxlength: 2 * MAX_DEVICE_TEXT, empty: null }),
   scopes: list('Scopes', ' ', {
-    hint: `Up to ${MAX_DEVICE_SCOPES} words of your own with up to ${MAX_DEVICE_SCOPE} characters, with spaces between them, such as reports:read`,
+    hint: `Scope names of your own, separated by spaces, such as reports:read. Up to ${MAX_DEVICE_SCOPES} scopes of up to ${MAX_DEVICE_SCOPE} characters.`,
   }),
   metadata: METADATA,
 })

@@ -105,13 +105,13 @@ function Ids({ of: [first, ...others] }: { of: string[] }) {
 }
 
 function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: AskedConsumers; truncated: boolean }) {
-  if (truncated) return <p class="quiet">No matching consumer so far.</p>
+  if (truncated) return <p class="quiet">No matching consumers so far.</p>
   if (q === '') return <p class="empty">No consumer is {state}.</p>
   return (
     <section class="empty">
       <h2>No consumer found</h2>
       <p>
-        No {state} consumer has the ID or the email address “{q}”. The whole ID or address must match.{' '}
+        No {state} consumer has the ID or the email address “{q}”. Enter the whole ID or address.{' '}
         <a href={at}>Show all consumers</a>.
       </p>
     </section>
@@ -123,8 +123,8 @@ function NoConsumers({ c }: { c: Visit }) {
     <section class="empty">
       <h2>No consumers yet</h2>
       <p>
-        A consumer is an end user of your product, under your own ID. Your server creates each one with this call, for
-        example when a user signs up. The call can be repeated.
+        A consumer is an end user of your product, identified by your own ID. Your server creates each one with this
+        call, for example when a user signs up. It is safe to repeat the call.
       </p>
       <Copyable id="put" label="call with curl">
         {putExample(c)}

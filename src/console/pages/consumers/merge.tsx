@@ -14,7 +14,7 @@ import { findTyped } from './find'
 import { Choices, placeOf, titleOf } from './parts'
 import { addressedConsumer, type Moving, readLiving, readMoving } from './read'
 
-const ABOUT = 'For two consumers that are the same person. You see what moves before anything changes.'
+const ABOUT = 'Merge two consumers that are the same person. You see what moves before anything changes.'
 
 type Typed = { text: string; found: Consumer[]; mistakes: Mistakes }
 
@@ -107,7 +107,7 @@ export const mergePages = action({
 /** Why none of the consumers that a typed text means can be the one that stays. */
 function whyNot(found: Consumer[], from: Consumer): string {
   const merged = found.find(({ merged_into }) => merged_into !== null)
-  if (found.some(({ id }) => id === from.id)) return 'This is the consumer itself. Name the other one.'
+  if (found.some(({ id }) => id === from.id)) return 'This is the same consumer. Enter the other one.'
   if (merged) return `This consumer was merged into ${merged.merged_into}. Use that one.`
   return 'No consumer has this ID or email address.'
 }
@@ -126,10 +126,12 @@ function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving:
         {moving.devices > 0 && (
           <li>{plural(moving.devices, 'active device')}. The consumer that stays can then have more than the limit.</li>
         )}
-        {moving.merged > 0 && <li>{plural(moving.merged, 'consumer')} that had been merged into the one that ends.</li>}
+        {moving.merged > 0 && (
+          <li>{plural(moving.merged, 'consumer')} that had been merged into the consumer that ends.</li>
+        )}
       </ul>
       <p>
-        The details of the one that ends, such as its email address, do not move.{' '}
+        The details of the consumer that ends, such as its email address, do not move.{' '}
         <strong>This cannot be undone.</strong>
       </p>
     </>
@@ -140,7 +142,7 @@ function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving:
 const NAMED = 5
 
 function idsOf({ external_ids: all }: Consumer): string {
-  if (all.length === 0) return 'None of your IDs, because it has none'
+  if (all.length === 0) return 'No IDs, because it has none'
   const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''
   return `${all.length === 1 ? 'Your ID' : 'Your IDs'} ${all.slice(0, NAMED).join(', ')}${more}`
 }

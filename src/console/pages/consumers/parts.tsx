@@ -43,7 +43,7 @@ export function Choices(props: { c: Visit; rows: Consumer[]; choose: (row: Consu
 /** What decides which consumer a customer is, with the event. Renders nothing if nothing does. */
 export function LinkedBy({ c, of: { linked_by, event_id } }: { c: Visit; of: Link }) {
   if (linked_by === null) return null
-  if (linked_by === 'manual') return <>Set by hand</>
+  if (linked_by === 'manual') return <>Set manually</>
   const what = linked_by === 'customer' ? 'By its metadata' : 'By a checkout or subscription'
   if (event_id === null) return <>{what}</>
   return (

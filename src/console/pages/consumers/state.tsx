@@ -19,7 +19,7 @@ import { placeOf, titleOf } from './parts'
 import { addressedConsumer, readLiving } from './read'
 
 const reason = (kept: string) =>
-  text('Reason (optional)', { maxlength: 2 * MAX_BLOCK_REASON, hint: `${kept} Do not write personal data into it.` })
+  text('Reason (optional)', { maxlength: 2 * MAX_BLOCK_REASON, hint: `${kept} Do not enter personal data.` })
 const BLOCK = form(BlockBody, { reason: reason('Shown on the consumer’s page, and kept in the audit log.') })
 const UNBLOCK = form(UnblockBody, { reason: reason('Kept in the audit log.') })
 
@@ -33,7 +33,7 @@ const block = action({
     question: `Block ${titleOf(row)}?`,
     says: (
       <p>
-        The tokens of its devices are no longer valid while it is blocked, and your servers see the state “blocked”.
+        While the consumer is blocked, its device tokens are not valid, and your servers see the state “blocked”.
         Nothing is deleted. You can unblock the consumer at any time.
       </p>
     ),
@@ -59,7 +59,7 @@ const unblock = action({
     says: (
       <>
         <p>The consumer becomes active again.</p>
-        {row.blocked_reason !== null && <p>It was blocked because of “{row.blocked_reason}”.</p>}
+        {row.blocked_reason !== null && <p>The reason for blocking it was “{row.blocked_reason}”.</p>}
       </>
     ),
     choice: UNBLOCK.field('reason', sent),
@@ -151,7 +151,7 @@ export function ErasedState({ c, row, erasure }: { c: Visit; row: Consumer; eras
         </h2>
         {state === 'running' && (
           <p class="quiet">
-            The consumer’s own data is gone. What your vendors have sent about its customers is being deleted.
+            The consumer’s own data has been deleted. Data from your vendors about its customers is being deleted.
           </p>
         )}
         <dl class="facts">

@@ -48,7 +48,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
             <Email of={email} />
           </Fact>
         )}
-        <Fact name="Consumer now">
+        <Fact name="Current consumer">
           <ConsumerOf c={c} link={link} />
         </Fact>
       </dl>
@@ -93,7 +93,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
       <h2>No consumer</h2>
       <p class="quiet">For a customer that does not belong to any of your consumers, such as a test purchase.</p>
       <Post c={c} to={`${path}/nobody`}>
-        <button type="submit">Mark as no consumer</button>
+        <button type="submit">Mark as having no consumer</button>
       </Post>
     </>,
   )

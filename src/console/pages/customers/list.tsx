@@ -21,15 +21,15 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
           Without a consumer
         </a>
         <a href={`${pathsOf(c).unlinked}?settled=true`} aria-current={settled ? 'true' : undefined}>
-          Marked as no consumer
+          Marked as having none
         </a>
       </nav>
       {page.data.length > 0 ? (
         <>
           <p class="quiet">
             {settled
-              ? 'Vendor customers that a member marked as no consumer, or whose consumer was erased.'
-              : 'Customers of your vendors that are linked to no consumer.'}
+              ? 'Vendor customers that a member marked as having no consumer, or whose consumer was erased.'
+              : 'Vendor customers that are not linked to a consumer.'}
           </p>
           <Table label="Unlinked customers" rows={page.data} columns={columnsOf(c)} class="consumers" />
         </>
@@ -44,8 +44,8 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
 }
 
 function None({ settled, truncated, more }: { settled: boolean; truncated: boolean; more: boolean }) {
-  if (settled && !truncated) return <p class="empty">No {more && 'more '}customer is marked as no consumer.</p>
-  if (truncated) return <p class="quiet">No unlinked customer so far.</p>
+  if (settled && !truncated) return <p class="empty">No {more && 'more '}customers are marked as having no consumer.</p>
+  if (truncated) return <p class="quiet">No unlinked customers so far.</p>
   return (
     <section class="empty">
       <h2>No {more && 'more '}unlinked customers</h2>
@@ -69,7 +69,7 @@ function columnsOf(c: Visit): Column<ShownCustomer>[] {
     ],
     EMAIL_COLUMN,
     ['Vendor', ({ link }) => <VendorLabel name={link.vendor} />],
-    ['Named consumer', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
+    ['Consumer ID', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
   ]
   const link: Column<ShownCustomer> = [
     '',
@@ -86,7 +86,7 @@ function columnsOf(c: Visit): Column<ShownCustomer>[] {
 /** What is known: an external id that no consumer has, or that the customer is no consumer. */
 function Claimed({ c, of: { link } }: { c: Visit; of: ShownCustomer }) {
   if (link.erased) return <span class="quiet">Its consumer was erased</span>
-  if (link.linked_by === 'manual') return <span class="quiet">No consumer, set by hand</span>
+  if (link.linked_by === 'manual') return <span class="quiet">No consumer, set manually</span>
   return (
     <span class="text">
       <code>{link.external_id}</code>{' '}
@@ -102,8 +102,8 @@ function HowToLink({ c }: { c: Visit }) {
     <details class="raw">
       <summary>How events link customers</summary>
       <p>
-        When your server creates the customer at the vendor, give the vendor your own ID of the consumer. Events then
-        link the customer, in whatever order they arrive.
+        When your server creates a customer at the vendor, send your own consumer ID with it. Events then link the
+        customer to the consumer, in whatever order they arrive.
       </p>
       <ul>
         <li>
@@ -114,7 +114,7 @@ function HowToLink({ c }: { c: Visit }) {
         </li>
       </ul>
       <p>
-        The key can be changed under <a href={`${pathsOf(c).general}#consumers`}>General</a>.
+        You can change the key under <a href={`${pathsOf(c).general}#consumers`}>General</a>.
       </p>
       <p>
         If an event contains an ID that no consumer has yet, the customer is linked as soon as a consumer has the ID.

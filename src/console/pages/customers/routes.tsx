@@ -89,8 +89,8 @@ const unpinPages = action({
       question: `Unpin ${link.id}?`,
       says: (
         <p>
-          Events, including past ones, then decide again which consumer the customer is. If no event identifies a
-          consumer, the customer is unlinked. You can pin it again.
+          Events, including past ones, then decide again which consumer the customer is linked to. If no event
+          identifies a consumer, the customer is unlinked. You can pin it again.
         </p>
       ),
       choice: from !== null && <input type="hidden" name="from" value={from} autocomplete="off" />,

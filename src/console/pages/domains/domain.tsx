@@ -22,8 +22,8 @@ export const PURPOSE_WORDS: Record<Purpose, string> = {
 const STATE_WORDS: Record<DomainState, string> = {
   pending: 'The record has not been found yet. We keep looking for seven days.',
   verified: 'The domain is yours. Keep the record: we check it every day.',
-  grace: 'The record is gone. The domain still works for now.',
-  failed: 'The domain no longer has any effect. Try again to get a new record.',
+  grace: 'The record is missing. The domain still works for now.',
+  failed: 'The domain no longer has any effect. Choose “Try again” to get a new record.',
   released: 'The domain was deleted.',
 }
 
@@ -42,8 +42,8 @@ export function domainPage(c: Visit, row: Domain, { mistakes, status }: Refusal)
       <Wrong>{mistakes.form}</Wrong>
       {isMissed(row) && (
         <p class="warning" role="note">
-          The last check did not find your record. The domain is still yours. After {ABSENT_CHECKS} such checks over at
-          least a day, you have {plural(GRACE_FOR / DAY, 'day')} to set the record again.
+          The last check did not find your record. The domain is still yours. After {ABSENT_CHECKS} failed checks over
+          at least a day, you have {plural(GRACE_FOR / DAY, 'day')} to add the record again.
         </p>
       )}
       <dl class="facts">
@@ -52,7 +52,7 @@ export function domainPage(c: Visit, row: Domain, { mistakes, status }: Refusal)
         </Fact>
         <Fact name="Use">{PURPOSE_WORDS[row.purpose]}</Fact>
         {name !== row.hostname && (
-          <Fact name="In DNS">
+          <Fact name="Name in DNS">
             <code>{row.hostname}</code>
           </Fact>
         )}
@@ -65,13 +65,13 @@ export function domainPage(c: Visit, row: Domain, { mistakes, status }: Refusal)
           </Fact>
         )}
         {row.grace_until !== null && (
-          <Fact name="Fails">
+          <Fact name="Expires">
             <ExactTime at={row.grace_until} now={now} />
           </Fact>
         )}
       </dl>
       <h2>TXT record</h2>
-      <p>Add this record to the DNS of {name}. The name may have other values too.</p>
+      <p>Add this record to the DNS of {name}. Other TXT records of the name can stay.</p>
       <p class="quiet">Name</p>
       <Copyable id="record-name" label="Name">
         {recordName(row.hostname)}
@@ -82,7 +82,7 @@ export function domainPage(c: Visit, row: Domain, { mistakes, status }: Refusal)
       </Copyable>
       {row.evidence && (
         <>
-          <h2>What resolvers see</h2>
+          <h2>DNS check results</h2>
           <Table label="Resolvers" rows={row.evidence.resolvers} columns={columnsFor(recordValue(row.token))} />
         </>
       )}
@@ -120,7 +120,7 @@ function Actions({ c, row }: { c: Visit; row: Domain }) {
 function columnsFor(expected: string): Column<ResolverAnswer>[] {
   return [
     ['Resolver', ({ name }) => <span class="name">{name}</span>],
-    ['Answer', (seen) => said(seen, expected)],
+    ['Response', (seen) => said(seen, expected)],
     [
       'Values',
       ({ values }) =>
@@ -138,11 +138,11 @@ function columnsFor(expected: string): Column<ResolverAnswer>[] {
 /** What a resolver has answered, in words. */
 function said({ rcode, values }: ResolverAnswer, expected: string): string {
   if (rcode === 'NXDOMAIN') return 'No such name'
-  if (rcode !== 'NOERROR') return `No usable answer (${rcode})`
+  if (rcode !== 'NOERROR') return `No usable response (${rcode})`
   if (values.includes(expected)) return 'The value was found'
   if (values.length === 0) return 'No such record'
   const others = values.filter(isProof).length
-  return `${plural(values.length, 'value')}, but not this one${others > 0 ? '. Perhaps an old record, or another project’s' : ''}`
+  return `${plural(values.length, 'value')}, but not this one${others > 0 ? '. It may be an old record, or another project’s' : ''}`
 }
 
 /** How the host of a surface leads here, and whether it does. */

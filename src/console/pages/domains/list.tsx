@@ -35,11 +35,11 @@ export async function listPage(c: Visit, sent: Sent) {
     { title: 'Domains', section: 'domains', status },
     <>
       <Head title="Domains" />
-      <p class="quiet">Prove that a DNS name is yours: for single sign-on, or as a host for pages of this project.</p>
+      <p class="quiet">Verify that you own a DNS name, for single sign-on or as a host for pages of this project.</p>
       {rows.length > 0 ? (
         <Table label="Domains" rows={rows} columns={columnsOf(c)} class="keys" />
       ) : (
-        <p class="quiet">There are no domains yet.</p>
+        <p class="quiet">No domains yet.</p>
       )}
       {can(c, 'domains:write') && (
         <>

@@ -37,8 +37,8 @@ export function errorsPage(c: Visit) {
     <>
       <Head title="Error codes" />
       <p>
-        Every error is <code>application/problem+json</code> (RFC 9457). Write code against <code>code</code>, which is
-        stable. <code>detail</code> says what is wrong with the call.
+        Every error is <code>application/problem+json</code> (RFC 9457). Your code should check <code>code</code>, which
+        is stable. <code>detail</code> says what is wrong with the request.
       </p>
       <Table
         label="Error codes"

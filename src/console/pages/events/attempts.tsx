@@ -30,7 +30,7 @@ export function Attempts({ row, rows, names, now }: AttemptsProps) {
     <>
       <h2>Attempts</h2>
       {rows.length === 0 ? (
-        <p class="quiet">No attempt has ended yet.</p>
+        <p class="quiet">No attempt has finished yet.</p>
       ) : (
         <ol class="attempts">
           {rows.map((attempt) => (
@@ -42,7 +42,7 @@ export function Attempts({ row, rows, names, now }: AttemptsProps) {
       )}
       {rows.length === ATTEMPTS && row.attempts > ATTEMPTS && (
         <p class="quiet">
-          The last {ATTEMPTS} of {plural(row.attempts, 'attempt')} are shown. The API lists all of them.
+          The last {ATTEMPTS} of {plural(row.attempts, 'attempt')} are shown. Use the API to list all of them.
         </p>
       )}
     </>

@@ -14,7 +14,7 @@ export function ObjectChanged({ of, events, vendor }: ChangedProps) {
   if (of === null) return null
   return (
     <section aria-labelledby="changed">
-      <h2 id="changed">Changed in the object</h2>
+      <h2 id="changed">Changed fields</h2>
       {'differences' in of &&
         (of.differences.length > 0 ? (
           <Differences of={of.differences.map(({ path, ...rest }) => ({ what: path, ...rest }))} most={SHOWN} />

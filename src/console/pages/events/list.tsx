@@ -73,7 +73,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
       <Chips asked={asked} connections={connections} />
       <OnlyMode livemode={asked.fields?.livemode} all={changed(address, { livemode: 'all' })} />
       {failures && <Causes c={c} of={failures} livemode={asked.fields?.livemode} connections={connections} />}
-      {found.truncated && <p>The search stopped before this page was full. Continue on the next page.</p>}
+      {found.truncated && <p>There may be more matches. Continue on the next page.</p>}
       {unknown === null ? (
         <>
           <Events c={c} asked={asked} rows={found.data} polling={live ? polling : {}} />
@@ -152,7 +152,7 @@ function typesIn(rows: readonly EventRow[]): string[] {
 function NoEvents({ c, searched }: { c: Visit; searched: boolean }) {
   return searched ? (
     <p class="empty" id="no-events">
-      No events match these filters. Remove some of them.
+      No events match these filters. Remove some filters to see more.
     </p>
   ) : (
     <section class="empty" id="no-events">

@@ -105,7 +105,7 @@ function OtherMode({ row }: { row: EventRow }) {
   return (
     <p class="warning">
       This is a {modeWord(own).toLowerCase()} event, but its connection is set to {modeWord(row.livemode).toLowerCase()}{' '}
-      mode. Correct the mode of the connection, or send the events of the other mode to a connection of their own.
+      mode. Correct the mode of the connection, or send those events to a separate connection.
     </p>
   )
 }

@@ -37,7 +37,7 @@ export function Business({ c, days: [first, ...rest] }: { c: Visit; days: readon
             name={`${FLOW_NAMES[name]}, ${span}`}
             href={linkOf(list, name, last.day - window)}
             of={flow(name)}
-            since="against the"
+            since="vs. the"
           >
             {/* Lists have no filter by when a subscription ended or became past due. */}
             <FlowBars shown={shown} name={name} linkOf={name === 'created' ? (day) => linkOf(list, name, day) : null} />
@@ -49,7 +49,7 @@ export function Business({ c, days: [first, ...rest] }: { c: Visit; days: readon
   )
 }
 
-type TileProps = { name: string; href: string; of: Figure; since: 'in' | 'against the'; children: Child }
+type TileProps = { name: string; href: string; of: Figure; since: 'in' | 'vs. the'; children: Child }
 
 function Tile({ name, href, of: { value, change }, since, children }: TileProps) {
   return (
@@ -80,7 +80,7 @@ function ByDay({ shown, list }: { shown: readonly Shown[]; list: string }) {
     <details>
       <summary>Show by day</summary>
       <p class="quiet">
-        <b>New</b>: created on that day, unless the first payment is missing. <b>Lost</b>: ended on that day.{' '}
+        <b>New</b>: created on that day, unless the first payment is still missing. <b>Lost</b>: ended on that day.{' '}
         <b>Payment failed</b>: became past due on that day. Each day links to the subscriptions that changed since then.
       </p>
       <Table

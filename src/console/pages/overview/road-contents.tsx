@@ -12,7 +12,7 @@ export function FeatureStep({ c, current, done }: StepProps) {
   if (done[5]) return <Done at={features}>Features</Done>
   return (
     <>
-      <p class="quiet">Your code asks for features: may this consumer do it, and how much?</p>
+      <p class="quiet">Your code checks features: is this consumer allowed, and how much?</p>
       <IfAllowed c={c} scope="catalog:write">
         <Action href={`${features}/new?${FROM}`} current={current}>
           Create a feature
@@ -27,7 +27,7 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
   const { plans } = pathsOf(c)
   if (done[6]) return <Done at={plans}>Plans</Done>
   const { vendor = '', ref = null } = answer.price ?? {}
-  if (ref === null) return <p class="quiet">Everyone who pays one of a plan’s prices gets its features.</p>
+  if (ref === null) return <p class="quiet">Everyone who pays for one of a plan’s prices gets its features.</p>
   return (
     <>
       <p class="quiet">
@@ -50,7 +50,7 @@ export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
   return (
     <>
       <p class="quiet">
-        A consumer is an end user of your product, under your own ID.{' '}
+        A consumer is an end user of your product, identified by your own ID.{' '}
         {claimed !== null && (
           <>
             The vendor’s customer has the ID <code>{claimed}</code>.
@@ -79,15 +79,16 @@ export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
 
 /** The first answer: on the page of that consumer, with the call that asks it. */
 export function AnswerStep({ c, of: { answer }, current, done }: StepProps) {
-  if (!done[7]) return <p class="quiet">Ask what the consumer may do: “Allowed: 5 seats”, with the reason.</p>
+  if (!done[7])
+    return <p class="quiet">See what the consumer is allowed to do, for example “Allowed: 5 seats”, and why.</p>
   return (
     <>
       <p class="quiet">
-        Subscriptions in test mode give no access until you allow it. The page of the consumer says how, and has the
-        call that your server makes.
+        Test-mode subscriptions grant no access until you allow it. The consumer’s page lets you do that, and shows the
+        API call for your server.
       </p>
       <Action href={`${pathsOf(c).consumers}/${answer.consumer}`} current={current}>
-        See what the consumer may do
+        See what the consumer is allowed to do
       </Action>
     </>
   )

@@ -29,7 +29,11 @@ export function overviewPage(c: Visit, of: Overview) {
       {!isSetUp && (
         <section aria-labelledby="setup">
           <h2 id="setup">
-            {hasEvent(done) ? 'Next: the first answer' : isRunning ? 'Finish setting up' : 'Set up this project'}
+            {hasEvent(done)
+              ? 'Next: your first entitlement check'
+              : isRunning
+                ? 'Finish setting up'
+                : 'Set up this project'}
           </h2>
           <SetupSteps c={c} of={of} />
         </section>

@@ -49,7 +49,7 @@ export function UseStep({ c, of, done }: StepProps) {
   return (
     <>
       <p>
-        Put these lines into a file named <code>.env</code>, with the secret of your key, if you have not done so:
+        If you have not done so yet, put these lines in a file named <code>.env</code>, with the secret of your key:
       </p>
       <Copyable id="first-env" label=".env file">
         {envFile(c, 'svc_v1_…')}

@@ -112,5 +112,5 @@ const TITLES = [
   'Create a feature',
   'Create a plan for the price',
   'Create the consumer',
-  'Get the first answer',
+  'Check an entitlement',
 ]

@@ -27,7 +27,7 @@ export function listPage(c: Visit, { data, next_cursor }: Page<ReplayRow>, besid
           <h2>No replays yet</h2>
           <p>
             A replay processes recorded events again, for example after an error was fixed. Changes that were already
-            applied are not applied twice. Start one from the page of an event, or for all events that a search finds.
+            applied are not applied twice. Start one from an event’s page, or for all events in a filtered list.
           </p>
           <a class="button" href={pathsOf(c).events}>
             Events

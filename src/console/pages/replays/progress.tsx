@@ -39,7 +39,7 @@ export function progressPage(c: Visit, row: ReplayRow, rest: URLSearchParams | n
       <progress id="progress" max={Math.max(1, queued)} value={queued === 0 ? 1 : queued - open} />
       {open > 0 ? <ReloadLink at={at} /> : <Done c={c} row={row} />}
       <dl class="tiles">
-        <Fact name="Still open">{row.processed === null ? '–' : open.toLocaleString('en')}</Fact>
+        <Fact name="Still pending">{row.processed === null ? '–' : open.toLocaleString('en')}</Fact>
         {(['processed', 'ignored', 'failed'] as const).map((status) => (
           <Fact name={TILES[status]}>
             <Count c={c} row={row} status={status} />

@@ -27,7 +27,7 @@ export function searchPage(c: Visit, shown: Shown) {
             name="q"
             value={shown.text}
             maxlength={MAX_TEXT}
-            placeholder="An id, a name, an email address, a page …"
+            placeholder="ID, name, email address, page…"
             autocomplete="off"
             spellcheck={false}
             autofocus
@@ -56,7 +56,7 @@ export function FoundPlaces({ shown: { text, places, complete, problem } }: { sh
       )}
       {!complete && (
         <p class="quiet" role="status">
-          Members, invitations, domains, single sign-on and projects could not be read just now.
+          We could not search members, invitations, domains, single sign-on and projects. Try again in a moment.
         </p>
       )}
       {places.length > 0 ? (
@@ -74,7 +74,7 @@ export function FoundPlaces({ shown: { text, places, complete, problem } }: { sh
           ))}
         </ul>
       ) : (
-        problem === null && <p class="quiet">Nothing was found in this project.</p>
+        problem === null && <p class="quiet">No results in this project.</p>
       )}
     </div>
   )

@@ -34,7 +34,7 @@ async function readShown(c: Visit, text: string): Promise<Shown> {
       ...shown,
       text: looksSecret(text) ? '' : text,
       places: [],
-      problem: mistakes.q ?? mistakes.form ?? 'You cannot search for this text.',
+      problem: mistakes.q ?? mistakes.form ?? 'This text cannot be searched.',
     }
   }
 }

@@ -25,7 +25,7 @@ export function connectionPage(c: Visit, { row, domains }: Shown, sent: Sent) {
       <Head title={row.name}>{can(c, 'sso:write') && <Actions c={c} row={row} />}</Head>
       <Wrong>{mistakes.form}</Wrong>
       <Facts c={c} row={row} />
-      <h2>Enter at your provider</h2>
+      <h2>Set up at your provider</h2>
       <p>
         Create an OpenID Connect application of the type “Web”, with the authorization code flow and this redirect URI:
       </p>
@@ -59,7 +59,7 @@ function Facts({ c, row }: { c: Visit; row: SsoConnection }) {
         {row.discovery?.ok ? 'Can be used' : (row.discovery?.detail ?? 'Not read yet')}
       </Fact>
       <Fact name="Tested">
-        {isTested(row) ? <ExactTime at={row.tested_at} now={now} /> : 'Not since the last change of the client'}
+        {isTested(row) ? <ExactTime at={row.tested_at} now={now} /> : 'Not since the client settings last changed'}
       </Fact>
       <Fact name="Domains">
         {row.domains.length === 0 && 'None'}

@@ -15,8 +15,8 @@ const ROLES = [
 const METHODS = [
   ['', 'Automatic'],
   ['client_secret_basic', 'HTTP Basic (client_secret_basic)'],
-  ['client_secret_post', 'In the form (client_secret_post)'],
-  ['none', 'None: a client without a secret'],
+  ['client_secret_post', 'Request body (client_secret_post)'],
+  ['none', 'None: a public client'],
 ] as const
 
 const ofTeam = (sent: URLSearchParams) => sent.get('audience') === 'team'
@@ -40,12 +40,12 @@ export const CONNECTION = form(CreateSsoConnection, {
   default_role: choice('Role for new members', ROLES, { empty: null, when: ofTeam }),
   redirect_uris: list('Redirect URIs, one per line', '\n', { rows: 3, when: ofCustomers }),
   create_consumers: tick('Create a consumer when someone new signs in', { when: ofCustomers }),
-  surface_id: choice('Host of the sign-in', [], {
+  surface_id: choice('Sign-in host', [], {
     empty: null,
     when: ofCustomers,
     hint: 'If you change the host, the redirect URI changes too. Enter the new one at the provider, and test again.',
   }),
-  scopes: list('Scopes, separated by spaces', ' ', { hint: 'openid must be one of them.' }),
+  scopes: list('Scopes, separated by spaces', ' ', { hint: 'Must include openid.' }),
   claims: own(
     (_, sent) => ({ email: sent.get('claim_email')?.trim(), name: sent.get('claim_name')?.trim() ?? '' }),
     (sent) => sent.has('claim_email'),
@@ -174,8 +174,8 @@ function MoreFields({ sent }: Pick<Props, 'sent'>) {
     <details open={wrong}>
       <summary>Scopes, claims and client authentication</summary>
       {CONNECTION.field('scopes', sent)}
-      <Field name="claim_email" label="Claim with the email address" value={entered.get('claim_email') ?? ''} />
-      <Field name="claim_name" label="Claim with the name" value={entered.get('claim_name') ?? ''} />
+      <Field name="claim_email" label="Email claim" value={entered.get('claim_email') ?? ''} />
+      <Field name="claim_name" label="Name claim" value={entered.get('claim_name') ?? ''} />
       <Wrong>{mistakes.claims}</Wrong>
       {CONNECTION.field('auth_method', sent, { options: METHODS.slice(entered.get('auth_method') ? 1 : 0) })}
     </details>

@@ -123,8 +123,8 @@ const disable = action({
     ...placed(c, row, `Disable “${row.name}”?`),
     says: (
       <p>
-        Nobody can sign in with it until you activate it again.
-        {row.audience === 'team' && ' Its sessions end at once.'}
+        Nobody can sign in with it until you activate it again.{' '}
+        {row.audience === 'team' && ' Its sessions end immediately.'}
       </p>
     ),
     verb: 'Disable connection',
@@ -143,8 +143,8 @@ const remove = action({
     ...placed(c, row, `Delete “${row.name}”?`),
     says: (
       <p>
-        Nobody can sign in with it any more{row.audience === 'team' && ', and its sessions end at once'}. Its client
-        secret is deleted. Members and consumers stay.
+        Nobody will be able to sign in with it{row.audience === 'team' && ', and its sessions end immediately'}. Its
+        client secret is deleted. Members and consumers stay.
       </p>
     ),
     verb: 'Delete connection',

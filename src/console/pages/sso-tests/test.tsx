@@ -136,7 +136,7 @@ export function TestFindings({ state, report }: { state: TestState; report: Test
           ['Step', ({ name }) => name],
           ['Result', ({ ok }) => <Badge of={ok ? 'ok' : 'failed'} />],
           ['Expected', ({ expected }) => expected],
-          ['Got', ({ got }) => got],
+          ['Received', ({ got }) => got],
         ]}
       />
     </>

@@ -24,7 +24,7 @@ export function choicePage(c: Context<HttpEnv>, { email, next, connections, sign
     { title: 'Sign in' },
     <Gate title="Sign in">
       {email === '' ? (
-        <p class="quiet">A link from elsewhere sent you here. Continue only if you want to sign in.</p>
+        <p class="quiet">A link on another site brought you here. Continue only if you want to sign in.</p>
       ) : (
         <p>
           Sign in as <strong>{email}</strong> with single sign-on, or with a code.
@@ -71,12 +71,12 @@ export function agreementPage(
     <Gate title="Link single sign-on to your account?">
       <p>
         You are an owner of “{project}”. The connection “{name}” of this project was set up by{' '}
-        <strong>{set_up_by ?? 'an API key, or somebody who has deleted their account'}</strong>. It leads to{' '}
+        <strong>{set_up_by ?? 'an API key, or someone who has deleted their account'}</strong>. It leads to{' '}
         <strong>{hostOf(issuer)}</strong>.
       </p>
       <p class="warning" role="note">
-        The people who manage this provider can then sign in as you at any time, with all rights of an owner of the
-        project, and without your code or your passkey. Continue only if you trust them with that.
+        The people who manage this provider can then sign in as you at any time, with all the rights of a project owner,
+        and without your code or your passkey. Continue only if you trust them with that.
       </p>
       <a class="button primary wide" href={to}>
         Link my account, and continue
