@@ -17,7 +17,7 @@ export type Notice = { email: string; origin: string | null; at: number }
 const FIRST = {
   code: (_: string | null) => 'secure your mailbox first, because whoever signed in had a code that was sent there',
   passkey: (origin: string | null) =>
-    `${open(origin, 'passkeys')} and delete the passkey that you do not know or no longer have, because whoever signed in used one of yours`,
+    `${open(origin, 'passkeys')} and delete any passkey that you do not recognize or no longer have, because whoever signed in used one of yours`,
   sso: (_: string | null) =>
     'tell whoever manages your organization’s identity provider, because whoever signed in used your account there',
 }
@@ -28,17 +28,17 @@ export function signInNotice({ email, origin, at }: Notice, by: keyof typeof FIR
   return {
     to: email,
     subject: 'New sign-in to your account',
-    text: `Somebody signed in to your account, ${email}, from a browser or client that we do not know.\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was you, there is nothing to do.\n\nIf not, ${FIRST[by](origin)}. Then ${signOut(origin)}, and check the members and the API keys of your projects.\n\n${turnOff}\n`,
+    text: `Someone signed in to your account, ${email}, from a new browser or client.\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was you, you do not need to do anything.\n\nIf not, ${FIRST[by](origin)}. Then ${signOut(origin)}, and check the members and the API keys of your projects.\n\n${turnOff}\n`,
     printed: `Notice for ${email}: new sign-in, client ${client}, country ${place}`,
   }
 }
 
 /** What each change of a user's passkeys and recovery codes is called. */
 const CHANGES = {
-  passkey_added: ['A passkey was added to your account', 'It can sign in to your account.'],
-  passkey_deleted: ['A passkey was deleted from your account', 'It no longer signs in to your account.'],
-  recovery_codes_made: ['New recovery codes were made for your account', 'The old ones no longer work.'],
-  recovery_code_used: ['A recovery code of your account was used', 'It works only once.'],
+  passkey_added: ['A passkey was added to your account', 'It can be used to sign in to your account.'],
+  passkey_deleted: ['A passkey was deleted from your account', 'It can no longer be used to sign in to your account.'],
+  recovery_codes_made: ['New recovery codes were generated for your account', 'The old ones no longer work.'],
+  recovery_code_used: ['A recovery code for your account was used', 'It cannot be used again.'],
 } as const satisfies Partial<Record<EventType, readonly [string, string]>>
 export type FactorChange = keyof typeof CHANGES
 
@@ -49,18 +49,18 @@ export function factorNotice({ email, origin, at }: Notice, change: FactorChange
   return {
     to: email,
     subject,
-    text: `${subject}, ${email}. ${effect}\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was you, there is nothing to do.\n\nIf not, ${signOut(origin)}. Secure your mailbox. Then ${open(origin, 'passkeys')}, delete the passkeys that you do not know, and make new recovery codes.\n\n${turnOff}\n`,
+    text: `${subject}, ${email}. ${effect}\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was you, you do not need to do anything.\n\nIf not, ${signOut(origin)}. Secure your mailbox. Then ${open(origin, 'passkeys')}, delete any passkeys that you do not recognize, and generate new recovery codes.\n\n${turnOff}\n`,
     printed: `Notice for ${email}: ${subject}, client ${client}, country ${place}`,
   }
 }
 
 /** The email about a session that ended because its token was reported. */
 export function exposedSessionNotice({ email, origin, at }: Notice): Mail {
-  const subject = 'A session of your account was exposed'
+  const subject = 'One of your sessions was exposed'
   return {
     to: email,
     subject,
-    text: `Somebody reported the token of a console session of your account, ${email}: it was found where others can read it. We ended the session (${timeOf(at)}).\n\nWhoever found the token before that could act as you. Check ${origin === null ? 'the page “Sessions” of the console' : `${origin}/console/sessions`} for what has happened to your account, and the audit logs of your projects. If you see something that you did not do, ${signOut(origin)}.\n\n${turnOff}\n`,
+    text: `Someone found the token of one of your console sessions where others can read it, and reported it. The account is ${email}. We ended the session (${timeOf(at)}).\n\nAnyone who found the token before then could act as you. Check ${origin === null ? 'the “Sessions” page of the console' : `${origin}/console/sessions`} for recent activity on your account, and check the audit logs of your projects. If you see something that you did not do, ${signOut(origin)}.\n\n${turnOff}\n`,
     printed: `Notice for ${email}: ${subject}`,
   }
 }
@@ -77,7 +77,7 @@ export function keyNotice({ email, origin, at }: Notice, key: Created): Mail {
   return {
     to: email,
     subject: 'A new API key was created in your name',
-    text: `An API key was created in your name.\n\nAPI key: ${what}\nProject: ${where}\nTime: ${timeOf(at)}\n\nIf this was you, there is nothing to do.\n\nIf not, ${revoke}. Then ${signOut(origin)}.\n\n${turnOff}\n`,
+    text: `An API key was created in your name.\n\nAPI key: ${what}\nProject: ${where}\nTime: ${timeOf(at)}\n\nIf this was you, you do not need to do anything.\n\nIf not, ${revoke}. Then ${signOut(origin)}.\n\n${turnOff}\n`,
     printed: `Notice for ${email}: new API key ${what} in ${where}`,
   }
 }
@@ -90,11 +90,11 @@ export function bypassNotice({ email, origin, at }: Notice, { by, project_id, pr
   const { client, place } = named(from)
   const where = isPlainName(project) ? `the project “${project}”` : 'one of your projects'
   const path = `/console/p/${project_id}/platform/settings/members`
-  const members = origin === null ? 'the page “Members” of the console' : `${origin}${path}`
+  const members = origin === null ? 'the “Members” page of the console' : `${origin}${path}`
   return {
     to: email,
     subject: 'A sign-in without single sign-on',
-    text: `${by} signed in without the single sign-on that ${where} enforces. They are an owner with break-glass access, so this is allowed.\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was expected, there is nothing to do.\n\nIf not, ask them, and take their break-glass access away at ${members}.\n\n${turnOff}\n`,
+    text: `${by} signed in without the single sign-on that ${where} enforces. They are an owner with break-glass access, so this is allowed.\n\nClient: ${client}\nCountry: ${place}\nTime: ${timeOf(at)}\n\nIf this was expected, you do not need to do anything.\n\nIf not, ask them about it, and remove their break-glass access: ${members}.\n\n${turnOff}\n`,
     printed: `Notice for ${email}: ${by} signed in without the single sign-on of ${where}`,
   }
 }
@@ -104,17 +104,17 @@ export function noticesOffMail({ email, origin, at }: Notice): Mail {
   return {
     to: email,
     subject: 'Security emails were turned off',
-    text: `Security emails to ${email} were turned off (${timeOf(at)}). You no longer get an email about sign-ins from new browsers, API keys that are created in your name, or changes of your passkeys and recovery codes.\n\nIf this was not you, ${signOut(origin)}, and turn the emails on again on the same page.\n`,
+    text: `Security emails to ${email} were turned off (${timeOf(at)}). You no longer get emails about sign-ins from new browsers, API keys that are created in your name, or changes of your passkeys and recovery codes.\n\nIf this was not you, ${signOut(origin)}, and turn the emails on again on the same page.\n`,
     printed: `Notice for ${email}: security emails were turned off`,
   }
 }
 
-const turnOff = 'You can turn these emails off on the page “Sessions” of the console.'
+const turnOff = 'You can turn these emails off on the “Sessions” page of the console.'
 
 const TITLES = { sessions: 'Sessions', passkeys: 'Passkeys' }
 
 function open(origin: string | null, page: keyof typeof TITLES): string {
-  return `open ${origin === null ? `the page “${TITLES[page]}” of the console` : `${origin}/console/${page}`}`
+  return `open ${origin === null ? `the “${TITLES[page]}” page of the console` : `${origin}/console/${page}`}`
 }
 
 function signOut(origin: string | null): string {

@@ -34,20 +34,20 @@ export const networkNotAllowed = (
 ) =>
   new Fault(
     'network_not_allowed',
-    `This API key may not be used from ${address ?? 'an address that is not known'}. Add the network to the key's allowed_networks with a console session, or send the request from another one.`,
+    `This API key may not be used from ${address ?? 'an unknown address'}. Add the network to the key's allowed_networks with a console session, or send the request from another one.`,
     { elsewhere },
   )
 /** A key that makes the call would shut itself out with it. */
 export const wouldLockOut = (address: string | null) =>
   new Fault(
     'would_lock_out',
-    `You call from ${address ?? 'an address that is not known'}, which is in none of the networks. The API key could then not be used from there, nor changed back. If you mean that, send confirm: true.`,
+    `You are calling from ${address ?? 'an unknown address'}, which is in none of the networks. The API key would stop working from there, and could not change this back. To do it anyway, send confirm: true.`,
   )
 /** The call would let a key do more than the API key that makes it. */
 export const onlyNarrower = () =>
   new Fault(
     'console_session_required',
-    'An API key can only allow fewer networks and a lower limit than are set now. Use the Bearer token of a console session.',
+    'An API key can only remove networks and lower the limit. Use the Bearer token of a console session.',
   )
 /** The key to rotate was revoked. */
 export const rotationOfRevoked = () => new Fault('rotation_of_revoked_key', REVOKED)

@@ -19,7 +19,7 @@ import { newSecret } from './secret'
  */
 export function mintAgain(rt: Runtime, actor: Actor, kept: Kept, change: Change): Promise<Minted> {
   const rotation = { known: kept.key_prefix ?? '', unused: true }
-  return secretAgain(rt, { actor, kept, rotation, otherwise: 'it has been used or rotated since' }, change)
+  return secretAgain(rt, { actor, kept, rotation, otherwise: 'it has since been used or rotated' }, change)
 }
 
 /**

@@ -180,7 +180,7 @@ function endsUnused(walk: SQL): SQL {
   return sql`(SELECT count(*) < ${MAX_GRANTS_WALKED} AND coalesce(max(used), 0) = 0 FROM ${walk})`
 }
 
-const LEFT_OUT = 'A live grant, or the setting devices_feature, has a feature that the document leaves out.'
+const LEFT_OUT = 'A live grant or the setting devices_feature uses a feature that the document leaves out.'
 /** How many keys an answer names. */
 const MAX_NAMED = 20
 

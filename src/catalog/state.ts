@@ -93,6 +93,6 @@ export function catalogContents(projectId: string): SQL {
 }
 
 function tooLarge(): Fault {
-  const words = `The plans of this project give more than ${MAX_CATALOG_BYTES.toLocaleString('en')} bytes of features.`
+  const words = `The plans of this project have more than ${MAX_CATALOG_BYTES.toLocaleString('en')} bytes of features.`
   return new Fault('payload_too_large', `${words} Read and change the plans one by one.`)
 }

@@ -36,7 +36,7 @@ export function refToChange(text: string): ConsumerRef {
   const ref = refOf(text)
   if (ref) return ref
   if (!text.startsWith(EXTERNAL)) {
-    throw new Fault('not_found', `Name the consumer by its id (csm_…), or by ${EXTERNAL} and your own id.`)
+    throw new Fault('not_found', `Use the id of the consumer (csm_…), or ${EXTERNAL} and your own id.`)
   }
   throw malformedInPath('external id', EXTERNAL_ID_RULE)
 }
@@ -45,7 +45,7 @@ export function refToChange(text: string): ConsumerRef {
 export function externalIdIn(text: string): string {
   const ref = refToChange(text)
   if ('external_id' in ref) return ref.external_id
-  throw new Fault('not_found', `Name the consumer by ${EXTERNAL} and your own id.`)
+  throw new Fault('not_found', `Use ${EXTERNAL} and your own id for the consumer.`)
 }
 
 /** The consumer that the path of a read names. A name that is neither is read like an unknown id. */

@@ -4,7 +4,7 @@ import { Fault } from '../lib/fault'
 
 /** The consumer has no such device. */
 export const deviceNotFound = () =>
-  new Fault('not_found', 'The consumer has no such device. Name it by its id (dev_…), not by its installation id.')
+  new Fault('not_found', 'The consumer has no such device. Use the id of the device (dev_…), not its installation id.')
 /** The device to change was revoked. */
 export const deviceRevoked = (id: string) => new Fault('device_revoked', `The device ${id} was revoked for good.`)
 /** The consumer may not get a device or a token. */

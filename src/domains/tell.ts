@@ -92,18 +92,18 @@ const TEXTS: Record<DomainNews, (told: Omit<Told, 'email'>) => Texts> = {
     const until = grace_until === null ? '' : ` until ${iso(grace_until).slice(0, 'YYYY-MM-DD'.length)}`
     return {
       subject: `The DNS record of ${hostname} is missing`,
-      text: `The TXT record that proves that ${hostname} belongs to ${nameOf(project)} is missing.\n\nFor now, ${USE[purpose]} still works${until}. Then it stops, unless the record is back.\n\nTo see the record to set, ${pageOf(link)}.`,
+      text: `The TXT record that proves that ${hostname} belongs to ${nameOf(project)} is missing.\n\nFor now, ${USE[purpose]} still works${until}. It then stops, unless you add the record again.\n\nTo see the record to add, ${pageOf(link)}.`,
       printed: `the record of ${hostname} is missing`,
     }
   },
   failed: ({ hostname, purpose, project, link }) => ({
     subject: `${hostname} is no longer verified`,
-    text: `The TXT record that proves that ${hostname} belongs to ${nameOf(project)} is still missing.\n\n${EFFECT[purpose]}\n\nTo verify it again, ${pageOf(link)}, choose “Try again” and set the new record.`,
+    text: `The TXT record that proves that ${hostname} belongs to ${nameOf(project)} is still missing.\n\n${EFFECT[purpose]}\n\nTo verify it again, ${pageOf(link)}, choose “Try again”, and add the new record.`,
     printed: `${hostname} is no longer verified`,
   }),
   taken_over: ({ hostname, purpose, project, link }) => ({
     subject: `${hostname} no longer belongs to your project`,
-    text: `Another project has proven the domain ${hostname}, and the record of ${nameOf(project)} was gone.\n\n${EFFECT[purpose]}\n\nIf this is a mistake, ${pageOf(link)}, choose “Try again” and set the new record.`,
+    text: `Another project has verified the domain ${hostname}, and the record of ${nameOf(project)} was missing.\n\n${EFFECT[purpose]}\n\nIf this is a mistake, ${pageOf(link)}, choose “Try again”, and add the new record.`,
     printed: `${hostname} was taken over by another project`,
   }),
 }

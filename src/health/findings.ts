@@ -145,12 +145,12 @@ function vendorApiChecks(facts: HealthFacts): Check[] {
   return [
     ...thin_without_key.map((name) => ({
       about: 'thin_events_without_key' as const,
-      reason: `the connection ${name} receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots, if it can`,
+      reason: `the connection ${name} receives thin events, which do not update billing state without an API key: add one, or have the vendor send snapshots if it can`,
       degraded: true,
     })),
     ...key_refused.map((name) => ({
       about: 'api_key_refused' as const,
-      reason: `the vendor no longer accepts the API key of the connection ${name}: set another one, or remove it`,
+      reason: `the vendor no longer accepts the API key of the connection ${name}: replace it, or remove it`,
       degraded: true,
     })),
     ...vanished.map((reason) => ({ about: 'format' as const, reason, degraded: true })),
@@ -207,7 +207,7 @@ function followerChecks({ watching: { skipped, unread_age_ms }, unwell }: Health
     },
     {
       about: 'entitlements',
-      reason: `changes of entitlements are late: the oldest change that was not processed was made ${span(unread_age_ms)} ago`,
+      reason: `entitlement changes are late: the oldest unprocessed change was made ${span(unread_age_ms)} ago`,
       degraded: unread_age_ms > THRESHOLDS.degraded.unread_age_ms,
     },
   ]

@@ -20,7 +20,7 @@ export const requireHttps: MiddlewareHandler<HttpEnv> = async (c, next) => {
     if (['GET', 'HEAD'].includes(c.req.method) && PAGES.test(c.req.path)) return c.redirect(url.href, 308)
     throw new Fault(
       'https_required',
-      'Use https. Somebody may have read a secret that was sent over http, so rotate it.',
+      'Use https. Someone may have read a secret that was sent over http, so rotate it.',
     )
   }
   await next()

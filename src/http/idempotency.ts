@@ -103,14 +103,14 @@ function requireSame({ fingerprint }: Claim, kept: Kept): void {
   if (kept.fingerprint === fingerprint) return
   throw new Fault(
     'idempotency_key_reused',
-    `You have already used this ${IDEMPOTENCY_KEY} for another request, which made ${kept.object_id}. Use another key for each request, and the same key only to repeat one.`,
+    `You have already used this ${IDEMPOTENCY_KEY} for another request, which created ${kept.object_id}. Use another key for each request, and the same key only to repeat one.`,
   )
 }
 
 function gone({ object_id }: Kept): Fault {
   return new Fault(
     'idempotent_result_gone',
-    `This request was executed before. Its result, ${object_id}, has been deleted since. To make another one, use another ${IDEMPOTENCY_KEY}.`,
+    `This request was executed before. Its result, ${object_id}, has since been deleted. To create another one, use another ${IDEMPOTENCY_KEY}.`,
   )
 }
 

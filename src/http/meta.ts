@@ -35,7 +35,7 @@ export const TAGS = {
   Invitations: 'Invite people to a project; accept and decline invitations.',
   Ingest: 'The endpoint that billing vendors call.',
   Members: 'Who may work in a project, and in which role.',
-  Notices: 'What needs somebody of the team.',
+  Notices: 'What needs attention from the team.',
   Passkeys: 'Passkeys as a second way to sign in and as a second factor, and recovery codes.',
   Projects: 'Every other resource belongs to a project.',
   Service: 'The service itself.',

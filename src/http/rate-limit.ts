@@ -90,7 +90,7 @@ const TOO_MANY = {
   caller_writes: 'This API key or person has sent too many write requests.',
   caller_costly: 'This API key or person has sent too many costly requests, such as previews and explanations.',
   user_costly:
-    'The API keys that were minted by the same user as this one have sent too many costly requests, in all projects together.',
+    'The API keys minted by the same user as this one have together sent too many costly requests, across all projects.',
   project_reads: 'This project has sent too many read requests.',
   project_writes: 'This project has sent too many write requests.',
   project_costly: 'This project has sent too many costly requests, such as previews, explanations and bulk replays.',
@@ -99,7 +99,7 @@ const TOO_MANY = {
 const READ_MUCH = `Calls of this kind read more than ${COSTLY_ROWS} rows of this project each, and there were too many of them.`
 
 const ONE_AT_A_TIME =
-  'Costly calls of a project run one at a time, and so do those of a person and those of all keys that one user minted. Others came first.'
+  'Costly calls run one at a time for each project, for each person, and for all keys minted by one user. Others came first.'
 
 /** Until when calls of a route take turns (ms), by route, project and kind of caller: one of them has read many rows. */
 const heavy = new BoundedMap<string, number>(MAX_PAUSED)

@@ -22,14 +22,14 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
     label: 'Consumers',
     hint: 'The end users of your product. Write also blocks and merges them. Erase removes them for good.',
   },
-  catalog: { label: 'Catalog', hint: 'Features, plans and the prices that stand for them.' },
+  catalog: { label: 'Catalog', hint: 'Features, plans and their prices.' },
   entitlements: {
     label: 'Entitlements',
-    hint: 'What consumers may do. Read also verifies the tokens of devices. Write grants and denies.',
+    hint: 'What consumers are allowed to do. Read also verifies device tokens. Write creates and revokes grants and denials.',
   },
   domains: {
     label: 'Domains',
-    hint: 'Names that the project proves to be its own. Write adds, checks and deletes them.',
+    hint: 'DNS names of the project. Write adds, checks and deletes them.',
   },
   sso: {
     label: 'Single sign-on',
@@ -37,7 +37,7 @@ export const AREAS: Record<Area, { label: string; hint: string }> = {
   },
   webhooks: {
     label: 'Webhooks out',
-    hint: 'Where changes are sent, and what was sent. Write adds and changes endpoints, with types that the caller may read, and sends changes again.',
+    hint: 'Webhook endpoints, and what was sent to them. Write adds and changes endpoints, for types that the caller can read, and resends changes.',
   },
 }
 

@@ -60,15 +60,15 @@ export function outsideUrl(address: string | URL, ours: readonly string[]): URL 
   const url = URL.parse(address)
   if (!url) throw new OutsideRefusal('malformed', 'The address is not a URL.')
   if (url.protocol !== 'https:') throw new OutsideRefusal('https', 'The address must begin with https://.')
-  if (url.port !== '') throw new OutsideRefusal('port', 'The address must use port 443, so it must not name a port.')
+  if (url.port !== '') throw new OutsideRefusal('port', 'The address must use port 443, so leave out the port.')
   if (url.username !== '' || url.password !== '')
     throw new OutsideRefusal('user_info', 'The address must not include a user name or a password.')
   const host = url.hostname
   // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
   if (host.startsWith('[') || /^[\d.]+$/.test(host))
-    throw new OutsideRefusal('ip_literal', 'The address must name a host, not an IP address.')
+    throw new OutsideRefusal('ip_literal', 'The address must have a host name, not an IP address.')
   if (!/^[^.]+(\.[^.]+)+$/.test(host) || isSpecialUse(host))
-    throw new OutsideRefusal('special_use', `The address must name a host on the public internet. ${host} is not one.`)
+    throw new OutsideRefusal('special_use', `The address must have a host on the public internet. ${host} is not one.`)
   if (ours.some((own) => host === own || host.endsWith(`.${own}`)))
     throw new OutsideRefusal('our_host', `The address must not point to this service. ${host} does.`)
   return url

@@ -105,7 +105,7 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
         feature: z.array(catalogKey).min(1).max(20).optional().describe('Only these features, by their keys.'),
         at,
       }),
-      less: 'Name fewer features with `feature`.',
+      less: 'Request fewer features with `feature`.',
     }),
     explain_entitlement: tool({
       call: `GET ${ENTITLEMENTS}`,

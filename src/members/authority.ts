@@ -62,11 +62,11 @@ export function requireRank({ rank, key }: Authority, role: Role | null, roles: 
   if (above === undefined) return
   if (!key && rankOf(above) <= held) throw confirmationRequired()
   const own = key
-    ? 'This API key lacks scopes of that role, or the user who minted it, or was handed its secret, has a lower role.'
+    ? 'This API key lacks scopes of that role, or the user who minted it or received its secret has a lower role.'
     : `Your role is ${role}.`
   throw new Fault(
     'role_escalation',
-    `You can give and change roles up to your own. This call is about the role ${above}. ${own}`,
+    `You can give and change roles up to your own. This call involves the role ${above}. ${own}`,
   )
 }
 

@@ -180,6 +180,6 @@ export function requireAnswered<T extends Pick<Invitation, 'state' | 'expires_at
 export function ownSignInRequired(): Fault {
   return new Fault(
     'sso_session_limited',
-    'Sign in with a code or a passkey to become an owner. Single sign-on opened this session. Otherwise, whoever manages the provider could make owners.',
+    'Sign in with a code or a passkey to become an owner. Single sign-on opened this session, and whoever manages the provider must not be able to create owners.',
   )
 }

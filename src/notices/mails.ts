@@ -27,12 +27,12 @@ export function noticeMail(to: string, about: About, all: readonly NoticeRow[], 
   const parts = shown.map((one) => partOf(one, about)).join('\n\n')
   const more = all.length > shown.length ? `\n\nAnd ${all.length - shown.length} more.` : ''
   const page =
-    about.origin === null ? 'the page “Notices” of the console' : `${about.origin}${pathOf(about)}/platform/notices`
+    about.origin === null ? 'the “Notices” page of the console' : `${about.origin}${pathOf(about)}/platform/notices`
   const last = isLast ? '\n\nThis is the last of these emails today. Later notices are only on that page.' : ''
   return {
     to,
     subject,
-    text: `This is about ${where}.\n\n${parts}${more}\n\nAll notices, and which of these emails you get: ${page}${last}\n`,
+    text: `This is about ${where}.\n\n${parts}${more}\n\nSee all notices, and choose which of these emails you get: ${page}${last}\n`,
     printed: `Notice for ${to}: ${subject}, ${where}`,
   }
 }

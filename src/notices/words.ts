@@ -25,17 +25,17 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
       ? ` Other secrets were reported earlier: ${text(facts.earlier).trim().replaceAll(' ', ', ')}.`
       : ''
     const then = facts.ended
-      ? `It was revoked.${isKey ? ' If somebody may have used it, also revoke the keys that were rotated with it.' : ''}`
+      ? `It was revoked.${isKey ? ' If someone may have used it, also revoke the keys that were rotated with it.' : ''}`
       : 'It still works, because of the project’s setting for exposed secrets. Replace it.'
     return {
-      title: isKey ? 'An API key was exposed' : 'The token of a device was exposed',
+      title: isKey ? 'An API key was exposed' : 'A device token was exposed',
       says: `${what} was reported as exposed: others could read its secret.${earlier} ${then}${where}`,
       page: isKey ? keyPage(object_id) : `platform/consumers/${text(facts.consumer)}`,
     }
   },
   key_expiring: ({ object_id, facts }) => ({
     title: 'An API key is about to expire',
-    says: `The API key ${text(facts.name)} (${text(facts.key_prefix)}) expires at ${text(facts.expires_at)}, and was last used at ${text(facts.last_used_at)}${from(facts)}. Mint a new key and give it to your servers before that.`,
+    says: `The API key ${text(facts.name)} (${text(facts.key_prefix)}) expires at ${text(facts.expires_at)}, and was last used at ${text(facts.last_used_at)}${from(facts)}. Create a new key and deploy it to your servers before then.`,
     page: keyPage(object_id),
   }),
   connection_degraded: ({ object_id, facts }) => ({
@@ -44,18 +44,18 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
     page: connectionPage(object_id),
   }),
   events_failing: ({ object_id, facts }) => ({
-    title: 'Events fail',
-    says: `${text(facts.failed)} events of the connection ${text(facts.name)} that came within an hour could not be processed.`,
+    title: 'Events are failing',
+    says: `${text(facts.failed)} events from the connection ${text(facts.name)}, received within one hour, could not be processed.`,
     page: connectionPage(object_id),
   }),
   connection_silent: ({ object_id, facts }) => ({
     title: 'A connection has gone silent',
-    says: `The connection ${text(facts.name)} has accepted no deliveries since ${text(facts.since)}. It has not been quiet for this long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.`,
+    says: `The connection ${text(facts.name)} has accepted no deliveries since ${text(facts.since)}. It has not been quiet for this long at this time of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.`,
     page: connectionPage(object_id),
   }),
   renewals_missing: ({ facts }) => ({
     title: 'Renewals are missing',
-    says: `${text(facts.overdue)} of the ${text(facts.due)} subscriptions of the vendor ${text(facts.vendor)} that should have renewed in the last week are overdue: nothing has been received about them since their period ended. They will soon lose access. Check whether events of these subscriptions were sent, and resend or import what is missing.`,
+    says: `${text(facts.overdue)} of the ${text(facts.due)} ${text(facts.vendor)} subscriptions that should have renewed in the last week are overdue: we have received nothing about them since their period ended. They will soon lose access. Check whether their events were sent, and resend or import what is missing.`,
     page: 'platform/billing/subscriptions?overdue=true',
   }),
   format_changed: ({ object_id, facts }) => ({
@@ -64,18 +64,18 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
     page: `${connectionPage(object_id)}#format`,
   }),
   endpoint_failing: ({ object_id, facts }) => ({
-    title: 'A webhook endpoint accepts nothing',
-    says: `${endpointSays(facts)} It has accepted nothing since ${text(facts.failing_since)}.`,
+    title: 'A webhook endpoint is failing',
+    says: `${endpointSays(facts)} No delivery to it has succeeded since ${text(facts.failing_since)}.`,
     page: endpointPage(object_id),
   }),
   endpoint_disabling: ({ object_id, facts }) => ({
     title: 'A webhook endpoint will be disabled',
-    says: `${endpointSays(facts)} It has accepted nothing since ${text(facts.failing_since)}. If that goes on, it is disabled within a day, and no more changes are sent to it.`,
+    says: `${endpointSays(facts)} No delivery to it has succeeded since ${text(facts.failing_since)}. If this continues, it will be disabled within a day, and no more changes will be sent to it.`,
     page: endpointPage(object_id),
   }),
   endpoint_disabled: ({ object_id, facts }) => ({
     title: 'A webhook endpoint was disabled',
-    says: `${endpointSays(facts)} No more changes are sent to it until you enable it.`,
+    says: `${endpointSays(facts)} We send no more changes to it until you enable it.`,
     page: endpointPage(object_id),
   }),
 }
@@ -83,10 +83,10 @@ const WORDS: Record<NoticeKind, (of: Of) => NoticeWords> = {
 function formatSays({ name, version, fields, vanished, words, unknown }: NoticeFacts): string {
   const from = version ? ` (version ${text(version)})` : ''
   const lost = vanished ? ` They no longer have values in: ${listedIn(fields, vanished)}.` : ''
-  const what = unknown === 1 ? 'a word' : `${text(unknown)} words`
+  const what = unknown === 1 ? 'a value' : `${text(unknown)} values`
   const which = words ? `: ${listedIn(words, unknown)}` : ''
-  const strange = unknown ? ` They contain ${what} that this service does not know${which}.` : ''
-  return `Events of the connection ${text(name)} have changed${from}.${lost}${strange} The page of the connection compares them with earlier ones.`
+  const strange = unknown ? ` They contain ${what} that this service does not recognize${which}.` : ''
+  return `Events from the connection ${text(name)} have changed${from}.${lost}${strange} The connection’s page compares them with earlier ones.`
 }
 
 /** What a fact lists, and how many more there are. */

@@ -71,7 +71,10 @@ export async function finishRegistration(
 function requireRoom(session: Session, own: readonly Passkey[]): void {
   if (own.length > 0 && !session.second_factor) throw factorRequired()
   if (own.length < MAX_PASSKEYS) return
-  throw new Fault('passkey_limit_reached', `A user can have ${MAX_PASSKEYS} passkeys, and this one does.`)
+  throw new Fault(
+    'passkey_limit_reached',
+    `You already have ${MAX_PASSKEYS} passkeys, which is the limit. Delete one first.`,
+  )
 }
 
 /** Gives one of the user's passkeys another name. @throws {Fault} `not_found` */

@@ -29,7 +29,7 @@ export function registrationRefused(): Fault {
 export function invalidPasskey(): Fault {
   return new Fault(
     'invalid_passkey',
-    'The passkey is not known here, could not be verified, or took too long. Try again, or sign in with a code.',
+    'We do not recognize the passkey, it could not be verified, or it took too long. Try again, or sign in with a code.',
   )
 }
 

@@ -48,7 +48,7 @@ async function changeOwned(
   change: Change,
 ): Promise<Project | null> {
   if (actor.type !== 'session') {
-    throw new Fault('console_session_required', 'Only an owner can change this setting. Use the session of one.')
+    throw new Fault('console_session_required', 'Only an owner can change this setting. Use an owner’s session.')
   }
   if (actor.role !== 'owner') throw ownersOnly()
   const proving = requires('proved', settings)

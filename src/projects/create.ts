@@ -109,5 +109,5 @@ async function commit({ directory, at }: Runtime, project: Project, change: Chan
 }
 
 function limitReached(): Fault {
-  return new Fault('project_limit_reached', `A user can own ${MAX_OWNED_PROJECTS} projects, and this one does.`)
+  return new Fault('project_limit_reached', `The user already owns ${MAX_OWNED_PROJECTS} projects, which is the limit.`)
 }

@@ -24,7 +24,7 @@ export function confirmationMail({ email, challenge, code }: CodeMail): Mail {
   return {
     to: email,
     subject: `${code} is your confirmation code`,
-    text: `Your confirmation code is ${code}. It expires in ${CODE_TTL / MINUTE} minutes.\n\nEnter it on the page that asked for it, to confirm that it is you.\n\nIf you did not request this code, somebody else is signed in as you: sign in and choose “Sign out everywhere”. Do not give the code to anyone.\n`,
+    text: `Your confirmation code is ${code}. It expires in ${CODE_TTL / MINUTE} minutes.\n\nEnter it on the page that asked for it, to confirm that it is you.\n\nIf you did not request this code, someone else is signed in as you: sign in and choose “Sign out everywhere”. Do not give the code to anyone.\n`,
     printed: `Confirmation code for ${email}: ${code} (${challenge})`,
   }
 }

@@ -97,7 +97,7 @@ export async function isAwake(directory: Directory, actor: Actor, scope: Scope):
 export function scopeDormant(missing: Scope): Fault {
   return new Fault(
     'insufficient_scope',
-    `The scope ${missing} of this API key is dormant: the user who minted the key, or the one who was handed its secret, no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
+    `The scope ${missing} of this API key is dormant: the user who minted the key, or the one who received its secret, no longer has the role for it. Use the API key of an admin or an owner, or a console session.`,
     { missing },
   )
 }

@@ -15,7 +15,7 @@ export function requireSecondFactor({ role, settings, second_factor }: Access): 
   if (second_factor || !isManager(role) || !settingsOf(settings).require_passkey) return
   throw new Fault(
     'passkey_required',
-    'This project requires a passkey of its admins and owners. Sign in with your passkey, or use it or a recovery code in this session. If you have none, add one first: on the page Passkeys of the console, or with POST /auth/passkeys.',
+    'This project requires a passkey for its admins and owners. Sign in with your passkey, or use it or a recovery code in this session. If you have none, add one first: on the Passkeys page of the console, or with POST /auth/passkeys.',
   )
 }
 

@@ -63,7 +63,7 @@ export const SETTINGS = {
     // Whoever requires a passkey must have used theirs: so nobody locks themselves out.
     proved: (required) => required,
     confirmed: (required) => !required,
-    said: (required) => (required ? 'a passkey is required of admins and owners' : 'no passkey is required'),
+    said: (required) => (required ? 'a passkey is required for admins and owners' : 'no passkey is required'),
   }),
   trusted_connections: inDirectory({
     schema: z
@@ -99,7 +99,7 @@ export const SETTINGS = {
         'The keys of metadata or custom data that hold the external id of a consumer, the most important one first. A change applies to events that are processed from then on.',
       ),
     default: ['consumer_external_id'],
-    said: (keys) => `keys of consumers: ${keys.join(', ')}`,
+    said: (keys) => `metadata keys of consumers: ${keys.join(', ')}`,
   }),
   max_devices: inCatalog({
     schema: z
@@ -110,7 +110,7 @@ export const SETTINGS = {
         'How many active devices each consumer can have, unless `devices_feature` is set and can be read for the consumer.',
       ),
     default: 100,
-    said: (most) => `at most ${most} devices for each consumer`,
+    said: (most) => `at most ${most} devices per consumer`,
   }),
   devices_feature: inCatalog({
     schema: catalogKey
@@ -119,7 +119,7 @@ export const SETTINGS = {
         `The key of a quantity feature that says how many active devices a consumer can have, instead of \`max_devices\`. \`"unlimited"\` and more than ${MAX_DEVICES} count as ${MAX_DEVICES}.`,
       ),
     default: null,
-    said: (key) => `number of devices by ${key === null ? 'no feature' : `the feature ${key}`}`,
+    said: (key) => `device limit set by ${key === null ? 'no feature' : `the feature ${key}`}`,
   }),
   grace_days: inCatalog({
     schema: z
@@ -150,7 +150,7 @@ export const SETTINGS = {
   test_mode_counts: inStore({
     schema: z.boolean().describe("Whether subscriptions and purchases in a vendor's test mode give access."),
     default: false,
-    said: (count) => `subscriptions in test mode give ${count ? 'access' : 'no access'}`,
+    said: (count) => `test-mode subscriptions grant ${count ? 'access' : 'no access'}`,
   }),
   purchase_item_keys: inCatalog({
     schema: z
@@ -199,7 +199,7 @@ export const SETTINGS = {
         'Whether the feed of changes tells what each consumer is allowed, whenever that changes: `entitlements.changed`. It begins to tell when `entitlements.watching` is in the feed.',
       ),
     default: false,
-    said: (watch) => `changes of entitlements are ${watch ? 'in the feed' : 'not in the feed'}`,
+    said: (watch) => `entitlement changes are ${watch ? 'in the feed' : 'not in the feed'}`,
   }),
   on_exposure: inStore({
     schema: named('OnExposure', z.enum(['revoke', 'notify'])).describe(

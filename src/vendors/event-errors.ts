@@ -29,7 +29,7 @@ const MEANINGS = {
   },
   object_id_invalid: {
     what: 'The id of the object in the payload is too long, or has characters that no vendor uses in ids.',
-    todo: 'Compare the payload with the log of the vendor. If the vendor did not send it, somebody else knows the signing secret: rotate it. A replay fails in the same way.',
+    todo: 'Compare the payload with the log of the vendor. If the vendor did not send it, someone else knows the signing secret: rotate it. A replay fails in the same way.',
     mayPass: false,
   },
   object_too_large: {
@@ -48,12 +48,12 @@ const MEANINGS = {
     mayPass: true,
   },
   vendor_failed: {
-    what: 'The event only names an object, and {vendor} did not send that object when it was asked.',
+    what: 'The event contains only the ID of an object, and {vendor} did not return that object.',
     todo: 'The service asks again automatically. If all attempts have failed, replay the event once {vendor} works again.',
     mayPass: true,
   },
   vendor_key_refused: {
-    what: 'The event only names an object, and {vendor} refuses to show it with the API key of the connection.',
+    what: 'The event contains only the ID of an object, and {vendor} does not let the connection’s API key read it.',
     todo: 'Set an API key that can read the object. The event is then processed automatically.',
     mayPass: true,
   },

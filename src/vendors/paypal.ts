@@ -19,7 +19,7 @@ export const paypal: Vendor = {
   checkSecret: (secret) =>
     /^[A-Za-z0-9]{8,50}$/.test(secret)
       ? null
-      : 'a PayPal webhook ID has 8 to 50 letters and digits. The WEBHOOK_ID of the webhooks simulator is none: anybody can send with it',
+      : 'a PayPal webhook ID has 8 to 50 letters and digits. The WEBHOOK_ID of the webhooks simulator is not one: anyone can send with it',
   verify: verifyPaypal,
 
   decode(body, headers) {

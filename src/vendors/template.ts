@@ -43,7 +43,7 @@ export function partsOf(template: string): Part[] | null {
 export function unsafeIn(parts: readonly Part[] | null): string | null {
   if (!parts) return 'must have only printable characters and the variables {body}, {time}, {url}, {header:name}'
   const count = (of: Part['of']) => parts.filter((part) => part.of === of).length
-  if (count('body') !== 1) return 'must contain {body} once: otherwise anybody could change the body'
+  if (count('body') !== 1) return 'must contain {body} once: otherwise anyone could change the body'
   if (count('time') > 1 || count('url') > 1) return 'may contain {time} and {url} at most once each'
   const headers = parts.flatMap((part) => (part.of === 'header' ? [part.name] : []))
   if (headers.length > MAX_TEMPLATE_HEADERS) return `may contain at most ${MAX_TEMPLATE_HEADERS} headers`

@@ -106,7 +106,7 @@ const Sent = z.strictObject({
   tolerance_s: tolerance_s.optional(),
   ...more,
 })
-const NOTHING = 'must name a preset, or say how the sender signs'
+const NOTHING = 'must have a preset, or describe how the sender signs'
 const REQUIRED = ['algorithm', 'header', 'encoding', 'signed'] as const
 
 /** The same as it is set: whole, or a preset. Only what is safe passes. */
@@ -180,7 +180,7 @@ function unsafeSigned({ signed, pairs, time_header }: Verification): Unsafe[] {
   const message =
     unsafeIn(parts) ??
     (isTimed && !hasTime ? 'has {time}, so a pair or a header with the time is needed' : null) ??
-    (!isTimed && hasTime ? 'must contain {time}: otherwise anybody could change the time' : null)
+    (!isTimed && hasTime ? 'must contain {time}: otherwise anyone could change the time' : null)
   return message === null ? [] : [{ path: 'signed', code: 'malformed', message }]
 }
 

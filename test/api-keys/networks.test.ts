@@ -55,7 +55,7 @@ describe('a key with networks', () => {
       expect(answer.status).toBe(status)
       if (status === 200) continue
       expect(answer.body).toMatchObject({ code: 'network_not_allowed' })
-      expect(answer.body.detail).toContain(address.trim() || 'an address that is not known')
+      expect(answer.body.detail).toContain(address.trim() || 'an unknown address')
       expect(answer.text).not.toContain(HOME[0])
     }
   })

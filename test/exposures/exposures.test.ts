@@ -205,7 +205,7 @@ describe('a session', () => {
     const { EMAIL, mails: sent } = mailbox()
     expect(await report(token, { bindings: { EMAIL } })).toMatchObject(same)
     expect((await call('/auth/user', { token })).body.code).toBe('unknown_session')
-    expect(sent).toMatchObject([{ to: email, subject: 'A session of your account was exposed' }])
+    expect(sent).toMatchObject([{ to: email, subject: 'One of your sessions was exposed' }])
     const events = await DIRECTORY.prepare('SELECT type FROM account_events WHERE user_id = ?').bind(user).all()
     expect(events.results).toEqual([{ type: 'session_exposed' }])
     await report(token, { bindings: { EMAIL } })

@@ -28,7 +28,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'key_1',
     { ...KEY, ended: true, source: 'commit', url: FOUND },
     'An API key was exposed',
-    `The API key worker (svc_v1_1234…abcd) was reported as exposed: others could read its secret. It was revoked. If somebody may have used it, also revoke the keys that were rotated with it. It was found at ${FOUND}.`,
+    `The API key worker (svc_v1_1234…abcd) was reported as exposed: others could read its secret. It was revoked. If someone may have used it, also revoke the keys that were rotated with it. It was found at ${FOUND}.`,
     'platform/settings/api-keys/key_1',
   ],
   [
@@ -43,7 +43,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'key_exposed',
     'dev_1',
     { object: 'device', consumer: 'csm_1', token_prefix: 'svc_dv_1…2', ended: true, source: null, url: null },
-    'The token of a device was exposed',
+    'A device token was exposed',
     'The device dev_1 (svc_dv_1…2) was reported as exposed: others could read its secret. It was revoked.',
     'platform/consumers/csm_1',
   ],
@@ -51,7 +51,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'key_exposed',
     'dev_2',
     { object: 'device', consumer: 'csm_1', token_prefix: null, ended: false, source: null, url: null },
-    'The token of a device was exposed',
+    'A device token was exposed',
     'The device dev_2 was reported as exposed: others could read its secret. It still works, because of the project’s setting for exposed secrets. Replace it.',
     'platform/consumers/csm_1',
   ],
@@ -63,7 +63,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
       ...{ last_used_at: '2026-11-26T00:00:00Z', country: 'NO', user_agent: 'curl' },
     },
     'An API key is about to expire',
-    'The API key worker (svc_v1_1…2) expires at 2026-12-01T00:00:00Z, and was last used at 2026-11-26T00:00:00Z from NO by curl. Mint a new key and give it to your servers before that.',
+    'The API key worker (svc_v1_1…2) expires at 2026-12-01T00:00:00Z, and was last used at 2026-11-26T00:00:00Z from NO by curl. Create a new key and deploy it to your servers before then.',
     'platform/settings/api-keys/key_3',
   ],
   [
@@ -74,7 +74,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
       ...{ last_used_at: '2026-11-26T00:00:00Z', country: null, user_agent: null },
     },
     'An API key is about to expire',
-    'The API key worker (svc_v1_1…2) expires at 2026-12-01T00:00:00Z, and was last used at 2026-11-26T00:00:00Z. Mint a new key and give it to your servers before that.',
+    'The API key worker (svc_v1_1…2) expires at 2026-12-01T00:00:00Z, and was last used at 2026-11-26T00:00:00Z. Create a new key and deploy it to your servers before then.',
     'platform/settings/api-keys/key_4',
   ],
   [
@@ -89,8 +89,8 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'events_failing',
     'con_2',
     { name: 'Stripe', failed: 10 },
-    'Events fail',
-    '10 events of the connection Stripe that came within an hour could not be processed.',
+    'Events are failing',
+    '10 events from the connection Stripe, received within one hour, could not be processed.',
     'platform/billing/connections/con_2',
   ],
   [
@@ -101,7 +101,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
       ...{ words: 'subscription status hibernating', unknown: 1 },
     },
     'The format of a vendor’s events has changed',
-    'Events of the connection Stripe have changed (version v2). They no longer have values in: subscription.latest_invoice, b, c, d, e, and 2 more. They contain a word that this service does not know: subscription status hibernating. The page of the connection compares them with earlier ones.',
+    'Events from the connection Stripe have changed (version v2). They no longer have values in: subscription.latest_invoice, b, c, d, e, and 2 more. They contain a value that this service does not recognize: subscription status hibernating. The connection’s page compares them with earlier ones.',
     'platform/billing/connections/con_3#format',
   ],
   [
@@ -112,7 +112,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
       ...{ words: 'f, g, h, i, j', unknown: 5 },
     },
     'The format of a vendor’s events has changed',
-    'Events of the connection Stripe have changed. They no longer have values in: a, b, c, d, e. They contain 5 words that this service does not know: f, g, h, i, j. The page of the connection compares them with earlier ones.',
+    'Events from the connection Stripe have changed. They no longer have values in: a, b, c, d, e. They contain 5 values that this service does not recognize: f, g, h, i, j. The connection’s page compares them with earlier ones.',
     'platform/billing/connections/con_4#format',
   ],
   [
@@ -120,7 +120,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'con_3',
     { name: 'Stripe', since: '2026-11-27T05:00:00Z' },
     'A connection has gone silent',
-    'The connection Stripe has accepted no deliveries since 2026-11-27T05:00:00Z. It has not been quiet for this long at these hours of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.',
+    'The connection Stripe has accepted no deliveries since 2026-11-27T05:00:00Z. It has not been quiet for this long at this time of the week before. Check in the vendor’s dashboard that its webhook endpoint still exists and is enabled.',
     'platform/billing/connections/con_3',
   ],
   [
@@ -128,15 +128,15 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'paddle',
     { vendor: 'paddle', overdue: 4, due: 20 },
     'Renewals are missing',
-    '4 of the 20 subscriptions of the vendor paddle that should have renewed in the last week are overdue: nothing has been received about them since their period ended. They will soon lose access. Check whether events of these subscriptions were sent, and resend or import what is missing.',
+    '4 of the 20 paddle subscriptions that should have renewed in the last week are overdue: we have received nothing about them since their period ended. They will soon lose access. Check whether their events were sent, and resend or import what is missing.',
     'platform/billing/subscriptions?overdue=true',
   ],
   [
     'endpoint_failing',
     'whe_1',
     { ...HOOK, failing_since: '2026-11-27T10:00:00.000Z' },
-    'A webhook endpoint accepts nothing',
-    'https://a.example/hook: when change 7 was sent, the response was 500: “out of order”. It has accepted nothing since 2026-11-27T10:00:00.000Z.',
+    'A webhook endpoint is failing',
+    'https://a.example/hook: when change 7 was sent, the response was 500: “out of order”. No delivery to it has succeeded since 2026-11-27T10:00:00.000Z.',
     'platform/webhook-endpoints/whe_1',
   ],
   [
@@ -144,7 +144,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'whe_2',
     { ...HOOK, change: 0, status: null, error: 'timeout', answer: '', failing_since: '2026-11-27T10:00:00.000Z' },
     'A webhook endpoint will be disabled',
-    'https://a.example/hook: when the message about missing changes was sent, there was no response (timeout). It has accepted nothing since 2026-11-27T10:00:00.000Z. If that goes on, it is disabled within a day, and no more changes are sent to it.',
+    'https://a.example/hook: when the message about missing changes was sent, there was no response (timeout). No delivery to it has succeeded since 2026-11-27T10:00:00.000Z. If this continues, it will be disabled within a day, and no more changes will be sent to it.',
     'platform/webhook-endpoints/whe_2',
   ],
   [
@@ -152,7 +152,7 @@ const WORDS: [kind: string, object: string, facts: object, title: string, says: 
     'whe_3',
     { ...HOOK, answer: '', failing_since: null },
     'A webhook endpoint was disabled',
-    'https://a.example/hook: when change 7 was sent, the response was 500. No more changes are sent to it until you enable it.',
+    'https://a.example/hook: when change 7 was sent, the response was 500. We send no more changes to it until you enable it.',
     'platform/webhook-endpoints/whe_3',
   ],
 ]
@@ -195,7 +195,7 @@ describe('an email', () => {
     const { subject, text, home } = await mailOf('Acme', { kind, object_id, facts: JSON.stringify(facts) })
     expect([subject, text]).toEqual([
       title,
-      `This is about the project “Acme”.\n\n${title} (2026-11-27 12:00 UTC)\n${says}\n${home}/${page}\n\nAll notices, and which of these emails you get: ${home}/platform/notices\n`,
+      `This is about the project “Acme”.\n\n${title} (2026-11-27 12:00 UTC)\n${says}\n${home}/${page}\n\nSee all notices, and choose which of these emails you get: ${home}/platform/notices\n`,
     ])
   })
 
@@ -205,7 +205,7 @@ describe('an email', () => {
     const parts = WORDS.map(([, , , title, says, page]) => `${title} (2026-11-27 12:00 UTC)\n${says}\n${home}/${page}`)
     expect(subject).toBe(`${WORDS.length} notices about your project`)
     expect(text).toBe(
-      `This is about one of your projects.\n\n${parts.join('\n\n')}\n\nAll notices, and which of these emails you get: ${home}/platform/notices\n`,
+      `This is about one of your projects.\n\n${parts.join('\n\n')}\n\nSee all notices, and choose which of these emails you get: ${home}/platform/notices\n`,
     )
   })
 

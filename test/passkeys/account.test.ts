@@ -156,8 +156,8 @@ describe('security emails', () => {
     await remove(token, second.passkey.id, { bindings })
     expect(mails.map(({ subject }) => subject)).toEqual([
       'A passkey was added to your account',
-      'A recovery code of your account was used',
-      'New recovery codes were made for your account',
+      'A recovery code for your account was used',
+      'New recovery codes were generated for your account',
       'A passkey was deleted from your account',
     ])
     for (const mail of mails) {

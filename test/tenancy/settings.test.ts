@@ -50,6 +50,6 @@ it('The API names the settings that only owners change', async () => {
 it('The audit log says each setting of a change, and nothing of one that this version does not know', () => {
   const details = { max_devices: 5, trusted_connections: ['sso_one', 'sso_two'], unknown: true }
   expect(saidOf({ action: 'project.settings_changed', details })[1]).toBe(
-    'whoever signs in with these connections of other projects can act in this one: sso_one, sso_two; at most 5 devices for each consumer',
+    'whoever signs in with these connections of other projects can act in this one: sso_one, sso_two; at most 5 devices per consumer',
   )
 })

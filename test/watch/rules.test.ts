@@ -106,7 +106,7 @@ describe('the watcher', () => {
     watchers.lose()
     expect(await lines()).toEqual([])
     const late = async () =>
-      String((await must('GET', 'billing/webhooks/health')).reasons).includes('entitlements are late')
+      String((await must('GET', 'billing/webhooks/health')).reasons).includes('entitlement changes are late')
     await timed()
     expect(await late()).toBe(false)
     advance(16 * MINUTE)

@@ -145,7 +145,10 @@ export async function updateConnection(
   })
   const row = requireFound(rows, 'Connection')
   if (changed.length === 0)
-    throw new Fault('api_key_other_mode', 'The connection has an API key for its present mode. Remove the key first.')
+    throw new Fault(
+      'api_key_other_mode',
+      'The connection has an API key for its current mode. Remove the key before you change the mode.',
+    )
   return row
 }
 

@@ -72,7 +72,7 @@ function failed(step: Trial['failed'], reason: string): Trial {
 function mismatch(): Trial {
   return failed(
     'signature',
-    'The signature matches none of the live secrets. Either the sender uses another secret, or it signs something else, or the body was changed on its way.',
+    'The signature matches none of the live secrets. The sender uses another secret, it signs something else, or the body was changed on its way.',
   )
 }
 

@@ -38,7 +38,7 @@ export const VERDICT_ADVICE: Readonly<Record<RefusalVerdict, string>> = {
   header_missing:
     'The delivery has no signature header. If the vendor signs its deliveries, a proxy on the way removes the header. Let the header through. If not, turn on signing at the vendor.',
   not_set_up:
-    'The connection has no signing secret, or does not say yet how the sender signs. Add what is missing, then have the vendor send the event again.',
+    'The connection has no signing secret, or its verification is not set yet. Add what is missing, then have the vendor send the event again.',
   unknown:
-    'The signature does not match any secret that we know. Copy the secret of this endpoint from the vendor again, and add it. If something on the way changes the body, the secret looks wrong too, so also check your proxies. Anybody who knows the ingest URL can send such a delivery.',
+    'The signature does not match any secret that we know. Copy the secret of this endpoint from the vendor again, and add it. If something on the way changes the body, the secret looks wrong too, so also check your proxies. Anyone who knows the ingest URL can send such a delivery.',
 }

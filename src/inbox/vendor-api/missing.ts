@@ -7,6 +7,6 @@ export const VENDORS_WITH_KEYS = Object.values(VENDORS).flatMap(({ api }: { api?
 
 /** The fault of a call that needs an API key. @param why a sentence */
 export function apiKeyMissing(why: string): Fault {
-  const how = `You can set keys of ${VENDORS_WITH_KEYS.join(', ')}: PUT /platform/v1/billing/connections/{id}/api-key.`
+  const how = `You can set keys for ${VENDORS_WITH_KEYS.join(', ')}: PUT /platform/v1/billing/connections/{id}/api-key.`
   return new Fault('api_key_missing', `${why} ${how}`)
 }

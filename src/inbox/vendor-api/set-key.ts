@@ -30,7 +30,7 @@ export async function setVendorKey(
   const { vendor, livemode } = await readConnection(rt.db, of.project_id, of.connection_id)
   const api = vendorOf(vendor)?.api
   if (!api)
-    throw new Fault('api_key_unsupported', `The service takes only API keys of ${VENDORS_WITH_KEYS.join(', ')}.`)
+    throw new Fault('api_key_unsupported', `The service supports API keys only for ${VENDORS_WITH_KEYS.join(', ')}.`)
   await requireSealingKey(rt)
   const rows = await run(rt.db, findRecentEvents(rt.db, of, rt.now - SIGHT_AGE))
   const events = rows.map(({ summary, ...event }) => ({

@@ -78,7 +78,7 @@ function requireAnswers(api: VendorApi, answers: readonly VendorAnswer[]): void 
   if (answers.some(({ outcome }) => outcome === 'key_refused')) throw keyUnknown(api)
   if (answers.some(({ code }) => code === SHARED_LIMIT))
     throw vendorFailed(
-      `Together, all projects send ${api.vendor} too many requests. Wait a minute and try again. Nothing was stored.`,
+      `All projects together are sending ${api.vendor} too many requests. Wait a minute and try again. Nothing was stored.`,
     )
   const failed = answers.find(({ outcome }) => outcome === 'failed')
   if (failed) throw vendorFailed(`${api.vendor} answered with ${failed.status}. Nothing was stored.`)

@@ -120,10 +120,11 @@ export function refusedBy({ host, api }: EndpointAccount, { outcome, status, cod
   const { vendor } = host
   if (outcome === 'key_refused') return keyUnknown(host)
   if (outcome === 'permission_missing') return lacksPermission(vendor, api.permission)
-  if (code === SHARED_LIMIT) return failed(`Together, all projects send ${vendor} too many requests. Wait a minute.`)
+  if (code === SHARED_LIMIT)
+    return failed(`All projects together are sending ${vendor} too many requests. Wait a minute.`)
   const named = code === null ? '' : ` (${code})`
   return failed(
-    outcome === 'ok' ? `${vendor} sent an unexpected answer.` : `${vendor} answered with ${status}${named}.`,
+    outcome === 'ok' ? `${vendor} sent an unexpected response.` : `${vendor} answered with ${status}${named}.`,
   )
 }
 

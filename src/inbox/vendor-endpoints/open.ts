@@ -20,7 +20,7 @@ export function requireEndpoints(vendor: string): VendorEndpoints {
   if (api) return api
   throw new Fault(
     'vendor_endpoint_unsupported',
-    `The service only sets up webhook endpoints at ${VENDORS_WITH_ENDPOINTS}. Add this one by hand.`,
+    `The service sets up webhook endpoints only at ${VENDORS_WITH_ENDPOINTS}. Add this one at the vendor yourself.`,
   )
 }
 

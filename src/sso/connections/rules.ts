@@ -19,7 +19,7 @@ export function requireTested(tested: boolean): void {
   if (tested) return
   throw new Fault(
     'connection_untested',
-    'The connection has not passed a test since the last change of its client or claims. Run one: POST /platform/v1/sso/connections/{id}/test.',
+    'The connection has not passed a test since its client or claims last changed. Run one: POST /platform/v1/sso/connections/{id}/test.',
   )
 }
 

@@ -179,7 +179,7 @@ describe('a vendor', () => {
     expect(await world.doubts()).toEqual([])
     expect((await world.api(`/connections/${world.connection.id}/api-key`)).body.state).toBe('refused')
     expect((await world.api('/webhooks/health')).body.reasons).toContain(
-      'the vendor no longer accepts the API key of the connection Stripe: set another one, or remove it',
+      'the vendor no longer accepts the API key of the connection Stripe: replace it, or remove it',
     )
     await world.tell(...tied(stripeSubscription()))
     expect(await world.doubts()).toEqual([])

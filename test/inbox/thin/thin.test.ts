@@ -166,11 +166,11 @@ describe('health', () => {
     expect(await found()).toEqual([])
     const [id] = await world.deliver(thinEvent(subscription))
     expect(await found()).toEqual([
-      'the connection Stripe receives thin events, which set no billing state unless the connection has an API key: set one, or let the vendor send snapshots, if it can',
+      'the connection Stripe receives thin events, which do not update billing state without an API key: add one, or have the vendor send snapshots if it can',
     ])
     const here = `/console/p/${world.project}`
     for (const page of ['', `/platform/billing/webhooks/${id}`])
-      expect((await visit(here + page, world.owner.token)).text).toMatch(/let the vendor send snapshots/)
+      expect((await visit(here + page, world.owner.token)).text).toMatch(/have the vendor send snapshots/)
     await setKey(world, world.connection.id, world.apiKey)
     expect(await found()).toEqual([])
   })

@@ -76,7 +76,7 @@ describe('once the calls of all projects have reached the limit of Paddle', () =
     const { status, body } = await api(`/connections/${paddle}/api-key`, { method: 'PUT', json, bindings: none })
     expect({ status, code: body.code }).toEqual({ status: 502, code: 'vendor_failed' })
     expect(body.detail).toBe(
-      'Together, all projects send Paddle too many requests. Wait a minute and try again. Nothing was stored.',
+      'All projects together are sending Paddle too many requests. Wait a minute and try again. Nothing was stored.',
     )
   })
 })

@@ -149,7 +149,7 @@ describe.each(NAMES)('a set-up at %s', (vendor) => {
     ['a key of another form', { key: 'nonsense' }, 422, 'api_key_invalid', /has at least 40|begins with/],
     ['a key that the vendor does not know', { key: 'new' }, 422, 'api_key_invalid', /does not know this key/],
     ['a failure', { fail: { status: 500 } }, 502, 'vendor_failed', /answered with 500/],
-    ['an answer that is no list', { fail: { status: 200, body: '{}' } }, 502, 'vendor_failed', /unexpected answer/],
+    ['an answer that is no list', { fail: { status: 200, body: '{}' } }, 502, 'vendor_failed', /unexpected response/],
   ])('is refused for %s', async (_, { key, ...settings }: { key?: string }, status, code, detail) => {
     const at = await world(settings)
     const { body } = await at.post(key === 'new' ? at.newKey() : (key ?? at.writeKey))

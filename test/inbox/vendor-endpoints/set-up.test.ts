@@ -179,7 +179,7 @@ describe('a set-up is refused', () => {
       () => newStripeAccount({ fail: { status: 200, body: '{"data":{}}' } }),
       502,
       'vendor_failed',
-      /unexpected answer/,
+      /unexpected response/,
     ],
   ])('for %s', async (_, key, status, code, detail) => {
     const world = await endpointWorld()
