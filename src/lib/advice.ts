@@ -76,7 +76,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   invitation_limit_reached: 'Revoke invitations that nobody will accept, and try again.',
   invitation_not_pending: 'Read the invitation: it was accepted, declined or revoked.',
   invitation_expired: 'Ask for the invitation to be sent again.',
-  rotation_conflict: 'Read the key or the device again. If somebody else rotated it, they have the new secret.',
+  rotation_conflict: 'Read the key or the device again. If someone else rotated it, they have the new secret.',
   would_lock_out: 'Add the network that you call from, or send confirm: true if the key should not be used from it.',
   rotation_of_revoked_key: 'Mint another API key. A revoked key cannot be restored.',
   rotation_of_expired_key: 'Mint another API key. An expired key cannot be renewed.',
@@ -148,7 +148,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
   registration_refused: ({ challenge }) =>
     `Ask for new options and register the passkey again. The options work once, for ${challenge}.`,
   daily_limit_reached:
-    'Wait until midnight UTC. Calls that end somebody’s access still work: remove a member, lower a role, revoke an invitation, disable or delete a connection, delete a domain or the project.',
+    'Wait until midnight UTC. Calls that end someone’s access still work: remove a member, lower a role, revoke an invitation, disable or delete a connection, delete a domain or the project.',
   rate_limited: 'Wait for the number of seconds in Retry-After, and call less often.',
   signature_missing: 'Send the vendor’s signature header. Check that no proxy removes it.',
   signature_malformed: 'Check that the connection is for this vendor, and that no proxy changes headers.',

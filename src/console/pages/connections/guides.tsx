@@ -169,7 +169,7 @@ export const GUIDES: Record<VendorName, Guide> = {
     ),
     first: (
       <>
-        Make a payment in the sandbox. Events from the <strong>webhooks simulator</strong> are refused: anybody can use
+        Make a payment in the sandbox. Events from the <strong>webhooks simulator</strong> are refused: anyone can use
         it to send signed events to any address.
       </>
     ),

@@ -8,7 +8,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 const WITHOUT_KEY =
   'The event contains only the ID of an object, and its connection had no API key to fetch that object. Set a key, then replay the event.'
 const withoutKey = (vendor: string) =>
-  vendorOf(vendor)?.api?.thin?.all ? WITHOUT_KEY : `${WITHOUT_KEY} Or let the vendor send snapshots.`
+  vendorOf(vendor)?.api?.thin?.all ? WITHOUT_KEY : `${WITHOUT_KEY} Or have the vendor send snapshots.`
 const GONE = 'The event contains only the ID of an object, and the vendor no longer has the object.'
 
 /** What the status of an event means, in a sentence. Above it, what went wrong, if anything did. */

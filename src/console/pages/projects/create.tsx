@@ -68,7 +68,7 @@ function First({ c }: { c: Visit }) {
       </p>
       <NameForm c={c} sent={UNSENT} />
       <p class="hint">
-        Are you looking for somebody else’s project? An admin or owner of it must invite you. Check that you are signed
+        Are you looking for someone else’s project? An admin or owner of it must invite you. Check that you are signed
         in with the right address.
       </p>
     </section>
