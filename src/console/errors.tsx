@@ -70,7 +70,7 @@ async function toSingleSignOn(c: Visit, connection: string) {
 const PAGE_WORDS: Partial<Record<FaultName, { title: string; detail: string }>> = {
   insufficient_role: {
     title: 'Your role does not allow this',
-    detail: 'Ask an admin or an owner of this project to do it, or to give you another role.',
+    detail: 'Ask an admin or an owner of this project to do it, or to change your role.',
   },
 }
 

@@ -42,10 +42,10 @@ export const GUIDES: Record<VendorName, Guide> = {
     ],
     where: (
       <>
-        Apple has no secret for this: it signs with a key of its own. Enter what the notifications must be about. For
-        the sandbox, that is the bundle ID of the app: <code>com.example.app</code>. For production, it is the bundle ID
-        and the Apple ID of the app, joined with a colon: <code>com.example.app:1234567890</code>. Both are on the page{' '}
-        <strong>App Information</strong>.
+        Apple has no secret for this: it signs with its own key. Enter what the notifications must be about. For the
+        sandbox, that is the bundle ID of the app: <code>com.example.app</code>. For production, it is the bundle ID and
+        the Apple ID of the app, joined with a colon: <code>com.example.app:1234567890</code>. Both are on the{' '}
+        <strong>App Information</strong> page.
       </>
     ),
     first: <>Buy something in the sandbox, or request a test notification with the App Store Server API.</>,
@@ -157,14 +157,14 @@ export const GUIDES: Record<VendorName, Guide> = {
     docs: 'https://developer.paypal.com/api/rest/webhooks/rest/',
     secret: 'vendor',
     steps: [
-      <>In the Developer Dashboard, open your app. Live and sandbox have apps and webhooks of their own.</>,
+      <>In the Developer Dashboard, open your app. Live and sandbox have separate apps and webhooks.</>,
       <>In the settings of the app, add a webhook, and paste the ingest URL.</>,
       <>Choose the events to send, and save the webhook.</>,
     ],
     where: (
       <>
-        PayPal has no secret for this: it signs with a key of its own. Enter the <strong>Webhook ID</strong>, which
-        PayPal shows beside the webhook once it is saved.
+        PayPal has no secret for this: it signs with its own key. Enter the <strong>Webhook ID</strong>, which PayPal
+        shows beside the webhook once it is saved.
       </>
     ),
     first: (

@@ -82,7 +82,7 @@ export function SendExample({ c, row, secret }: About & { secret: string | null 
         {`${known === null ? `SIGNING_SECRET='your signing secret'\n` : ''}npm run send -- --example --vendor ${row.vendor}${preset ? ` --preset ${preset}` : ''} --connection ${row.id} --signing-secret ${known === null ? '"$SIGNING_SECRET"' : `'${known}'`} --url ${publicOrigin(c)}`}
       </Copyable>
       <p class="quiet">
-        To send events of your own, name a folder of JSON files instead of <code>--example</code>.
+        To send your own events, pass a folder of JSON files instead of <code>--example</code>.
       </p>
     </>
   )

@@ -27,7 +27,7 @@ export function listPage(c: Visit, own: readonly Passkey[], codes: Codes) {
       </Head>
       <p class="quiet">
         A passkey signs you in as {email} with your fingerprint, your face or the PIN of your device, without an emailed
-        code. It also counts as a second factor, which a project can require of its admins and owners.
+        code. It is also a second factor, which a project can require for its admins and owners.
       </p>
       {own.length === 0 ? (
         <p>You have no passkeys.</p>

@@ -53,7 +53,7 @@ function Invitations({ c, invited }: { c: Visit; invited: InvitedTo }) {
         </a>
       </Head>
       <OwnInvitations c={c} {...invited} />
-      <p class="quiet">Once you accept, the project appears here. You can also create a project of your own.</p>
+      <p class="quiet">Once you accept, the project appears here. You can also create your own project.</p>
     </>
   )
 }

@@ -37,8 +37,8 @@ const fields = {
     when: (sent) => !isRelay(sent),
     hint: (
       <>
-        One per line. <code>subscription.*</code> stands for all types that begin with <code>subscription.</code> There
-        are: {CHANGE_OBJECTS.map((object) => `${object}.*`).join(', ')}.
+        One per line. <code>subscription.*</code> matches all types that begin with <code>subscription.</code> You can
+        choose from: {CHANGE_OBJECTS.map((object) => `${object}.*`).join(', ')}.
       </>
     ),
   }),
@@ -64,7 +64,7 @@ const fields = {
     when: () => false,
     hint: (
       <>
-        Use the vendor’s names, one per line. <code>invoice.*</code> stands for all types that begin with{' '}
+        Use the vendor’s names, one per line. <code>invoice.*</code> matches all types that begin with{' '}
         <code>invoice.</code> Leave it empty to send all types.
       </>
     ),
