@@ -58,10 +58,10 @@ describe('the audit log in the console', () => {
     expect(lines.toSorted()).toEqual(
       [
         `new secret ${first}; the old secret keeps working for 2 h`,
-        `new secret ${second}, from its first use on; after that, the old secret keeps working for 5 min`,
+        `new secret ${second}, from its first use; after that, the old secret keeps working for 5 min`,
         `the rotation to ${second} is complete; the old secret keeps working for 5 min`,
         `new token ${third}; the old token keeps working for 1 min`,
-        `new token ${fourth}, from its first use on; after that, the old token keeps working for 24 h`,
+        `new token ${fourth}, from its first use; after that, the old token keeps working for 24 h`,
         `the rotation to ${fourth} is complete; the old token keeps working for 24 h`,
       ].toSorted(),
     )

@@ -102,7 +102,7 @@ describe('keys', () => {
     expect(await row()).toContain('last used at')
     advance(HOUR)
     expect([(await row()).includes('Replaced:'), (await row()).includes('New:')]).toEqual([false, true])
-    const begun = 'A rotation has already begun. Its new token ends'
+    const begun = 'Another rotation is still waiting for its new token to be used'
     expect(await text(`/devices/${device.id}/rotate`)).toContain(begun)
     await api.end(`ext:c${consumer}`, device.id, 'pending')
     expect([(await row()).includes('New:'), (await text(`/devices/${device.id}/rotate`)).includes(begun)]).toEqual([

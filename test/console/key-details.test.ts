@@ -84,7 +84,7 @@ describe('the list', () => {
     await keys.rotate(target.key.id, {}, body.secret)
     expect(await holder()).toEqual(['the key itself', 'the key itself'])
     await set(target.key.id, { secret_issued_to: 'usr_gone' })
-    expect(await holder()).toEqual(['a former member', 'a user who has left'])
+    expect(await holder()).toEqual(['a former member', 'a former member'])
   })
 
   it('offers to rotate only what the member has all scopes of, and nothing to a viewer', async () => {
@@ -243,7 +243,7 @@ describe('the forms', () => {
       [3_600, false],
       [86_400, false],
     ])
-    const begun = 'A rotation has already begun. Its new secret ends'
+    const begun = 'Another rotation is still waiting for its new secret to be used'
     expect(text).not.toContain(begun)
     await keys.rotate(key.id, { when: 'first_use' })
     expect(await pageOf(`/${key.id}/rotate`)).toContain(begun)

@@ -37,7 +37,7 @@ describe('the key of a vendor’s API in the console', () => {
     expect(after).not.toContain(key)
     expect(after).toContain(`<code>…${key.slice(-4)}</code> <span class="badge good">ok</span>`)
     expect(after).toContain('Live')
-    expect(after).toContain('Not compared')
+    expect(after).toContain('Not yet compared')
     expect(after).toMatch(
       /Checkout sessions<\/td>.*?<code>Checkout Sessions<\/code>.*?<span class="badge bad">refused/s,
     )

@@ -52,7 +52,7 @@ describe('the verification of a sender in the console', () => {
     })
     const page = await look()
     expect(page).toContain('Change verification')
-    expect(page).toContain('Refused 300 s after the signature')
+    expect(page).toContain('Deliveries are refused 300 s after they were signed')
     expect(inputOf(await look('/verification'), 'pairs_signature')).toBe('v1')
   })
 
