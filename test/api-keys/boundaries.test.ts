@@ -297,7 +297,7 @@ it('an API key lowers its limit without saying its networks, and takes away netw
     headers: { 'CF-Connecting-IP': '' },
   })
   expect([refused.status, refused.body.code]).toEqual([409, 'would_lock_out'])
-  expect(refused.body.detail).toContain('You call from an unknown address')
+  expect(refused.body.detail).toContain('You are calling from an unknown address')
 })
 
 it('a secret names its store, with three digits whatever the number', async () => {

@@ -249,11 +249,11 @@ describe('an email', () => {
       of('format_changed', { name: 'a', version: '1.evil', fields: 'b', vanished: 1, words: 'x.evil', unknown: 2 }),
     )
     expect(text.match(/The API key {2}\(svc_v1_1234…abcd\) was reported/g)).toHaveLength(3)
-    expect(text).toContain(`${HOOK.url}: when change 7 was sent, the response was 500. No more`)
-    expect(text).toContain(`${HOOK.url}: when change 7 was sent, there was no response (). No more`)
-    expect(text).toContain('last used at d from NO. Mint')
+    expect(text).toContain(`${HOOK.url}: when change 7 was sent, the response was 500. We send no more`)
+    expect(text).toContain(`${HOOK.url}: when change 7 was sent, there was no response (). We send no more`)
+    expect(text).toContain('last used at d from NO. Create')
     expect(text).toContain(
-      'have changed. They no longer have values in: b. They contain 2 words that this service does not know. The',
+      'have changed. They no longer have values in: b. They contain 2 values that this service does not recognize. The',
     )
     expect(text).not.toMatch(/evil|x\.yz|more\./)
   })
