@@ -183,10 +183,10 @@ describe('the list of events', () => {
     `${await page.locator('[data-pill]').textContent()} ${await page.locator('[data-pill-reason]').textContent()}`.trim()
   const says = (page: Page, text: RegExp) => expect.poll(() => state(page)).toMatch(text)
 
-  it('is live until it is paused, by the user or because somebody reads it', async () => {
+  it('updates itself until it is paused, by the user or because somebody reads it', async () => {
     const page = await tab()
     await page.goto(list)
-    await says(page, /^Live$/)
+    await says(page, /^Updating$/)
     const count = () => page.locator('#status-ignored .count').textContent()
     const before = Number(await count())
     const first = await send('price.created', { object: 'price', id: 'price_1' })
@@ -209,19 +209,19 @@ describe('the list of events', () => {
   it('says that it is offline or has to wait, and goes on by itself', async () => {
     const page = await tab()
     await page.goto(list)
-    await says(page, /^Live$/)
+    await says(page, /^Updating$/)
     await page.context().setOffline(true)
     await says(page, /^Offline the server did not answer; trying again/)
     await page.context().setOffline(false)
-    await says(page, /^Live$/)
+    await says(page, /^Updating$/)
     await page.route('**/live*', (route) => route.fulfill({ status: 503 }))
     await says(page, /^Offline the server answered with an error \(503\)/)
     await page.unroute('**/live*')
-    await says(page, /^Live$/)
+    await says(page, /^Updating$/)
     await page.route('**/live*', (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '5' } }))
     await says(page, /^Paused too many requests; it continues in \d s$/)
     await page.unroute('**/live*')
-    await says(page, /^Live$/)
+    await says(page, /^Updating$/)
   })
 
   it('can be used with the keyboard only', async () => {

@@ -53,7 +53,7 @@ function isReading(rows) {
   return scrollY > 120 || rows.matches(':hover, :has(:checked)') || rows.contains(document.activeElement)
 }
 
-/** The state of the list as a word and, unless it is live, a reason. */
+/** The state of the list as a word and, unless it updates itself, a reason. */
 function stateOf(rows) {
   const wait = Math.ceil((live.waitUntil - Date.now()) / 1000)
   if (live.stopped) return ['Paused', 'by you']
@@ -61,7 +61,7 @@ function stateOf(rows) {
   if (live.failed !== null) return ['Offline', `${live.failed}; trying again every few seconds`]
   if (document.hidden) return ['Paused', 'this tab is in the background']
   if (isReading(rows)) return ['Paused', 'while you read']
-  return ['Live', '']
+  return ['Updating', '']
 }
 
 function showState() {
@@ -130,7 +130,7 @@ document.addEventListener('htmx:afterRequest', (event) => {
   live.asked = false
   const { successful, xhr } = event.detail
   if (successful) {
-    if (live.failed !== null) say('Live again.')
+    if (live.failed !== null) say('Updating again.')
     live.failed = null
   } else if (xhr.status === 429) {
     live.waitUntil = Date.now() + 1000 * (Number(xhr.getResponseHeader('Retry-After')) || 30)

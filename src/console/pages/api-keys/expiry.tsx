@@ -55,14 +55,13 @@ export function ExpiryFields({ options, entered, hint, mistake }: ExpiryProps) {
   return (
     <>
       <div class={mistake ? 'pair expiry wrong-date' : 'pair expiry'}>
-        <Field name="expires" label="Expires">
+        <Field name="expires" label="Expires" hint={hint}>
           <Select name="expires" value={entered.get('expires') ?? ''} options={options} />
         </Field>
         <div class="on-date">
           <Field name="on" label="Date (UTC)" type="date" value={entered.get('on') ?? ''} />
         </div>
       </div>
-      <p class="hint">{hint}</p>
       <Wrong>{mistake}</Wrong>
     </>
   )
