@@ -76,11 +76,13 @@ const ASSETS: Record<string, { ending: string; from: string[]; edit?: (text: str
   ICON: { ending: 'svg', from: [join(OWN, 'icon.svg')] },
   ICON_DEGRADED: { ending: 'svg', from: [join(OWN, 'icon.svg')], edit: withDot('#d97706') },
   ICON_FAILING: { ending: 'svg', from: [join(OWN, 'icon.svg')], edit: withDot('#dc2626') },
+  THEME: { ending: 'js', from: [join(OWN, 'theme.js')] },
   DOCS_STYLE: { ending: 'css', from: [join(OWN, 'styles/docs.css')] },
   DOCS_SCRIPT: { ending: 'js', from: [join(OWN, 'docs.js')] },
   REFERENCE_STYLE: {
     ending: 'css',
     from: [packaged('swagger-ui-dist', 'swagger-ui.css'), join(OWN, 'reference.css')],
+    edit: inOurLook,
   },
   REFERENCE_SCRIPT: {
     ending: 'js',
@@ -128,8 +130,8 @@ export function buildAssets(): void {
 
 /** Writes the documentation. */
 function buildDocs(paths: Record<string, string>): void {
-  const { STYLE = '', DOCS_STYLE = '', DOCS_SCRIPT = '', ICON = '' } = paths
-  const files = docsFiles({ styles: [STYLE, DOCS_STYLE], script: DOCS_SCRIPT, icon: ICON })
+  const { STYLE = '', DOCS_STYLE = '', DOCS_SCRIPT = '', THEME = '', ICON = '' } = paths
+  const files = docsFiles({ styles: [STYLE, DOCS_STYLE], script: DOCS_SCRIPT, theme: THEME, icon: ICON })
   for (const [file, text] of files) {
     mkdirSync(dirname(join(PUBLIC, file)), { recursive: true })
     write(join(PUBLIC, file), text)
@@ -147,6 +149,23 @@ function withIcons(style: string): string {
     return `[data-icon="${name}"]{--icon:${address}}`
   })
   return [style, `.brand{--mark:${imageOf(join(OWN, 'icon.svg'))}}`, ...icons].join('\n')
+}
+
+/** The colors and fonts of the viewer of the API reference, by the console's that take their place. Its own dark theme is not used. */
+const LOOK: [theirs: RegExp, ours: string][] = [
+  [/#(3b4151|000|111|333|41444e|505050|404040|555)\b/g, 'var(--text)'],
+  [/#(6b6b6b|606060|666|707070|777|888|999|909090|929292|aaa|a0a0a0)\b|(?<=[: ])grey\b/g, 'var(--quiet)'],
+  [/#(fff|f7f7f7|fafafa)\b|hsla\(0,0%,100%,\.8\)/g, 'var(--raised)'],
+  [/#(ebebeb|eee|e8e8e8|ccc|d9d9d9)\b|rgba\(59,65,81,\.[23]\)/g, 'var(--line)'],
+  [/#49cc90\b|(?<=:)green\b/g, 'var(--good)'],
+  [/#(f93e3e|ff6060)\b/g, 'var(--bad)'],
+  [/#(61affe|4990e2|55a|9012fe|805ad5)\b/g, 'var(--accent)'],
+  [/font-family:sans-serif/g, 'font-family:inherit'],
+  [/font-family:monospace/g, 'font-family:var(--mono)'],
+]
+
+function inOurLook(style: string): string {
+  return LOOK.reduce((text, [theirs, ours]) => text.replace(theirs, ours), style)
 }
 
 /** Adds a dot in this color to an SVG of 16 by 16. */

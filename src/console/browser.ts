@@ -27,8 +27,8 @@ export function keepBrowser(c: Visit, { cookie }: { cookie: string }): void {
 /** What a cookie of this browser says; null if there is none. */
 const kept = (c: Visit, name: string) => getCookie(c, name, ATTRIBUTES.prefix) ?? null
 
-function keep(c: Visit, name: string, value: string): void {
-  setCookie(c, name, value, { ...ATTRIBUTES, maxAge: KEPT / SECOND })
+function keep(c: Visit, name: string, value: string, httpOnly = true): void {
+  setCookie(c, name, value, { ...ATTRIBUTES, httpOnly, maxAge: KEPT / SECOND })
 }
 
 /** The option that a text names; the first one if it names none. */
@@ -44,8 +44,8 @@ export type Theme = (typeof THEMES)[number]
 export const themeOf = (text: string | null | undefined): Theme => optionOf(THEMES, text)
 /** The theme that was chosen in this browser. */
 export const themeIn = (c: Visit): Theme => themeOf(kept(c, 'theme'))
-/** Keeps a theme in this browser. */
-export const keepTheme = (c: Visit, theme: Theme): void => keep(c, 'theme', theme)
+/** Keeps a theme in this browser. Scripts can read it: the documentation is files, and takes its theme from there (theme.js). */
+export const keepTheme = (c: Visit, theme: Theme): void => keep(c, 'theme', theme, false)
 
 /** How the console shows times: how far away they are, in UTC, or in the zone of the browser. */
 const TIMES = ['relative', 'utc', 'local'] as const

@@ -106,8 +106,11 @@ describe('the frame', () => {
           await page.getByRole('button', { name: 'Dark' }).click()
           await page.waitForURL(at('/platform/settings/general'))
           await expect.poll(() => background(page)).not.toBe(LIGHT)
-          await page.goto(at('/platform/billing/plans'))
-          expect(await background(page)).not.toBe(LIGHT)
+          // The documentation is files, and knows the choice by a script.
+          for (const path of [...(javaScriptEnabled ? ['/docs'] : []), at('/platform/billing/plans')]) {
+            await page.goto(new URL(path, URL_OF_CONSOLE).href)
+            expect(await background(page)).not.toBe(LIGHT)
+          }
           await page.emulateMedia({ colorScheme: 'dark' })
           await page.locator('.account summary').click()
           expect(await page.getByRole('button', { name: 'Dark' }).getAttribute('aria-pressed')).toBe('true')

@@ -3,8 +3,8 @@ import { posix } from 'node:path'
 import { Marked, type Tokens } from 'marked'
 import type { Addresses, Doc, Part } from './pages.ts'
 
-/** Addresses of the style sheets, the script and the icon. */
-export type Look = { styles: string[]; script: string; icon: string }
+/** Addresses of the style sheets, the scripts and the icon. */
+export type Look = { styles: string[]; script: string; theme: string; icon: string }
 
 /** A page, with the list of all pages beside it. */
 export function pageOf(part: Part, { docs, parts, addresses, look }: Site): string {
@@ -20,6 +20,7 @@ export function pageOf(part: Part, { docs, parts, addresses, look }: Site): stri
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escaped(title)}</title>
+<script src="${look.theme}"></script>
 ${look.styles.map((style) => `<link rel="stylesheet" href="${style}">`).join('\n')}
 <link rel="icon" href="${look.icon}">
 <link rel="alternate" type="text/markdown" href="${twinOf(doc)}">

@@ -18,13 +18,6 @@ const Reference = ({ React: { createElement } }) => ({
 })
 
 window.addEventListener('DOMContentLoaded', () => {
-  const dark = matchMedia('(prefers-color-scheme: dark)')
-  const { classList, dataset } = document.documentElement
-  const paint = () =>
-    classList.toggle('dark-mode', dataset.theme === 'system' ? dark.matches : dataset.theme === 'dark')
-  dark.addEventListener('change', paint)
-  new MutationObserver(paint).observe(document.documentElement, { attributeFilter: ['data-theme'] })
-  paint()
   SwaggerUIBundle({
     url: '/openapi.json',
     dom_id: '#reference',
