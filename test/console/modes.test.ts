@@ -1,8 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/lib/ids'
 import { stripeEventOf, stripeInvoice, stripePaymentMethod, stripeSubscription } from '../billing/payloads'
 import { stripeSession } from '../billing/purchases/payloads'
 import { insertConsumer, insertLink } from '../consumers/rows'
-import { call, countingD1, deliver, freshProject, lossyQueue, ORIGIN, settled, stripeConnection } from '../harness'
+import {
+  call,
+  countingD1,
+  deliver,
+  freshProject,
+  lossyQueue,
+  ORIGIN,
+  STORE,
+  settled,
+  stripeConnection,
+} from '../harness'
 import { formToken, submit, visit } from './visit'
 
 /* A project with connections of both modes. Each object, event and connection has its mode in its id or name. */
@@ -35,6 +46,9 @@ beforeAll(async () => {
       ),
       ...[1, 2].map(() => ({ ...stripeEventOf('broken', {}, { livemode }), data: {} })),
     ]
+    await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued, filter) VALUES (?, ?, ?, 0, ?)')
+      .bind(project, newId('rpl', Date.now()), 'usr_1', JSON.stringify({ connection_id: [body.id] }))
+      .run()
     for (const event of events) {
       const sent = await deliver(body.id, event, { secret: `whsec_${mode}_secret` })
       await settled(project, token, sent.body.event_ids[0])
@@ -61,6 +75,7 @@ describe('a row of test mode is marked, and one of live mode is not', () => {
     ['/platform/billing/webhooks', 6],
     ['/platform/billing/webhooks?status=failed', 3],
     ['/platform/billing/connections', 1],
+    ['/platform/billing/webhooks/replays', 1],
     ['/platform/billing/webhooks/health', 1],
     ['/platform/billing/subscriptions', 1],
     ['/platform/billing/invoices', 1],

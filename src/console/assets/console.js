@@ -10,6 +10,9 @@ function showCopyButtons() {
   for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false
 }
 
+/** What to do if the browser does not let the script copy. */
+const PRESS_COPY = /Mac|iP/.test(navigator.platform) ? 'Press ⌘C' : 'Press Ctrl+C'
+
 async function copy(button) {
   const label = button.innerHTML
   const text = document.getElementById(button.dataset.copy).textContent
@@ -20,7 +23,7 @@ async function copy(button) {
     say('Copied')
   } catch {
     getSelection().selectAllChildren(document.getElementById(button.dataset.copy))
-    button.textContent = 'Press Ctrl+C'
+    button.textContent = PRESS_COPY
   }
   setTimeout(() => {
     button.innerHTML = label

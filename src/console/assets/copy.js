@@ -27,7 +27,7 @@ async function copyId(id, button) {
     }, 2000)
   } catch {
     getSelection().selectAllChildren(id)
-    say('Press Ctrl+C')
+    say(PRESS_COPY)
   }
 }
 

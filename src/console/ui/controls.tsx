@@ -35,6 +35,7 @@ type FieldProps = PropsWithChildren<{
   type?: string
   required?: boolean
   maxlength?: number
+  placeholder?: string
   autocomplete?: string
   autofocus?: boolean
 }>

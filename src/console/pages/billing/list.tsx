@@ -73,7 +73,13 @@ function SearchForm({ action, statuses, asked, clear, overdue }: SearchProps) {
     <search>
       <form action={action} class="filters">
         <Field name="customer" label="Customer ID" value={asked.customer ?? ''} maxlength={200} />
-        <Field name="consumer" label="Consumer (csm_… or ext:…)" value={asked.consumer ?? ''} maxlength={204} />
+        <Field
+          name="consumer"
+          label="Consumer"
+          placeholder="csm_… or ext:…"
+          value={asked.consumer ?? ''}
+          maxlength={204}
+        />
         <Field name="status" label="Status">
           <Select
             name="status"

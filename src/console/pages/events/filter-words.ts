@@ -3,7 +3,7 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { SPANS } from './search-query'
 
 /** A connection to choose. */
-export type Choice = { id: string; name: string }
+export type Choice = { id: string; name: string; livemode: boolean }
 
 /** A time span in words. @param custom whether there are other bounds */
 export function timeWord(within: string | null, custom: boolean): string {

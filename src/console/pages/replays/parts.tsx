@@ -1,5 +1,6 @@
 import { openOf, type ReplayRow } from '../../../inbox/replay/replays'
 import { pathsOf, type Visit } from '../../page'
+import { TestBadge } from '../../ui/badge'
 import { type Choice, filtersInWords } from '../events/filter-words'
 import { firstInHtml } from '../events/payload-text'
 
@@ -27,7 +28,20 @@ export function ReplayWhat({ c, row, connections, brief }: WhatProps) {
   const filters = filtersInWords(row.filter ?? {}, connections)
   const whole = filters.join('\n')
   const shown = firstInHtml(whole, BRIEF)
-  return <ReplayFilters of={brief && shown.length < whole.length ? `${shown}…`.split('\n') : filters} />
+  return (
+    <>
+      <TestBadge of={modeOf(row, connections)} />
+      <ReplayFilters of={brief && shown.length < whole.length ? `${shown}…`.split('\n') : filters} />
+    </>
+  )
+}
+
+/** The mode of a replay's events, if its filters name a mode, or connections of one mode; null if they do not. */
+function modeOf({ filter }: ReplayRow, connections: Beside['connections']): boolean | null {
+  if (typeof filter?.livemode === 'boolean') return filter.livemode
+  const ids = [filter?.connection_id ?? []].flat()
+  const [mode, ...others] = new Set(ids.map((id) => connections.find((one) => one.id === id)?.livemode))
+  return others.length > 0 ? null : (mode ?? null)
 }
 
 /** The filters of a replay, one a line. */
