@@ -34,6 +34,7 @@ import { changeRoutes } from './feed/routes'
 import { wakeAfterCalls } from './followers/after-calls'
 import { healthRoutes } from './health/healthz'
 import { metricsRoutes } from './health/metrics'
+import { refusalRoutes } from './health/refusal-routes'
 import { inboxHealthRoutes } from './health/routes'
 import type { HttpEnv } from './http/context'
 import { serveOpenApi, serveSchema } from './http/descriptions'
@@ -147,6 +148,7 @@ const app = base
   .route('/platform/v1/billing/connections', connectionRoutes)
   .route('/platform/v1/billing/connections', verificationRoutes)
   .route('/platform/v1/billing/connections', diagnosisRoutes)
+  .route('/platform/v1/billing/connections', refusalRoutes)
   .route('/platform/v1/billing/connections', formatRoutes)
   .route('/platform/v1/billing/connections', vendorKeyRoutes)
   .route('/platform/v1/billing/connections', vendorEndpointRoutes)

@@ -68,6 +68,8 @@ const OBJECTS = {
       'connection.test_event_sent',
       'connection.failures_muted',
       'connection.failures_unmuted',
+      'connection.refusals_muted',
+      'connection.refusals_unmuted',
     ],
   },
   import: { scope: 'connections:read', types: ['import.started', 'import.canceled'] },

@@ -64,6 +64,7 @@ export const PATH_PARAMETERS: Record<string, { description: string; example: str
     description: 'The `error_code` of the failed events, or `none` if it is null.',
     example: 'vendor_key_refused',
   },
+  refusals: { description: 'The code of the refusals.', example: 'signature_mismatch' },
   imports: { description: 'The id of the import.', example: SAMPLE.import },
   replays: { description: 'The id of the replay.', example: SAMPLE.replay },
   subscriptions: { description: "The vendor's id of the subscription.", example: SAMPLE.subscription },

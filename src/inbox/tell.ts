@@ -20,9 +20,9 @@ const MOST = 50
 /** The newest failed events of a project that are looked at to tell those of muted causes from the others. */
 const MOST_FAILED = 200
 
-/** Opens a notice for each of these connections that has refused much in the last minutes, and accepted nothing. */
+/** Opens a notice for each of these connections that has refused much in the last minutes, for causes that are not muted, and accepted nothing. */
 export function degradedTold(db: Db, ids: readonly string[], now: number): Query<void> {
-  const refused = sumOf(connections, DEGRADED.window, now, refusedIn)
+  const refused = sumOf(connections, DEGRADED.window, now, refusedIn(now))
   const which = and(isOne(ids), sql`${refused} >= ${DEGRADED.refused}`, sql`NOT ${hasAccepted(connections, now)}`)
   return told(db, { kind: 'connection_degraded', counted: sql`'refused', ${refused}`, which }, now)
 }
@@ -40,7 +40,7 @@ export function failingTold(db: Db, ids: readonly string[], now: number): Query<
 /** Whether a connection that a notice says refuses everything no longer does: it is off, or accepts, or nothing comes. */
 export function isDegradedNoMore(now: number): SQL {
   return sql`NOT EXISTS (SELECT 1 FROM ${connections} WHERE ${isOfNotice} AND ${connections.status} <> 'disabled'
-    AND NOT ${hasAccepted(connections, now)} AND ${sumOf(connections, 4 * DEGRADED.window, now, refusedIn)} > 0)`
+    AND NOT ${hasAccepted(connections, now)} AND ${sumOf(connections, 4 * DEGRADED.window, now, refusedIn(now))} > 0)`
 }
 
 /** Whether none of the events of a connection that came in the last hour has failed, but for those of muted causes. */
@@ -97,7 +97,11 @@ function sumOf({ project_id, id }: typeof connections, window: number, now: numb
     AND ${inArray(minutes.minute, valuesOf(list))} AND ${eq(minutes.connection_id, id)})`
 }
 
-const refusedIn = sql`(SELECT sum(value) FROM json_each(${minutes.refused}))`
+/** How many deliveries a minute of a connection refused, without those of muted causes. */
+function refusedIn(now: number): SQL {
+  const isMuted = isMutedOf(connections, 'refused', now, sql`j.key`)
+  return sql`(SELECT sum(j.value) FROM json_each(${minutes.refused}) j WHERE NOT ${isMuted})`
+}
 
 /** Whether a connection has taken an event, or one that it had before, in the last minutes. */
 function hasAccepted(of: typeof connections, now: number): SQL {

@@ -62,6 +62,8 @@ export const DETAILS: Record<string, unknown> = {
   'connection.test_event_sent': { name: 'invoice_paid', type: 'invoice.paid' },
   'connection.failures_muted': { error_code: 'payload_invalid', until: null },
   'connection.failures_unmuted': { error_code: 'payload_invalid' },
+  'connection.refusals_muted': { code: 'signature_mismatch', until: null },
+  'connection.refusals_unmuted': { code: 'signature_mismatch' },
   'connection.api_key_set': { hint: 'orld' },
   'connection.endpoint_set': { did: 'created', endpoint: 'we_…', secret_id: 'sec_…' },
   'webhook_endpoint.created': { url: 'https://sample.plain.dev/hook', types: ['webhook_endpoint.*'] },

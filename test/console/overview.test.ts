@@ -216,6 +216,18 @@ describe('the overview of a project', () => {
     expect(await list()).toMatch(
       /aria-label="Muted causes without listed events".*object_busy.*until someone unmutes it/s,
     )
+
+    // Refused deliveries of one cause are muted on the page of the connection.
+    const [, refusals = ''] = /href="([^"]+\/refusals\/signature_mismatch\/mute)"/.exec(await look()) ?? []
+    const done = await submit(refusals, owner.token, { for: 'open' })
+    expect(done.headers.get('Location')).toBe(`${start(project)}${at}/${connection}?done=cause_muted`)
+    expect(links(await look())).toEqual(found.filter((_, n) => n !== 1))
+    expect(attentionIn(await look())).toContain('1 refusal with a muted cause is not listed.')
+    const page = async () => (await visit(`${connections(project)}/${connection}`, owner.token)).text
+    expect(await page()).toContain(`Muted</span> by ${owner.email}, until someone unmutes it`)
+    await submit(refusals.replace(/mute$/, 'unmute'), owner.token)
+    expect(links(await look())).toEqual(found)
+    expect(await page()).not.toContain('Muted</span>')
   })
 
   it('says what health finds, in words', async () => {

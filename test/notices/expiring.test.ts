@@ -133,6 +133,29 @@ describe('a connection', () => {
     expect(await noticesIn(project)).toMatchObject([{ facts: { refused: 20, name: 'Stripe' } }])
   })
 
+  it('is not told of if the deliveries were refused for a muted cause; those of another cause alone count', async () => {
+    const { project, connection, secret } = await freshConnection()
+    const path = `/platform/v1/billing/connections/${connection.id}/refusals`
+    const muted = await call(`${path}/signature_mismatch/mute`, {
+      ...{ method: 'PUT', project, token: secret, json: { until: null } },
+    })
+    const refuse = async (n: number, how: object) => {
+      for (let i = 0; i < n; i++) await deliver(connection.id, stripeEvent(), how)
+    }
+    await refuse(21, { secret: 'whsec_of_somebody_else' })
+    expect(await noticesIn(project)).toEqual([])
+    await refuse(19, { headers: { 'Stripe-Signature': 'nonsense' } })
+    expect(await noticesIn(project)).toEqual([])
+    await refuse(1, { headers: { 'Stripe-Signature': 'nonsense' } })
+    expect(await noticesIn(project)).toMatchObject([{ kind: 'connection_degraded', facts: { refused: 20 } }])
+    const { body } = await call(path, { project, token: secret })
+    expect(body.data).toMatchObject([
+      { code: 'signature_mismatch', count: 21, mute: muted.body },
+      { code: 'signature_malformed', count: 20, mute: null },
+    ])
+    expect((await call(`${path}/unheard_of/mute`, { method: 'DELETE', project, token: secret })).status).toBe(404)
+  })
+
   it('is told of when ten events failed that came within an hour', async () => {
     const { project, send, queue } = await newWorld()
     const fail = async (from: number, n: number) => {

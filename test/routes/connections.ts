@@ -119,6 +119,25 @@ export const CONNECTION_ROWS: Rows = {
         ),
     },
   },
+  'GET /platform/v1/billing/connections/:id/refusals': { who: read('connections:read') },
+  'PUT /platform/v1/billing/connections/:id/refusals/:code/mute': {
+    who: WRITE,
+    json: { until: null },
+    audit: onConnection('refusals_muted'),
+    console: asks(`${PAGES}/:id/refusals/:code/mute`, { fields: { for: 'open' } }),
+  },
+  'DELETE /platform/v1/billing/connections/:id/refusals/:code/mute': {
+    who: WRITE,
+    status: 204,
+    audit: {
+      ...onConnection('refusals_unmuted'),
+      first: ({ connection, project, secret }) =>
+        call(`/platform/v1/billing/connections/${connection.id}/refusals/signature_mismatch/mute`, {
+          ...{ method: 'PUT', project, token: secret, json: { until: null } },
+        }),
+    },
+    console: { [`POST ${PAGES}/:id/refusals/:code/unmute`]: {} },
+  },
   'GET /platform/v1/billing/connections/:id/formats': { who: read('connections:read') },
   'PUT /platform/v1/billing/connections/:id/verification': {
     who: WRITE,

@@ -229,6 +229,7 @@ const NAMED: Record<string, (world: World) => string> = {
   'webhook-endpoints': (world) => world.endpoint.id,
   deliveries: (world) => String(world.told),
   ingest: (world) => world.connection.id,
+  refusals: () => 'signature_mismatch',
   failures: (world) => world.connection.id,
   'failures/:connection_id': () => 'payload_invalid',
   'failures/:connection': () => 'payload_invalid',

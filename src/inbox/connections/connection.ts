@@ -10,6 +10,7 @@ import { removedForgotten } from '../diagnoses/removed'
 import { diagnosesForgotten } from '../diagnoses/store'
 import { formatsForgotten } from '../formats/store'
 import { heldAs } from '../held'
+import { causeMutes } from '../mutes/schema'
 import { ofConnection } from '../of-connection'
 import { packedFrom } from '../packed-from'
 import { events } from '../schema'
@@ -187,6 +188,8 @@ export async function deleteConnection(db: Db, projectId: string, id: string, ch
     diagnoses: diagnosesForgotten(db, { project_id: projectId, id }),
     removed: removedForgotten(db, { project_id: projectId, id }),
     backfill: db.delete(backfills).where(ofConnection(backfills, of)),
+    // Its events stay, and so do the muted causes of those that failed.
+    mutes: db.delete(causeMutes).where(and(ofConnection(causeMutes, of), eq(causeMutes.kind, 'refused'))),
     hours: db.delete(connectionHours).where(ofConnection(connectionHours, of)),
     ...formatsForgotten(db, of),
   })

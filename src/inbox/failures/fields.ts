@@ -2,42 +2,24 @@ import * as z from 'zod'
 import { count, exampleOf, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { idTime } from '../../lib/ids'
-import { DAY, iso, isoDay, isoOrNull } from '../../lib/time'
+import { DAY, iso, isoDay } from '../../lib/time'
 import { type EventErrorCode as Code, EVENT_ERROR_CODES, eventAdvice } from '../../vendors/event-errors'
 import { EventErrorCode } from '../events/present'
+import { MUTE_SAMPLE, muteFields, presentMuted } from '../mutes/fields'
 import { MAX_MUTES } from '../mutes/limits'
 import type { MuteRow } from '../mutes/mutes'
 import { NO_CODE } from '../mutes/schema'
 import { type CauseRow, isCut } from './failures'
 import { FAILURE_DAYS, MAX_FAILURE_CAUSES, MAX_FAILURES } from './limits'
 
-export const MuteBody = named(
-  'MuteFailures',
-  z.strictObject({
-    until: z.iso
-      .datetime({ offset: true })
-      .nullable()
-      .describe('When the mute ends. It must be in the future. Null: when somebody unmutes the cause.'),
-  }),
-  { until: SAMPLE.end },
-)
-
 export const FailureMute = named(
   'FailureMute',
   z.object({
     connection_id: z.string(),
     error_code: EventErrorCode.nullable(),
-    until: timestamp.nullable().describe('When it ends; null if somebody has to end it.'),
-    muted_at: timestamp,
-    muted_by: z.string().describe('The id of the user or API key.'),
+    ...muteFields,
   }),
-  {
-    connection_id: SAMPLE.connection,
-    error_code: 'vendor_key_refused',
-    until: SAMPLE.end,
-    muted_at: SAMPLE.later,
-    muted_by: SAMPLE.user,
-  },
+  { connection_id: SAMPLE.connection, error_code: 'vendor_key_refused', ...MUTE_SAMPLE },
 )
 
 const Cause = named(
@@ -140,11 +122,11 @@ type Named = Pick<CauseRow, 'connection_id' | 'last_error_code'>
 /** Finds the mute of a cause among those of its project. */
 export function muteOf(mutes: readonly MuteRow[]): (row: Named) => MuteRow | null {
   const keyOf = (connection: string, code: string) => `${connection} ${code}`
-  const byCause = new Map(mutes.map((mute) => [keyOf(mute.connection_id, mute.code), mute]))
+  const failed = mutes.filter(({ kind }) => kind === 'failed')
+  const byCause = new Map(failed.map((mute) => [keyOf(mute.connection_id, mute.code), mute]))
   return ({ connection_id, last_error_code }) => byCause.get(keyOf(connection_id, last_error_code ?? NO_CODE)) ?? null
 }
 
-export function presentMute({ connection_id, code, until, muted_at, muted_by }: MuteRow): z.infer<typeof FailureMute> {
-  const error_code = codeNamed(code) ?? null
-  return { connection_id, error_code, until: isoOrNull(until), muted_at: iso(muted_at), muted_by }
+export function presentMute(row: MuteRow): z.infer<typeof FailureMute> {
+  return { connection_id: row.connection_id, error_code: codeNamed(row.code) ?? null, ...presentMuted(row) }
 }

@@ -4,10 +4,11 @@ import { changeOf, projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { route } from '../../http/route'
 import { body } from '../../http/validate'
+import { MuteBody, untilOf } from '../mutes/fields'
 import { MAX_MUTES } from '../mutes/limits'
 import { muteCause, unmuteCause } from '../mutes/mutes'
-import { FailureMute, MuteBody, presentMute } from './fields'
-import { failureCause, untilOf } from './mute'
+import { FailureMute, presentMute } from './fields'
+import { failureCause } from './mute'
 
 const tag = 'Billing webhooks'
 const policy = { actors: ['session', 'api_key'], scope: 'billing:write', project: true } as const

@@ -24,7 +24,7 @@ export const failureRoutes = new Hono<HttpEnv>().get(
     const project = projectOf(c.get('actor'))
     const { rows, mutes } = await read(c, {
       rows: listCauses(db, project),
-      mutes: listMutes(db, project, 'failed', now),
+      mutes: listMutes(db, project, { kind: 'failed' }, now),
     })
     return answer(c, presentFailures(rows, mutes, now), 200)
   },

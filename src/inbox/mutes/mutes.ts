@@ -5,12 +5,12 @@ import { deleteSome } from '../../db/delete-some'
 import { insertFrom } from '../../db/insert-from'
 import { excluded } from '../../db/sql'
 import { replaced } from '../../db/upsert'
-import { Fault, requireFound } from '../../lib/fault'
+import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isoOrNull } from '../../lib/time'
 import { inboxConnectionEntry } from '../connections/connection'
 import { connections } from '../connections/schema'
 import { MAX_MUTES } from './limits'
-import { causeMutes, type MutedKind } from './schema'
+import { causeMutes, type MutedKind, REFUSAL_CODES } from './schema'
 
 export type MuteRow = typeof causeMutes.$inferSelect
 export type MutedCause = Pick<MuteRow, 'project_id' | 'connection_id' | 'kind' | 'code'>
@@ -19,6 +19,12 @@ export type MutedCause = Pick<MuteRow, 'project_id' | 'connection_id' | 'kind' |
 const NAMED: Record<MutedKind, { action: string; code: string }> = {
   failed: { action: 'failures', code: 'error_code' },
   refused: { action: 'refusals', code: 'code' },
+}
+
+/** The cause of refusals that an address names. @throws {Fault} `not_found` if there is no such code */
+export function refusalCause(project_id: string, connection_id: string, code: string): MutedCause {
+  if (!REFUSAL_CODES.some((one) => one === code)) throw notFound('Code')
+  return { project_id, connection_id, kind: 'refused', code }
 }
 
 /**
@@ -77,13 +83,22 @@ export async function unmuteCause(db: Db, of: MutedCause, change: Change): Promi
   requireFound(known, 'Connection')
 }
 
-/** Reads the muted causes of a project, of one kind. */
-export function listMutes(db: Db, projectId: string, kind: MutedKind, now: number) {
-  const { project_id, connection_id, code } = causeMutes
+type Listed = { kind?: MutedKind; connection_id?: string }
+
+/** Reads the muted causes of a project: all, or those of a kind or of a connection. */
+export function listMutes(db: Db, projectId: string, of: Listed, now: number) {
+  const { project_id, connection_id, kind, code } = causeMutes
   return db
     .select()
     .from(causeMutes)
-    .where(and(eq(project_id, projectId), eq(causeMutes.kind, kind), isActive(now)))
+    .where(
+      and(
+        eq(project_id, projectId),
+        of.connection_id === undefined ? undefined : eq(connection_id, of.connection_id),
+        of.kind === undefined ? undefined : eq(kind, of.kind),
+        isActive(now),
+      ),
+    )
     .orderBy(asc(connection_id), asc(code))
     .limit(MAX_MUTES)
 }
@@ -119,8 +134,10 @@ function isCause({ project_id, connection_id, kind, code }: MutedCause) {
   )
 }
 
-function isOfProject({ project_id, connection_id }: MutedCause) {
-  return and(eq(connections.project_id, project_id), eq(connections.id, connection_id))
+/** Failed events of a deleted connection stay. A deleted connection refuses everything. */
+function isOfProject({ project_id, connection_id, kind }: MutedCause) {
+  const of = and(eq(connections.project_id, project_id), eq(connections.id, connection_id))
+  return kind === 'refused' ? and(of, isNull(connections.deleted_at)) : of
 }
 
 function entryOf({ project_id, connection_id, kind, code }: MutedCause, did: 'muted' | 'unmuted', more: object = {}) {

@@ -175,6 +175,8 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Unmuted failed events with one cause',
     more: ({ error_code }) => words(error_code),
   },
+  'connection.refusals_muted': { did: 'Muted refused deliveries with one cause', more: muted },
+  'connection.refusals_unmuted': { did: 'Unmuted refused deliveries with one cause', more: ({ code }) => words(code) },
   'connection.api_key_set': { did: 'Set the API key of a vendor' },
   'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
   'connection.endpoint_set': {
@@ -238,8 +240,8 @@ function offered({ email, role }: Details): string {
 }
 
 /** Which cause was muted, and until when. */
-function muted({ error_code, until }: Details): string {
-  return `${words(error_code)}, ${until === null ? 'until someone unmutes it' : `until ${words(until)}`}`
+function muted({ error_code, code = error_code, until }: Details): string {
+  return `${words(code)}, ${until === null ? 'until someone unmutes it' : `until ${words(until)}`}`
 }
 
 function reasoned({ reason }: Details): string {

@@ -1,11 +1,9 @@
 import type { ConnectionRow } from '../../../inbox/connections/connection'
-import { MINUTE } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { Badge, ModeBadge } from '../../ui/badge'
 import { Id } from '../../ui/id'
 import { Dotted, Fact, Time } from '../../ui/parts'
-import { adviceOn, totalOf } from '../../ui/refusals'
-import { Table } from '../../ui/table'
+import { totalOf } from '../../ui/refusals'
 import { VendorLabel } from '../../ui/vendor'
 import { lastOf, standingOf } from './describe'
 import type { ShownConnection } from './read'
@@ -66,35 +64,5 @@ export function Facts({ c, of: { row, event, hour }, ...part }: FactsProps) {
         <Id>{row.id}</Id>
       </Fact>
     </dl>
-  )
-}
-
-/** What the connection refused in a day, by cause, with what to do about each. */
-export function ConnectionRefusals({ c, of: { refusals } }: { c: Visit; of: Pick<ShownConnection, 'refusals'> }) {
-  const { now } = c.get('rt')
-  return (
-    <>
-      <h2 id="refused">Refused deliveries, last 24 hours</h2>
-      {refusals.length === 0 ? (
-        <p class="quiet">None.</p>
-      ) : (
-        <>
-          <p class="quiet">
-            Most vendors retry a refused delivery, so it arrives once you fix the cause. We do not keep the bodies of
-            refused deliveries. New counts appear within ten seconds.
-          </p>
-          <Table
-            label="Refused deliveries"
-            rows={refusals}
-            columns={[
-              ['Cause', ({ cause }) => <code>{cause}</code>],
-              ['Refused', ({ n }) => n.toLocaleString('en'), 'number'],
-              ['Last', ({ minute }) => <Time at={Math.min(now, (minute + 1) * MINUTE - 1)} now={now} />],
-              ['What to do', ({ cause }) => <span class="wrapped">{adviceOn(cause)}</span>],
-            ]}
-          />
-        </>
-      )}
-    </>
   )
 }

@@ -11,6 +11,7 @@ import { type EventRow, lastEventOf } from '../../../inbox/events/events'
 import type { FormatRow } from '../../../inbox/formats/schema'
 import { listFormats } from '../../../inbox/formats/store'
 import { listRuns, type RunRow } from '../../../inbox/imports/runs'
+import { listMutes, type MuteRow } from '../../../inbox/mutes/mutes'
 import { findVendorKey, type VendorKeyRow } from '../../../inbox/vendor-api/keys'
 import { findEndpointCheck, type VendorEndpointRow } from '../../../inbox/vendor-endpoints/store'
 import { requireFound } from '../../../lib/fault'
@@ -27,6 +28,8 @@ export type ShownConnection = {
   event: EventRow | null
   hour: Traffic
   refusals: RefusedFor[]
+  /** The muted causes of refusals. */
+  mutes: MuteRow[]
   /** Why deliveries were refused, newest first. */
   diagnoses: DiagnosisRow[]
   /** The counts of fields in its events. */
@@ -39,7 +42,7 @@ export type ShownConnection = {
   run: RunRow | null
   /** See {@link localSecret}. */
   example: string | null
-  /** Of the users and API keys that added its secrets and its key, by id. */
+  /** Of the users and API keys that added its secrets and its key and muted causes, by id. */
   names: ReadonlyMap<string, string>
 }
 
@@ -53,12 +56,13 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
   const { db, now } = c.get('rt')
   const { project_id, id } = addressedConnection(c)
   const to = Math.floor(now / MINUTE) + 1
-  const { rows, held, events, minutes, refusals, diagnoses, formats, keys, checks, runs } = await batch(db, {
+  const { rows, held, events, minutes, refusals, mutes, diagnoses, formats, keys, checks, runs } = await batch(db, {
     rows: findConnection(db, project_id, id),
     held: countHeld(db, and(eq(connections.project_id, project_id), eq(connections.id, id))),
     events: lastEventOf(db, project_id, id),
     minutes: readMinutes(db, project_id, { from: to - HOUR / MINUTE, to }, id),
     refusals: readRefusals(db, project_id, { from: to - DAY / MINUTE, to }, id),
+    mutes: listMutes(db, project_id, { kind: 'refused', connection_id: id }, now),
     diagnoses: listDiagnoses(db, { project_id, id }, null, MAX_DIAGNOSES),
     formats: listFormats(db, { project_id, connection_id: id }),
     keys: findVendorKey(db, { project_id, connection_id: id }),
@@ -72,6 +76,7 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
     event: events[0] ?? null,
     hour: trafficOf(minutes),
     refusals,
+    mutes,
     diagnoses,
     formats,
     key: keys[0] ?? null,
@@ -84,9 +89,10 @@ export async function readArrivals(c: Visit): Promise<Omit<ShownConnection, 'nam
 /** Reads what the page of a connection shows: {@link readArrivals}, then the names of people and keys. */
 export async function readShownConnection(c: Visit): Promise<ShownConnection> {
   const arrivals = await readArrivals(c)
-  const { row, key } = arrivals
+  const { row, key, mutes } = arrivals
   const added = [...row.secrets, ...(key ? [key] : [])].flatMap(({ added_by }) => added_by ?? [])
-  return { ...arrivals, names: await namesOf(c.get('rt'), addressedConnection(c).project_id, added) }
+  const ids = [...added, ...mutes.map(({ muted_by }) => muted_by)]
+  return { ...arrivals, names: await namesOf(c.get('rt'), addressedConnection(c).project_id, ids) }
 }
 
 /** A connection in the list, with what it received in the last hour. */

@@ -25,6 +25,7 @@ import { guideOf } from './guides'
 import { importActions } from './import-actions'
 import { listPage } from './list'
 import { addressedConnection, readArrivals, readListed, readShownConnection } from './read'
+import { refusalMutes } from './refusals'
 import { REMOVED_SECRET, SECRET } from './secrets'
 import { suggestedSecret } from './suggest'
 import { testEventAction } from './test-event'
@@ -187,6 +188,7 @@ export const connectionPages = new Hono<HttpEnv>()
   .route('/', importActions(shown))
   .route('/', testEventAction(shown))
   .route('/', verificationPages)
+  .route('/', refusalMutes)
 
 /** What is asked before a connection is paused: a change of the connection. */
 function pausing(c: Visit, row: ConnectionRow): Ask {

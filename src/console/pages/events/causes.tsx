@@ -6,11 +6,11 @@ import type { MuteRow } from '../../../inbox/mutes/mutes'
 import { idTime } from '../../../lib/ids'
 import { can, pathsOf, type Visit } from '../../page'
 import { TestBadge } from '../../ui/badge'
-import { Post } from '../../ui/controls'
 import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { adviceOnCause, causeQuery, Muted, mutePath } from './cause-parts'
+import { Muted, MuteOrUnmute } from '../mutes/parts'
+import { adviceOnCause, causePath, causeQuery } from './cause-parts'
 import type { Choice } from './filter-words'
 
 /** The size of the bars of one cause in SVG units. */
@@ -30,7 +30,7 @@ export function Causes({ c, of, livemode, connections }: CausesProps) {
   const rest = mutes.filter((mute) => !causes.some((row) => mutedAs(row) === mute))
   const isOne = rows.reduce((sum, { n }) => sum + n, 0) < 2 && !rows.some(mutedAs)
   if (isOne && rest.length === 0) return null
-  const mutedHow = (mute: MuteRow | null) => mute && <Muted mute={mute} by={names.get(mute.muted_by)} now={now} />
+  const mutedHow = (mute: MuteRow | null) => mute && <Muted mute={mute} names={names} now={now} />
   return (
     <section aria-labelledby="causes">
       <h2 id="causes">By cause</h2>
@@ -92,29 +92,8 @@ function Actions({ c, row, isMuted }: { c: Visit; row: CauseRow; isMuted: boolea
           Replay…<span class="unseen"> {what}</span>
         </a>
       )}
-      {isMuted ? (
-        <Unmute c={c} of={row} what={what} />
-      ) : (
-        can(c, 'billing:write') && (
-          <a href={mutePath(c, row, 'mute')} data-dialog>
-            Mute…<span class="unseen"> {what}</span>
-          </a>
-        )
-      )}
+      {can(c, 'billing:write') && <MuteOrUnmute c={c} at={causePath(c, row)} isMuted={isMuted} what={what} />}
     </>
-  )
-}
-
-type UnmuteProps = { c: Visit; of: Pick<CauseRow, 'connection_id' | 'last_error_code'>; what: string }
-
-function Unmute({ c, of, what }: UnmuteProps) {
-  if (!can(c, 'billing:write')) return null
-  return (
-    <Post c={c} to={mutePath(c, of, 'unmute')} class="once">
-      <button type="submit">
-        Unmute<span class="unseen"> {what}</span>
-      </button>
-    </Post>
   )
 }
 
@@ -133,9 +112,10 @@ function Rest({ c, rows, mutedHow, connections }: RestProps) {
         ['Mute', mutedHow],
         [
           '',
-          ({ connection_id, code }) => (
-            <Unmute c={c} of={{ connection_id, last_error_code: codeNamed(code) ?? null }} what={code} />
-          ),
+          ({ connection_id, code }) => {
+            const at = causePath(c, { connection_id, last_error_code: codeNamed(code) ?? null })
+            return can(c, 'billing:write') && <MuteOrUnmute c={c} at={at} isMuted={true} what={code} />
+          },
         ],
       ]}
     />

@@ -27,7 +27,7 @@ import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
 import { type Found, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
-import { muteActions } from './mutes'
+import { failureMutes } from './mutes'
 import { type AskedEvents, readSearch } from './search-query'
 import { eventLinks, type NamedEvents, namedBy, namesOf, readCounts } from './store'
 
@@ -58,7 +58,7 @@ export const eventPages = new Hono<HttpEnv>()
   .route('/', eventCsv)
   // Above the page that mutes a cause.
   .get('/failures', page('billing:read'), (c) => c.redirect(`${pathsOf(c).events}?status=failed`, 303))
-  .route('/', muteActions)
+  .route('/', failureMutes)
   .get('/live', page('billing:read'), liveUpdate)
   .get('/:event', page('billing:read'), async (c) => {
     const polled = c.req.header('HX-Request') !== undefined
@@ -90,7 +90,7 @@ async function readFailures(c: Visit): Promise<Failures> {
   const project = projectOf(c.get('actor'))
   const { causes, mutes } = await batch(rt.db, {
     causes: listCauses(rt.db, project),
-    mutes: listMutes(rt.db, project, 'failed', rt.now),
+    mutes: listMutes(rt.db, project, { kind: 'failed' }, rt.now),
   })
   return { causes, mutes, names: await namesOf(rt, project, [...new Set(mutes.map(({ muted_by }) => muted_by))]) }
 }

@@ -11,7 +11,7 @@ import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
-import { adviceOnCause, causeQuery, mutePath } from '../events/cause-parts'
+import { adviceOnCause, causePath, causeQuery } from '../events/cause-parts'
 import type { Connected, Overview, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. `mute`: the path of the page that mutes it. */
@@ -32,18 +32,39 @@ export function attentionOf(c: Visit, of: Overview): Item[] {
   return items.sort((a, b) => Number(b.bad) - Number(a.bad))
 }
 
-type Muted = { causes: number; events: number; href: string }
+type MutedNote = { what: string; link: [label: string, href: string] }
 
-/** The muted causes of failures, which the list leaves out; null if there are none, or the visitor may not see them. */
-export function mutedOf(c: Visit, { causes, mutes }: Overview): Muted | null {
-  const muted = causes.filter(muteOf(mutes))
-  if (muted.length === 0 || !can(c, 'billing:read')) return null
-  const events = muted.reduce((sum, { n }) => sum + n, 0)
-  return { causes: muted.length, events, href: `${pathsOf(c).events}?status=failed` }
+/** What the list leaves out because it is muted: failed events, and deliveries that were refused. */
+export function mutedOf(c: Visit, { causes, mutes, connections }: Overview): MutedNote[] {
+  const failed = causes.filter(muteOf(mutes))
+  const refused = connections.flatMap((row) => Object.entries(splitRefused(row, mutes).muted))
+  const said = (what: string, causes: number, n: number) =>
+    `${plural(n, what)} with ${causes === 1 ? 'a muted cause' : `${causes} muted causes`} ${n === 1 ? 'is' : 'are'} not listed.`
+  const events = failed.reduce((sum, { n }) => sum + n, 0)
+  const deliveries = refused.reduce((sum, [, n]) => sum + n, 0)
+  const { events: failures, connections: list } = pathsOf(c)
+  return [
+    ...(events > 0 && can(c, 'billing:read')
+      ? [{ what: said('failed event', failed.length, events), link: ['See muted causes', `${failures}?status=failed`] }]
+      : []),
+    ...(deliveries > 0 && can(c, 'connections:read')
+      ? [{ what: said('refusal', refused.length, deliveries), link: ['See connections', list] }]
+      : []),
+  ]
+}
+
+type Refused = Record<string, number>
+
+/** What a connection refused in the last hour for causes that are not muted, and for muted ones. */
+function splitRefused({ id, last_60m }: Connected, mutes: Overview['mutes']): { told: Refused; muted: Refused } {
+  const codes = mutes.filter((mute) => mute.kind === 'refused' && mute.connection_id === id).map(({ code }) => code)
+  const of = (isMuted: boolean) =>
+    Object.fromEntries(Object.entries(last_60m.refused).filter(([cause]) => codes.includes(cause) === isMuted))
+  return { told: of(false), muted: of(true) }
 }
 
 /** The list, or a note that it is empty, and what is muted. */
-export function Attention({ items, muted }: { items: readonly Item[]; muted: Muted | null }) {
+export function Attention({ items, muted }: { items: readonly Item[]; muted: readonly MutedNote[] }) {
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
@@ -66,13 +87,11 @@ export function Attention({ items, muted }: { items: readonly Item[]; muted: Mut
           ))}
         </ul>
       )}
-      {muted && (
+      {muted.map(({ what, link: [label, href] }) => (
         <p class="quiet">
-          {plural(muted.events, 'failed event')} with{' '}
-          {muted.causes === 1 ? 'a muted cause' : `${muted.causes} muted causes`} {muted.events === 1 ? 'is' : 'are'}{' '}
-          not listed. <a href={muted.href}>See muted causes</a>
+          {what} <a href={href}>{label}</a>
         </p>
-      )}
+      ))}
     </section>
   )
 }
@@ -109,7 +128,7 @@ function failures(c: Visit, { causes, mutes, counts }: Overview): Item[] {
         </>
       )
       // By the time of receipt: an event that fails after all its retries is not bad.
-      const mute = can(c, 'billing:write') ? mutePath(c, row, 'mute') : undefined
+      const mute = can(c, 'billing:write') ? `${causePath(c, row)}/mute` : undefined
       return { bad: at > now - HOUR, what, link: ['See events', `${events}?${causeQuery(row)}`], mute }
     })
   const all = `${counts.failed.toLocaleString('en')} events have failed. Only the newest ${MAX_FAILURES.toLocaleString('en')} are grouped by cause, and at most ${MAX_FAILURE_CAUSES} causes are listed.`
@@ -117,18 +136,21 @@ function failures(c: Visit, { causes, mutes, counts }: Overview): Item[] {
   return [...shortened(items, 'cause', `${events}?status=failed`), ...(isCut(causes) ? [more] : [])]
 }
 
-function connections(c: Visit, { connections, counts }: Progress): Item[] {
+function connections(c: Visit, { connections, counts, mutes }: Overview): Item[] {
   return connections.flatMap((row): Item[] => {
     const at = `${pathsOf(c).connections}/${row.id}`
     if (row.status !== 'disabled' && row.secrets.length === 0) {
       return [{ bad: isMissed(row), what: withoutSecret(row), link: ['Enter the secret', at] }]
     }
-    const n = totalOf(row.last_60m.refused)
+    const { told } = splitRefused(row, mutes)
+    const n = totalOf(told)
     if (row.status === 'paused' && n === 0)
       return [{ bad: false, what: paused(row, counts.held), link: ['See the connection', at] }]
     if (n === 0) return []
     if (row.status === 'disabled') return [{ bad: false, what: disabled(row, n), link: ['See the connection', at] }]
-    return [{ bad: row.last_60m.accepted === 0, what: refused(row, n), link: ['See why', `${at}#refused`] }]
+    const [cause, ...others] = Object.keys(told)
+    const mute = others.length === 0 && can(c, 'connections:write') ? `${at}/refusals/${cause}/mute` : undefined
+    return [{ bad: row.last_60m.accepted === 0, what: refused(row, told), link: ['See why', `${at}#refused`], mute }]
   })
 }
 
@@ -148,8 +170,9 @@ function disabled({ name }: Connected, n: number): string {
   return `${deliveries(n)} from ${name} ${n === 1 ? 'was' : 'were'} refused in the last hour: the connection is disabled.`
 }
 
-function refused({ name, last_60m: { accepted, refused } }: Connected, n: number): Child {
-  const causes = Object.entries(refused).sort(([, a], [, b]) => b - a)
+function refused({ name, last_60m: { accepted } }: Connected, told: Refused): Child {
+  const n = totalOf(told)
+  const causes = Object.entries(told).sort(([, a], [, b]) => b - a)
   const all = accepted > 0 ? '' : n === 1 ? ', the only one,' : ', all of them,'
   return (
     <>

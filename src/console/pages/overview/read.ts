@@ -39,7 +39,7 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const hours = readHours(rt.db, project, { from: until - HOURS, to: until })
   const days = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1)
   const causes = listCauses(rt.db, project)
-  const mutes = listMutes(rt.db, project, 'failed', rt.now)
+  const mutes = listMutes(rt.db, project, {}, rt.now)
   const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes })
   const { hours: lately, days: counted, causes: failed, mutes: muted } = found
   return { ...(await progressOf(rt, found)), hours: lately, days: counted, causes: failed, mutes: muted }
