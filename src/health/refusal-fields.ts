@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { count, exampleOf, named, timestamp } from '../http/fields'
 import { SAMPLE } from '../http/samples'
-import { MUTE_SAMPLE, muteFields, presentMuted } from '../inbox/mutes/fields'
+import { MUTE_SAMPLE, MuteFields, presentMuted } from '../inbox/mutes/fields'
 import type { MuteRow } from '../inbox/mutes/mutes'
 import { iso, MINUTE } from '../lib/time'
 import type { RefusedFor } from './read'
@@ -11,7 +11,7 @@ export const REFUSAL_HOURS = 24
 
 export const RefusalMute = named(
   'RefusalMute',
-  z.object({ code: z.string().describe('The code of the refusals.'), ...muteFields }),
+  z.object({ code: z.string().describe('The code of the refusals.'), ...MuteFields.shape }),
   { code: 'signature_mismatch', ...MUTE_SAMPLE },
 )
 

@@ -119,7 +119,13 @@ export const CONNECTION_ROWS: Rows = {
         ),
     },
   },
-  'GET /platform/v1/billing/connections/:id/refusals': { who: read('connections:read') },
+  'GET /platform/v1/billing/connections/:id/refusals': {
+    who: read('connections:read'),
+    console: {
+      [`GET ${PAGES}/:id/refusals`]: { policy: 'user' },
+      [`GET ${PAGES}/:id/refusals/:code`]: { policy: 'user' },
+    },
+  },
   'PUT /platform/v1/billing/connections/:id/refusals/:code/mute': {
     who: WRITE,
     json: { until: null },

@@ -5,7 +5,7 @@ import { idTime } from '../../lib/ids'
 import { DAY, iso, isoDay } from '../../lib/time'
 import { type EventErrorCode as Code, EVENT_ERROR_CODES, eventAdvice } from '../../vendors/event-errors'
 import { EventErrorCode } from '../events/present'
-import { MUTE_SAMPLE, muteFields, presentMuted } from '../mutes/fields'
+import { MUTE_SAMPLE, MuteFields, presentMuted } from '../mutes/fields'
 import { MAX_MUTES } from '../mutes/limits'
 import type { MuteRow } from '../mutes/mutes'
 import { NO_CODE } from '../mutes/schema'
@@ -17,7 +17,7 @@ export const FailureMute = named(
   z.object({
     connection_id: z.string(),
     error_code: EventErrorCode.nullable(),
-    ...muteFields,
+    ...MuteFields.shape,
   }),
   { connection_id: SAMPLE.connection, error_code: 'vendor_key_refused', ...MUTE_SAMPLE },
 )

@@ -17,15 +17,15 @@ export const MuteBody = named(
 )
 
 /** What is shown of a mute, besides its cause. */
-export const muteFields = {
+export const MuteFields = z.object({
   until: timestamp.nullable().describe('When it ends; null if somebody has to end it.'),
   muted_at: timestamp,
   muted_by: z.string().describe('The id of the user or API key.'),
-}
+})
 
 export const MUTE_SAMPLE = { until: SAMPLE.end, muted_at: SAMPLE.later, muted_by: SAMPLE.user }
 
-export function presentMuted({ until, muted_at, muted_by }: MuteRow) {
+export function presentMuted({ until, muted_at, muted_by }: MuteRow): z.infer<typeof MuteFields> {
   return { until: isoOrNull(until), muted_at: iso(muted_at), muted_by }
 }
 

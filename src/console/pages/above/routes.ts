@@ -15,6 +15,8 @@ const ABOVE: [path: string, segments: number][] = [
   ['/p/:project/platform/webhook-endpoints/:id/secrets/:secret', 2],
   ['/p/:project/platform/billing/connections/:id/api-key', 1],
   ['/p/:project/platform/billing/connections/:id/secrets', 1],
+  ['/p/:project/platform/billing/connections/:id/refusals', 1],
+  ['/p/:project/platform/billing/connections/:id/refusals/:code', 2],
   ['/p/:project/platform/billing/connections/:id/endpoint', 1],
   ['/p/:project/platform/billing/connections/:id/endpoint/check', 2],
   ['/p/:project/platform/billing/connections/:id/verification/try', 1],

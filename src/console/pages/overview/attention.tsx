@@ -43,14 +43,15 @@ export function mutedOf(c: Visit, { causes, mutes, connections }: Overview): Mut
   const events = failed.reduce((sum, { n }) => sum + n, 0)
   const deliveries = refused.reduce((sum, [, n]) => sum + n, 0)
   const { events: failures, connections: list } = pathsOf(c)
-  return [
-    ...(events > 0 && can(c, 'billing:read')
-      ? [{ what: said('failed event', failed.length, events), link: ['See muted causes', `${failures}?status=failed`] }]
-      : []),
-    ...(deliveries > 0 && can(c, 'connections:read')
-      ? [{ what: said('refusal', refused.length, deliveries), link: ['See connections', list] }]
-      : []),
-  ]
+  const notes: MutedNote[] = []
+  if (events > 0 && can(c, 'billing:read')) {
+    const what = said('failed event', failed.length, events)
+    notes.push({ what, link: ['See muted causes', `${failures}?status=failed`] })
+  }
+  if (deliveries > 0 && can(c, 'connections:read')) {
+    notes.push({ what: said('refusal', refused.length, deliveries), link: ['See connections', list] })
+  }
+  return notes
 }
 
 type Refused = Record<string, number>
