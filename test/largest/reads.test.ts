@@ -100,8 +100,9 @@ const STATED: Record<string, Bounds> = {
   'GET /console/p/:project/status': { statements: 22 + BESIDE, rows: 1_500 },
   [`${BILLING}/webhooks/health`]: { trips: 5 + BESIDE, statements: 28 + BESIDE, rows: 1_500 },
   // The first events of a connection, and its newest one.
-  [`${BILLING}/connections/:id`]: { statements: 17, rows: 2_000 },
+  [`${BILLING}/connections/:id`]: { statements: 18, rows: 2_000 },
   [`${BILLING}/connections/:id/first`]: { rows: 2_000 },
+  'GET /platform/v1/billing/connections/:id/refusals': { rows: 2_000 },
   // What a page of a timeline looks at among the events that name the object.
   'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
   [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
