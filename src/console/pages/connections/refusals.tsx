@@ -72,7 +72,7 @@ export const refusalMutes = muteActions({
   says: ({ code }, { name }) => (
     <>
       <p>
-        <code>{code}</code> Connection: {name}
+        <code>{code}</code>. Connection: {name}
       </p>
       <p>
         While the cause is muted, <em>Needs attention</em> does not list its deliveries, and they alone send no notice.
