@@ -54,7 +54,7 @@ export function ConnectionRefusals({ c, of: { row, refusals, mutes, names } }: R
             Most vendors retry a refused delivery, so it arrives once you fix the cause. We do not keep the bodies of
             refused deliveries. New counts appear within ten seconds.
           </p>
-          <Table label="Refused deliveries" class="causes" rows={causes} columns={columns} />
+          <Table label="Refused deliveries" class="refusals" rows={causes} columns={columns} />
         </>
       )}
     </>
