@@ -142,6 +142,17 @@ const PURGES: Record<string, Purge> = {
     database: STORE,
     row: (removed_at, id, project_id) => ({ project_id, connection_id: 'con_1', id, key: 1, box: 'b', removed_at }),
   },
+  'a muted cause': {
+    by: 'purgeMutes',
+    table: 'cause_mutes',
+    life: DAY,
+    database: STORE,
+    row: (muted_at, connection_id, project_id) => ({
+      ...{ project_id, connection_id, kind: 'failed', code: 'none', muted_by: 'u' },
+      ...{ muted_at, until: muted_at + DAY },
+    }),
+    key: 'connection_id',
+  },
   'a day of a key': {
     by: 'purgeKeyDays',
     table: 'api_key_days',
