@@ -33,9 +33,9 @@ const MUTE = form(MuteBody, {
 function untilIn(sent: URLSearchParams, now: number): number | null {
   const chosen = sent.get('for') ?? ''
   const date = (sent.get('until') ?? '').trim()
-  if (!CHOICES.some(([value]) => value === chosen)) throw invalidField('/for', 'not_one_of', 'must be chosen')
+  if (!CHOICES.some(([value]) => value === chosen)) throw invalidField('/for', 'not_one_of', 'must be selected')
   if (chosen === 'open') return null
-  if (chosen === 'date' && date === '') throw invalidField('/until', 'required', 'must be chosen')
+  if (chosen === 'date' && date === '') throw invalidField('/until', 'required', 'must be entered')
   const span = SPANS[chosen]
   const until = span === undefined ? utc(date) : iso(now + span)
   return untilOf(MUTE.body(sent, { until }), now)
