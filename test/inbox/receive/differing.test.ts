@@ -131,9 +131,9 @@ it('shows in the history of the event and of its object', async () => {
     const pages = [`${events}/webhooks/${body.event_ids[0]}`, `${events}/subscriptions/sub_differs?vendor=stripe`]
     return Promise.all(pages.map(async (page) => (await visit(page, world.owner.token)).text))
   }
-  for (const text of await texts()) expect(text).not.toContain('other content')
+  for (const text of await texts()) expect(text).not.toContain('different content')
   await world.send({ ...event, livemode: true })
-  for (const text of await texts()) expect(text).toContain('other content')
+  for (const text of await texts()) expect(text).toContain('different content')
   const { data } = (await world.api('/subscriptions/sub_differs/timeline')).body
   expect(data).toMatchObject([{ differing_deliveries: 1, last_differing_at: new Date().toISOString() }])
 })
