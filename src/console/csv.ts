@@ -3,7 +3,7 @@ import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { writeLog } from '../http/log'
 import type { Page } from '../http/page'
-import { countRead } from '../http/rate-limit'
+import { countRead, inTurn } from '../http/rate-limit'
 import type { Scope } from '../lib/access'
 import { isoDay } from '../lib/time'
 import { page, type Visit } from './page'
@@ -35,7 +35,8 @@ type Csv<Row> = {
 
 /**
  * A list as a file of comma-separated values (RFC 4180), with all rows that its filters find. It reads page after page, each when
- * the reader has taken the one before, so it never holds more than one. What is wrong with the first page is an error page.
+ * the reader has taken the one before, so it never holds more than one. Each page takes a turn among the project's costly calls, so
+ * several downloads read no more at a time than one. What is wrong with the first page is an error page.
  * If a later one cannot be read, the answer is cut off, and browsers report a failed download. A file that is not whole
  * because the list is too long says so in its last line.
  */
@@ -43,7 +44,7 @@ export function csv<Row>({ at, name, needs, columns, list }: Csv<Row>): Hono<Htt
   return new Hono<HttpEnv>().get(`${at}/csv`, page(needs, { costly: true }), async (c) => {
     const read = list(c)
     const first = await read({ limit: ROWS_READ, cursor: undefined })
-    const parts = partsOf(columns, read, first)
+    const parts = partsOf(columns, (asked) => inTurn(c.get('actor'), () => read(asked)), first)
     return c.body(streamed(counted(c, parts), projectOf(c.get('actor'))), 200, {
       'Content-Type': 'text/csv; charset=utf-8; header=present',
       'Content-Disposition': `attachment; filename="${name}-${isoDay(c.get('rt').now)}.csv"`,
@@ -84,11 +85,13 @@ async function* partsOf<Row>(columns: readonly CsvColumn<Row>[], read: ReadPage<
 
 function streamed(parts: AsyncGenerator<string>, project: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
+  let hasLeft = false
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         try {
           const { done, value } = await parts.next()
+          if (hasLeft) return // while the page was read
           if (done) controller.close()
           else controller.enqueue(encoder.encode(value))
         } catch (error) {
@@ -97,6 +100,7 @@ function streamed(parts: AsyncGenerator<string>, project: string): ReadableStrea
         }
       },
       cancel: async () => {
+        hasLeft = true
         await parts.return(undefined)
       },
     },

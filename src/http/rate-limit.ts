@@ -180,19 +180,38 @@ const turns = new Map<string, { since: number }>()
  * @throws {Fault} `rate_limited` if the turn does not come in time
  */
 async function takeTurn(c: Context<HttpEnv>, actor: Actor): Promise<void> {
-  const until = Date.now() + TURN_WAIT_MS
+  const end = await turnOf(actor, Date.now() + TURN_WAIT_MS)
+  if (end === null) throw rateLimited('project_costly', ONE_AT_A_TIME, RETRY_AFTER)
+  c.set('endTurn', end)
+}
+
+/**
+ * Does a part of a costly call whose answer is under way, so that its own turn has ended, in a turn of its own. It waits for as long as
+ * it takes: an answer that has begun cannot be refused any more.
+ */
+export async function inTurn<T>(actor: Actor, part: () => Promise<T>): Promise<T> {
+  const end = await turnOf(actor, Number.POSITIVE_INFINITY)
+  try {
+    return await part()
+  } finally {
+    end?.()
+  }
+}
+
+/** Waits for a turn until this time (ms). @returns what ends it; null if it does not come */
+async function turnOf(actor: Actor, until: number): Promise<(() => void) | null> {
   const keys = [groupOf(actor), `${userOf(actor)}:${actor.type}`]
   const isTaken = (key: string) => Date.now() - (turns.get(key)?.since ?? 0) < MAKING_DEADLINE
   // It looks again and again, because a promise that another request keeps can end with that request.
   while (keys.some(isTaken)) {
-    if (Date.now() >= until) throw rateLimited('project_costly', ONE_AT_A_TIME, RETRY_AFTER)
+    if (Date.now() >= until) return null
     await scheduler.wait(TURN_POLL_MS)
   }
   const turn = { since: Date.now() }
   for (const key of keys) turns.set(key, turn)
-  c.set('endTurn', () => {
+  return () => {
     for (const key of keys) if (turns.get(key) === turn) turns.delete(key)
-  })
+  }
 }
 
 /** Such as `GET /platform/v1/api-keys/:id`; `none` where no route matched. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { insertObjects } from '../billing/rows'
 import { insertConsumer } from '../consumers/rows'
-import { begin, call, D1_LOST, freshProject, tamperedD1 } from '../harness'
+import { begin, call, captureConsole, D1_LOST, freshProject, tamperedD1 } from '../harness'
 import { insertConnection, insertEvents, seedEvent } from '../inbox/seeding'
 import { visit } from './visit'
 
@@ -95,6 +95,33 @@ describe('a list as a file', () => {
       20_001,
       '"This file ends after 20000 rows, but the list has more. Narrow the filters to export the rest."',
     ])
+  })
+
+  it('takes turns with others, and a reader who hangs up is no failure', async () => {
+    const reads = { now: 0, most: 0, sent: 0 }
+    const DB = tamperedD1(async ({ run }) => {
+      reads.sent += 1
+      reads.most = Math.max(reads.most, ++reads.now)
+      await scheduler.wait(5)
+      return run().finally(() => {
+        reads.now -= 1
+      })
+    })
+    const logged = captureConsole()
+    const headers = { Cookie: `__Host-session=${token}` }
+    const path = `${paths.events}/csv?event_type=customer.updated`
+    const begun: Awaited<ReturnType<typeof begin>>[] = []
+    for (let n = 0; n < 4; n++) begun.push(await begin(path, { headers, bindings: { DB } }))
+    const readers = begun.map(({ response }) => response.body?.getReader())
+    for (const reader of readers) await reader?.read()
+    Object.assign(reads, { most: 0, sent: 0 })
+    const third = readers.map((reader) => reader?.read())
+    await Promise.all(third)
+    expect([reads.most, reads.sent >= readers.length]).toEqual([1, true])
+    const during = readers.map((reader) => reader?.read().catch(() => null))
+    await Promise.all(readers.map((reader) => reader?.cancel()))
+    await Promise.all([...during, ...begun.map(({ rest }) => rest())])
+    expect(logged.filter((line) => line.includes('csv_cut_off'))).toEqual([])
   })
 
   it('is cut off where a page cannot be read, and refuses a wrong filter', async () => {
