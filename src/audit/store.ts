@@ -102,13 +102,14 @@ function rowOf(change: Change, entry: AuditEntry): AuditRow {
  *
  * @param entry.project_id the project, or an expression over `object`, a row of `set.objects`
  * @param set.objects selects the `id` of each object
+ * @param set.details the details of each, as a JSON object, if they are an expression
  * @param set.most how many there can be; more of them fail the batch
  */
 export function auditedEach(
   db: Database,
   change: Change,
   { project_id, ...entry }: Omit<AuditEntry, 'object_id' | 'project_id'> & { project_id: string | SQL },
-  { objects, most }: { objects: SQLWrapper; most: number },
+  { objects, details, most }: { objects: SQLWrapper; details?: SQL; most: number },
 ) {
   const ids = JSON.stringify(Array.from({ length: most }, () => newId('aud', change.now)))
   const row = {
@@ -116,6 +117,7 @@ export function auditedEach(
     project_id: sql`${project_id}`,
     id: sql`${ids} ->> (row_number() OVER (ORDER BY object.id) - 1)`,
     object_id: sql`object.id`,
+    ...(details && { details }),
   }
   return insertFrom(db, auditLog, row, sql`FROM ${objects} AS object`)
 }

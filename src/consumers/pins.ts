@@ -92,13 +92,18 @@ export async function unpin(db: Db, { project_id, customer }: Of, change: Change
     eq(customerLinks.vendor, customer.vendor),
   )
   const isPinned = and(isIt, isNotNull(column), isFree)
-  const about = { action: 'customer.unpinned', object_type: 'customer', object_id: customer.id }
   const { erased } = await batch(db, {
     audit: auditedFrom(
       db,
       change,
-      { ...about, details: { vendor: customer.vendor } },
-      { taken: { project_id: customerLinks.project_id }, from: sql`FROM ${customerLinks} WHERE ${isPinned}` },
+      { action: 'customer.unpinned', object_type: 'customer', object_id: customer.id },
+      {
+        taken: {
+          project_id: customerLinks.project_id,
+          details: sql`json_object('vendor', ${customerLinks.vendor}, 'consumer', nullif(${column}, ${NOBODY}))`,
+        },
+        from: sql`FROM ${customerLinks} WHERE ${isPinned}`,
+      },
     ),
     // A trigger records which consumer it was.
     unpinned: db.update(customerLinks).set({ pinned: null }).where(isPinned),

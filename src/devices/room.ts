@@ -39,9 +39,10 @@ export function madeRoom(db: Db, { project_id, installation_id, owner, id, cap, 
   const from = replace ? active : expiredDevices(project_id, owner, change.now)
   const oldest = (field: SQL) => sql`(SELECT ${field} ${from} AND NOT ${isThere}
     ORDER BY coalesce(${d.expires_at} <= ${change.now}, 0) DESC, ${d.last_seen_at}, ${d.id} LIMIT ${tooMany})`
-  const entry = { project_id, action: 'device.revoked', object_type: 'device', details: { replaced_by: id } }
+  const entry = { project_id, action: 'device.revoked', object_type: 'device' }
+  const details = sql`json_object('consumer', ${owner}, 'replaced_by', ${id})`
   return {
-    audit: auditedEach(db, change, entry, { objects: oldest(sql`${d.id}`), most: MAX_REPLACED }),
+    audit: auditedEach(db, change, entry, { objects: oldest(sql`${d.id}`), details, most: MAX_REPLACED }),
     revoked: db
       .update(devices)
       .set({ state: 'revoked', revoked_at: change.now })

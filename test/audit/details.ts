@@ -81,7 +81,7 @@ export const DETAILS: Record<string, unknown> = {
   'import.canceled': { connection_id: 'con_…' },
   'events.replayed': { filter: { order: 'desc' }, matched: 1 },
   'customer.pinned': { vendor: 'stripe', consumer: '<consumer>' },
-  'customer.unpinned': { vendor: 'stripe' },
+  'customer.unpinned': { vendor: 'stripe', consumer: '<consumer>' },
   'sso_connection.created': { audience: 'team', name: 'sample', issuer: 'https://sample.plain.dev' },
   'sso_connection.updated': {
     name: 'sample',

@@ -125,7 +125,7 @@ describe('a customer', () => {
     expect(await logged(project, 'cus_a')).toEqual([
       ['customer.pinned', { vendor: 'stripe', consumer: a }],
       ['customer.pinned', { vendor: 'stripe', consumer: null }],
-      ['customer.unpinned', { vendor: 'stripe' }],
+      ['customer.unpinned', { vendor: 'stripe', consumer: null }],
     ])
   })
 

@@ -350,7 +350,7 @@ describe('the limit of active devices', () => {
       "SELECT details FROM audit_log WHERE project_id = ? AND action = 'device.revoked'",
       project,
     )
-    expect(log).toEqual(Array(4).fill({ details: JSON.stringify({ replaced_by: body.device.id }) }))
+    expect(log).toEqual(Array(4).fill({ details: JSON.stringify({ consumer, replaced_by: body.device.id }) }))
   })
 
   it('does not replace more than 20 devices in one call', async () => {

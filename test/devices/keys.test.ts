@@ -189,7 +189,7 @@ describe('the limit of active devices', () => {
     expect(states.map(({ state }) => state)).toEqual(['revoked', 'active', 'active', 'active'])
     expect(await logged(project, first.device.id)).toMatchObject([
       ['device.registered', {}],
-      ['device.revoked', { replaced_by: expect.stringMatching(/^dev_/) }],
+      ['device.revoked', { consumer, replaced_by: expect.stringMatching(/^dev_/) }],
     ])
     // An expired one goes before one that was not seen for longer.
     expect((await api.register('ext:u', 'e', { when_full: 'replace_oldest' })).status).toBe(201)
