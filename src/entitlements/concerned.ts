@@ -31,6 +31,9 @@ export type Place =
   | { of: 'grant'; consumer: string; id: string }
   | { of: 'consumer'; id: string }
 
+/** Before the first consumer, and after everything else. */
+const EVERYBODY: Place = { of: 'consumer', id: '' }
+
 /** A subscription, a purchase, a grant or a consumer that the change concerns, or the last one of a walk. */
 export type PreviewStep = {
   place: Place
@@ -59,10 +62,11 @@ export function concernsAll(rules: Partial<Rules>): boolean {
 
 /**
  * Walks the next part of what a change concerns: subscriptions and purchases with prices that the plans have or would have, then grants
- * of the plans, and if one of them is the default plan or a setting changes, everybody.
+ * of the plans, and if one of them is the default plan or a setting changes, everybody. A change that concerns no plan begins with that.
  */
-export function walksOf(db: Db, projectId: string, change: CatalogChange, start: Place | null) {
+export function walksOf(db: Db, projectId: string, change: CatalogChange, from: Place | null) {
   const ids = [...change.plans.keys()]
+  const start = from ?? (ids.length + change.combines.size > 0 ? null : EVERYBODY)
   const prices = [...change.plans.values()].flatMap((plan) => plan.prices ?? [])
   const of = { project_id: projectId, ids }
   return {

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type * as z from 'zod'
 import { MAX_CHANGES } from '../../src/entitlements/limits'
 import type { PlanPreview } from '../../src/entitlements/preview-fields'
+import type { PurchaseRules } from '../../src/entitlements/window'
 import { DEFAULTS } from '../../src/tenancy/settings'
 import { shuffled } from '../billing/shuffle'
 import { stopClock } from '../clock'
@@ -41,6 +42,15 @@ const CHANGES: [what: string, plan: PlanKey, change: (prices: Prices) => { price
     () => ({ features: { flag: { value: true }, sum: { value: 7 }, conf: { value: 'other' } } }),
   ],
 ]
+/** Rules, one after the other. */
+const RULES: [what: string, rules: PurchaseRules][] = [
+  [
+    'nothing is taken back',
+    { refunded_part: 'keep', refunded_whole: 'keep', dispute_open: 'keep', dispute_lost: 'keep' },
+  ],
+  ['everything is', { refunded_part: 'end', refunded_whole: 'end', dispute_open: 'suspend', dispute_lost: 'end' }],
+  ['as without rules', DEFAULTS.purchase_rules],
+]
 /** A day on which some of the time that was bought is over. */
 const DAY = 80
 
@@ -53,15 +63,36 @@ beforeAll(async () => {
 type Answer = { value: unknown; allowed: boolean }
 type Difference = { consumer: string; feature: string; from: Answer; to: Answer }
 type Everyone = Pick<Played, 'people' | 'ids'>
+type Change = { preview: () => Promise<Answered>; make: () => Promise<void> }
+type Answered = { status: number; text: string; body: z.infer<typeof PlanPreview> }
 
-/** Changes a plan. @returns what the preview said, and what has become different */
-async function change(plan: PlanKey, json: object, { people, ids }: Everyone) {
+/** A change of a plan. */
+const ofPlan = (plan: PlanKey, json: object): Change => {
   const path = `/billing/plans/${world.plans[plan]}`
+  return {
+    preview: () => world.ask('POST', `${path}/preview`, { json }),
+    make: async () => {
+      const patched = await world.ask('PATCH', path, { json })
+      expect(patched.status, patched.text).toBe(200)
+    },
+  }
+}
+/** A change of the rules for what was taken back. */
+const ofRules = (rules: PurchaseRules): Change => ({
+  preview: async () => {
+    const { version: _, settings: __, ...catalog } = (await world.catalog.whole()).body
+    const json = { ...catalog, settings: { purchase_rules: rules } }
+    return world.ask('POST', '/billing/catalog/preview', { json })
+  },
+  make: () => world.setRules(rules),
+})
+
+/** Makes a change. @returns what its preview said, and what has become different */
+async function change(of: Change, { people, ids }: Everyone) {
   const before = await world.checked(people, DAY)
-  const preview = await world.ask<z.infer<typeof PlanPreview>>('POST', `${path}/preview`, { json })
+  const preview = await of.preview()
   expect([preview.status, preview.body.has_more], preview.text).toEqual([200, false])
-  const patched = await world.ask('PATCH', path, { json })
-  expect(patched.status, patched.text).toBe(200)
+  await of.make()
   const after = await world.checked(people, DAY)
   const all = ids.flatMap((consumer, n) =>
     FEATURE_KEYS.map((feature): Difference => {
@@ -80,8 +111,8 @@ function countOf(differences: readonly Difference[], sign: 1 | -1) {
   return Object.fromEntries([...byFeature].map(([feature, own]) => [feature, own.length]))
 }
 
-async function compare(what: string, plan: PlanKey, json: object, everyone: Everyone): Promise<number> {
-  const { said, differences } = await change(plan, json, everyone)
+async function compare(what: string, of: Change, everyone: Everyone): Promise<number> {
+  const { said, differences } = await change(of, everyone)
   const { affected, gains, losses } = said
   expect({ what, affected, gains, losses }).toEqual({
     what,
@@ -98,7 +129,7 @@ async function compare(what: string, plan: PlanKey, json: object, everyone: Ever
 
 it('says who gains, who loses, and what', async () => {
   const everyone: Everyone = { people: [], ids: [] }
-  let differing = 0
+  let [differing, ruled] = [0, 0]
   await world.setRules(DEFAULTS.purchase_rules)
   await fc.assert(
     fc.asyncProperty(salesOf(inTurn(PAIRS, 3, SHARE)), async (details) => {
@@ -107,11 +138,12 @@ it('says who gains, who loses, and what', async () => {
       everyone.ids.push(...ids)
       for (const [what, plan, changed] of CHANGES) {
         const { prices, features } = planned(plan)
-        differing += await compare(what, plan, changed(prices), everyone)
-        differing += await compare(`back: ${what}`, plan, { prices, features }, everyone)
+        differing += await compare(what, ofPlan(plan, changed(prices)), everyone)
+        differing += await compare(`back: ${what}`, ofPlan(plan, { prices, features }), everyone)
       }
+      for (const [what, rules] of RULES) ruled += await compare(what, ofRules(rules), everyone)
     }),
     { numRuns: cases(2), endOnFailure: true },
   )
-  expect(differing).toBeGreaterThan(0)
+  expect([differing > 0, ruled > 0]).toEqual([true, true])
 }, 240_000)

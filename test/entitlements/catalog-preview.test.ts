@@ -7,7 +7,7 @@ import { rows } from '../inbox/pipeline'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 
 const FEATURES = ['sso', 'seats', 'projects', 'limits']
-const PEOPLE = ['starter', 'pro', 'both', 'twice', 'late', 'granted', 'counted', 'none']
+const PEOPLE = ['starter', 'pro', 'both', 'twice', 'late', 'ended', 'granted', 'counted', 'none']
 type Whole = Awaited<ReturnType<EntitlementWorld['catalog']['whole']>>['body']
 type Change = (catalog: Whole) => unknown
 
@@ -24,6 +24,7 @@ beforeEach(async () => {
     subscription('both', ['price_starter', 'price_pro']),
     subscription('twice', ['price_starter', 'price_none']),
     subscription('late', ['price_starter'], 'past_due'),
+    subscription('ended', ['price_pro'], 'active', now - DAY),
   )
   for (const grant of [
     { consumer: 'ext:granted', plan: 'pro' },
@@ -34,8 +35,8 @@ beforeEach(async () => {
   }
 })
 
-function subscription(customer: string, prices: string[], status = 'active') {
-  const period = { current_period_start: now / 1000, current_period_end: (now + 30 * DAY) / 1000 }
+function subscription(customer: string, prices: string[], status = 'active', end = now + 30 * DAY) {
+  const period = { current_period_start: (end - 30 * DAY) / 1000, current_period_end: end / 1000 }
   const items = prices.map((price, n) =>
     stripeItem({ id: `si_${n}`, price: { id: price, product: 'prod_x' }, quantity: 2, ...period }),
   )
@@ -66,11 +67,19 @@ const CHANGES: [what: string, change: Change][] = [
     (c) => {
       c.plans.free = {
         ...FREE,
-        features: { seats: { value: 1, per_seat: false }, sso: { value: true, per_seat: false } },
+        features: {
+          seats: { value: 1, per_seat: false },
+          sso: { value: true, per_seat: false },
+          projects: { value: 4, per_seat: false },
+        },
       }
       c.settings.default_plan = 'free'
     },
   ],
+  ...(['max', 'sum'] as const).map((combine): [string, Change] => [
+    `quantities of the default plan, combined by ${combine}`,
+    (c) => Object.assign(c.features.projects ?? {}, { combine }),
+  ]),
   [
     'no grace, so that a subscription gives way to the default plan',
     (c) => Object.assign(c.settings, { grace_days: 0 }),
@@ -82,7 +91,7 @@ const CHANGES: [what: string, change: Change][] = [
       plan(c, 'free').state = 'archived'
     },
   ],
-  ['what decides about no subscription', (c) => Object.assign(c.settings, { renewal_slack_hours: 1, max_devices: 3 })],
+  ['less time for a renewal', (c) => Object.assign(c.settings, { renewal_slack_hours: 1, max_devices: 3 })],
   ['no default plan, and grace', (c) => Object.assign(c.settings, { default_plan: null, grace_days: null })],
   [
     'a plan with new prices and a new feature',
@@ -175,7 +184,7 @@ describe('a preview of a catalog', () => {
       for (const key of ['pro', 'team']) delete plan(c, key).features.sso
     })
     const { body } = await world.catalog.previewWhole(document)
-    expect([body.losses, body.affected]).toEqual([{ sso: 4 }, 4])
+    expect([body.losses, body.affected]).toEqual([{ sso: 5 }, 5])
   })
 
   it('walks a large project in several calls, and counts each consumer once', async () => {
@@ -186,6 +195,11 @@ describe('a preview of a catalog', () => {
       ...[MAX_WALKED, world.project],
     )
     const document = await wanted((c) => delete plan(c, 'pro').features.sso)
+    // Settings alone concern no grant, so none is walked.
+    const ofSettings = await world.catalog.previewWhole(
+      await wanted((c) => Object.assign(c.settings, { grace_days: 0 })),
+    )
+    expect(ofSettings.body).toMatchObject({ examined: PEOPLE.length, affected: 1, has_more: false })
     let [affected, calls, cursor] = [0, 0, '']
     do {
       const { body, status, text } = await world.catalog.previewWhole(document, cursor && `?cursor=${cursor}`)
@@ -198,6 +212,27 @@ describe('a preview of a catalog', () => {
       const other = await world.catalog.previewWhole(await wanted(() => {}), `?cursor=${cursor}`)
       expect(other.body).toMatchObject({ code: 'invalid_cursor' })
     } while (cursor)
-    expect([affected, calls]).toEqual([3, 2])
+    expect([affected, calls]).toEqual([4, 2])
+  })
+
+  it('walks everybody in several calls for a setting, and counts each consumer once', async () => {
+    await rows(
+      `INSERT INTO consumers (project_id, id, metadata, state, revision, created_at, updated_at)
+        WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < ?)
+        SELECT ?, printf('csm_0%05d', v), '{}', 'blocked', 1, 1, 1 FROM n`,
+      ...[MAX_WALKED, world.project],
+    )
+    const document = await wanted((c) => Object.assign(c.settings, { grace_days: 0, renewal_slack_hours: 0 }))
+    const pages: (readonly [number, number, string[]])[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body, text } = await world.catalog.previewWhole(document, cursor && `?cursor=${cursor}`)
+      pages.push([body.examined, body.affected, Object.keys(body.losses)])
+      expect(pages.length, text).toBeLessThan(4)
+      cursor = body.next_cursor
+    }
+    expect(pages).toEqual([
+      [MAX_WALKED, 0, []],
+      [PEOPLE.length, 2, expect.arrayContaining(['seats'])],
+    ])
   })
 })
