@@ -17,7 +17,7 @@ import { ensureDatabases, ensureNamespace, ensureQueues, requireLogin } from './
 import { uploadWorker } from './lib/deploy/upload.ts'
 import { DEPLOY_CONFIG, tracked, trackedText, writeDeployConfig } from './lib/deploy-config.ts'
 import { readFlags } from './lib/flags.ts'
-import { queueOf, storesIn } from './lib/stores-config.ts'
+import { hasAddress, queueOf, storesIn } from './lib/stores-config.ts'
 import { fail, run } from './lib/terminal.ts'
 
 const NAME = tracked('name')
@@ -81,13 +81,24 @@ async function readPublicOrigin(): Promise<string> {
   const given = flags['public-origin'] ?? process.env.PUBLIC_ORIGIN ?? tracked('PUBLIC_ORIGIN')
   const stated = given === '' && !dry ? await typedOrigin() : given
   const origin = originFrom(stated)
-  if (origin !== null) return origin
+  if (origin !== null) {
+    requireAddress(origin)
+    return origin
+  }
   const what = `${stated === '' ? 'PUBLIC_ORIGIN is missing' : `${JSON.stringify(stated)} is not a public origin`}: sign-in emails would have no link, and the addresses
 for vendors would be only paths. State the address of the deployment, without a path. With a domain of your own:
 npm run deploy -- --public-origin https://api.your-domain.example. Without one, it is https://${NAME}.SUBDOMAIN.workers.dev,
 with the subdomain of your account.`
   stopHere(what)
   return '<the address of the deployment>'
+}
+
+/** Cloudflare would deploy a Worker without an address, and say nothing about it. */
+function requireAddress(origin: string): void {
+  if (hasAddress(trackedText(), origin)) return
+  const host = new URL(origin).hostname
+  stopHere(`The Worker would have no address: nothing leads ${host} to it. Add this line to wrangler.toml, above the first [section]:
+routes = [{ pattern = ${JSON.stringify(host)}, custom_domain = true }]`)
 }
 
 async function typedOrigin(): Promise<string> {

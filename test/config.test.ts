@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import benchLock from '../bench/package-lock.json?raw'
 import lock from '../package-lock.json?raw'
-import { closedBesideDomain, storesIn, withIds, withStores } from '../scripts/lib/stores-config'
+import { closedBesideDomain, hasAddress, storesIn, withIds, withStores } from '../scripts/lib/stores-config'
 import config from '../wrangler.toml?raw'
 import { SOURCES } from './sources'
 
@@ -37,6 +37,9 @@ describe('the address below workers.dev', () => {
     ['is open beside a domain while OTHER_HOSTS has it', old, 'https://api.example.com', true],
   ])('%s', (_, text, origin, isOpen) => {
     expect(closedBesideDomain(text, origin)).toMatch(new RegExp(`^workers_dev = ${isOpen}$`, 'm'))
+    // Then nothing leads to the Worker without a route.
+    expect(hasAddress(text, origin)).toBe(isOpen)
+    expect(hasAddress(`routes = [{ pattern = "api.example.com", custom_domain = true }]\n${text}`, origin)).toBe(true)
   })
 })
 

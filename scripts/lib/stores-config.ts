@@ -98,6 +98,14 @@ export function closedBesideDomain(config: string, publicOrigin: string): string
   return config.replace(/^workers_dev = true$/m, 'workers_dev = false')
 }
 
+/** Whether a Worker that is deployed with a configuration answers anywhere: on a route, or below workers.dev. */
+export function hasAddress(config: string, publicOrigin: string): boolean {
+  return (
+    /^(routes? = |\[\[?routes?\])/m.test(config) ||
+    /^workers_dev = true$/m.test(closedBesideDomain(config, publicOrigin))
+  )
+}
+
 /** The queue that a binding sends to. */
 export function queueOf(config: string, binding: string): string {
   return settingOf(blockOf(config, 'queues.producers', binding), 'queue')

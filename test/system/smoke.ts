@@ -275,10 +275,13 @@ async function tryCopies(): Promise<void> {
     ]) {
       if (!said.includes(command)) throw new Error(`it did not print ${command}`)
     }
-    const origin = 'https://api.example.org'
+    const origin = 'https://platform-api.example.workers.dev'
     const from = ['--email-from', 'sign-in@example.org']
     const stated = mustPass(await npm(['run', 'deploy', '--', '--dry-run', '--public-origin', `${origin}/`, ...from]))
     if (!stated.includes(`PUBLIC_ORIGIN ${origin}\n`)) throw new Error('it did not write the public origin')
+    const domain = ['--public-origin', 'https://api.example.org']
+    const lost = await npm(['run', 'deploy', '--', '--dry-run', ...domain, ...from])
+    mustFail(lost, 'A real run would stop here. The Worker would have no address')
   })
   for (const [name, walk] of walksOfStores(copy.folder, account)) await test(`npm run deploy: ${name}`, walk)
 }

@@ -6,9 +6,10 @@ import { serveAccount } from './stand-in.ts'
 
 /** Not the file of a real deployment. */
 const CONFIG = 'wrangler.deploy-walk.toml'
-const OWN = ['--public-origin', 'https://api.example.org', '--email-from', 'sign-in@example.org']
 /** The name of the Worker in wrangler.toml, with which all other names begin. */
 export const NAME = 'platform-api'
+export const ORIGIN = `https://${NAME}.example.workers.dev`
+const OWN = ['--public-origin', ORIGIN, '--email-from', 'sign-in@example.org']
 
 export type Ended = { code: number | null; said: string }
 

@@ -1,5 +1,5 @@
 import type { Account } from './account.ts'
-import { checkoutAt, consumersOf, creationsOf, must, NAME, names, same } from './walking.ts'
+import { checkoutAt, consumersOf, creationsOf, must, NAME, names, ORIGIN, same } from './walking.ts'
 
 /**
  * Walks through the first runs of npm run deploy, each a test: the script and wrangler are the real ones, and an account of our own
@@ -17,8 +17,7 @@ export function walks(folder: string, account: Account): [name: string, walk: ()
       'an account without a workers.dev subdomain is told to choose one',
       async () => {
         account.trouble = { noSubdomain: true }
-        const own = ['--public-origin', `https://${NAME}.example.workers.dev`]
-        must(await deploy(account, ['--jurisdiction', 'eu', ...own]), 1, 'Choose one under Workers & Pages')
+        must(await deploy(account, ['--jurisdiction', 'eu']), 1, 'Choose one under Workers & Pages')
         same('creations', creations(), 8)
         uploads(0)
       },
@@ -66,7 +65,7 @@ function expectDeployed(account: Account): void {
   same('SLOW_DELIVERIES', bound.get('SLOW_DELIVERIES')?.queue_name, `${NAME}-slow-deliveries`)
   same('FETCHES', bound.get('FETCHES')?.queue_name, `${NAME}-fetches`)
   same('WATCHERS', bound.get('WATCHERS')?.queue_name, `${NAME}-watchers`)
-  same('PUBLIC_ORIGIN', bound.get('PUBLIC_ORIGIN')?.text, 'https://api.example.org')
+  same('PUBLIC_ORIGIN', bound.get('PUBLIC_ORIGIN')?.text, ORIGIN)
   same('METRICS', bound.get('METRICS')?.type, 'analytics_engine')
   const tables = database?.sqlite.prepare("SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'").get()
   if (Number(tables?.n) < 15) throw new Error(`the migrations made ${tables?.n} tables`)
