@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EVENT_ERROR_CODES, eventAdvice } from '../../src/vendors/event-errors'
 import { stripeEventOf, stripeSubscription, T0 } from '../billing/payloads'
-import { call, countingD1, deliver, lossyQueue, STORE, stripeEvent } from '../harness'
+import { call, countingD1, deliver, lossyQueue, STORE, settled, stripeEvent } from '../harness'
 import { insertConnection, insertEvents, seedEvent } from '../inbox/seeding'
 import { eventWorld } from './event-world'
 import { submit, visit } from './visit'
@@ -42,6 +42,30 @@ describe('the page of an event', () => {
     const connection = await insertConnection(here.project, 'adyen')
     const other = await here.see(await here.put({ connection, status: 'ignored' }))
     expect(other).toContain('Adyen events do not become billing state')
+  })
+
+  it('shows a payload that is nested as deep as JSON can be, beside the one before it', async () => {
+    for (const [depth, status] of [
+      [500, 'processed'],
+      [15_000, 'failed'],
+    ] as const) {
+      const nested = (end: number) => `${'{"a":['.repeat(depth)}${end}${']}'.repeat(depth)}`
+      const ids: string[] = []
+      for (const end of [1, 2]) {
+        const { id, ...event } = stripeEvent('customer.updated', { id: `cus_deep${depth}`, object: 'customer' })
+        const text = JSON.stringify({ ...event, id: `${id}_${end}` }).replace(
+          '"object":"customer"',
+          `$&,"metadata":${nested(end)}`,
+        )
+        const { body } = await deliver(here.connection, text)
+        await settled(here.project, here.owner.token, body.event_ids[0])
+        ids.push(body.event_ids[0])
+      }
+      for (const id of ids) {
+        const { status: shown, text } = await visit(`${here.events}/${id}?find=a`, here.owner.token)
+        expect([depth, shown, text.includes(`>${status}<`), text.length < 60_000]).toEqual([depth, 200, true, true])
+      }
+    }
   })
 
   it('warns where the mode of the payload is not that of the connection, and links to the connection', async () => {

@@ -103,6 +103,23 @@ describe('what a reader of the feed is told', () => {
     expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_scope'])
     expect(refused.body.detail).toContain('api_keys:read')
     expect((await world.changes('?types=consumer.*', narrow)).status).toBe(200)
+    // A page that leaves something out looks at more than it shows, and no other one does.
+    await make(world, 3)
+    await world.put('billing/features/last', { name: 'Last', type: 'boolean' })
+    const scopes = { name: 'Catalog', scopes: ['catalog:read'] }
+    const last = { token: (await mint(world.owner.token, world.project, scopes)).secret }
+    for (const [query, by] of [
+      ['&types=feature.*', undefined],
+      ['', last],
+    ] as const) {
+      const page = await world.changes(`?limit=1${query}`, by)
+      expect([query, page.body.data.map(({ type }) => type)]).toEqual([query, ['feature.created']])
+    }
+    const [all, some] = [countingD1(), countingD1()]
+    const as = { project: world.project, token: world.owner.token }
+    await call('/platform/v1/changes?limit=1', { ...as, bindings: { DB: all.DB } })
+    await call('/platform/v1/changes?limit=1&types=feature.*', { ...as, bindings: { DB: some.DB } })
+    expect(some.count.rows_read - all.count.rows_read).toBeGreaterThan(3)
   })
 
   it.each([

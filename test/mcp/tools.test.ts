@@ -1,9 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import docs from '../../docs/guides/mcp.md?raw'
 import { newSecret } from '../../src/api-keys/secret'
 import { app } from '../../src/app'
 import { routeTable } from '../../src/http/openapi'
 import { SCOPES } from '../../src/lib/access'
+import type { Tool } from '../../src/mcp/tool'
 import { TOOLS } from '../../src/mcp/tools'
 import {
   call,
@@ -220,6 +221,19 @@ describe('a call of a tool', () => {
       { ...by, method: 'GET', status: 404, code: 'not_found' },
       { ...by, path: '/mcp', status: 200, tool: 'get_event' },
     ])
+  })
+
+  it('that fails by a mistake of ours says nothing of it, and leaves a line in the log', async () => {
+    vi.spyOn(TOOLS.get('find') as Tool, 'ask').mockImplementation(() => {
+      throw new TypeError('a mistake of ours')
+    })
+    const printed = captureConsole()
+    const { refused } = await callTool(me, 'find', { q: 'x' })
+    expect(refused).toMatchObject({ code: 'internal_error', request_id: expect.stringMatching(/^req_/) })
+    expect(JSON.stringify(refused)).not.toContain('mistake of ours')
+    const failed = printed.map((line) => JSON.parse(line)).filter(({ event }) => event === 'tool_failed')
+    expect(failed).toMatchObject([{ level: 'error', tool: 'find', request_id: refused?.request_id }])
+    expect(failed[0].error).toContain('a mistake of ours')
   })
 
   it('is one use of the key, as the call that it makes', async () => {

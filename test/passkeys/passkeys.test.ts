@@ -6,7 +6,9 @@ import {
   call,
   captureConsole,
   countingD1,
+  D1_LOST,
   DIRECTORY,
+  failingD1,
   freshAddress,
   LIMIT_REACHED,
   signedIn,
@@ -305,6 +307,9 @@ describe('the calls', () => {
       ['/auth/session/recovery-code', { code: 'x' }],
     ] as const) {
       const headers = { 'CF-Connecting-IP': freshAddress() }
+      // A database that does not answer is no failed attempt.
+      const DB = failingD1(D1_LOST)
+      expect((await ask(path, json, { headers, bindings: { LIMIT_SIGN_IN: LIMIT_REACHED, DB } })).status).toBe(503)
       const failed = await ask(path, json, { headers, bindings: { LIMIT_SIGN_IN: LIMIT_REACHED } })
       expect([path, failed.status]).toEqual([path, 401])
       expect([path, ...told(await ask(path, json, { headers }))]).toEqual([path, 429, 'rate_limited'])
