@@ -82,12 +82,16 @@ export type ColumnsOf = (typeof LISTS)[number]
 export const listOf = (text: string | null | undefined): ColumnsOf => optionOf(LISTS, text)
 
 /** The columns of a list that are hidden in this browser, by their headings. */
-export const hiddenColumns = (c: Visit, list: ColumnsOf): string[] => (kept(c, `without-${list}`) ?? '').split('.')
+export const hiddenColumns = (c: Visit, list: ColumnsOf): string[] =>
+  (kept(c, `without-${list}`) ?? '').split('.').filter(isHeading)
 
-/** Hides columns of a list in this browser. Headings are short: what is longer was not sent by the menu. */
+/** Hides columns of a list in this browser. What is no heading was not sent by the menu, and is left out. */
 export function hideColumns(c: Visit, list: ColumnsOf, heads: readonly string[]): void {
-  keep(c, `without-${list}`, heads.join('.').slice(0, 200))
+  keep(c, `without-${list}`, heads.filter(isHeading).slice(0, MOST_COLUMNS).join('.'))
 }
+
+const MOST_COLUMNS = 10
+const isHeading = (text: string) => /^[A-Za-z ]{1,30}$/.test(text)
 
 /** The groups of the sidebar that were closed in this browser, by their labels. The script keeps them: console.js. */
 export function closedGroups(c: Visit): string[] {

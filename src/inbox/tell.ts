@@ -17,8 +17,10 @@ import { isDelivered } from './sources'
 
 /** Connections of one statement, at most: each is looked up in every minute of its window. */
 const MOST = 50
-/** The newest failed events of a project that are looked at to tell those of muted causes from the others. */
+/** The newest failed events of a project that are looked at to tell those of muted causes from the others, with each failure. */
 const MOST_FAILED = 200
+/** As many, to close a notice, which happens once an hour. */
+const MOST_TO_CLOSE = 1000
 
 /** Opens a notice for each of these connections that has refused much in the last minutes, for causes that are not muted, and accepted nothing. */
 export function degradedTold(db: Db, ids: readonly string[], now: number): Query<void> {
@@ -46,21 +48,31 @@ export function isDegradedNoMore(now: number): SQL {
 /** Whether none of the events of a connection that came in the last hour has failed, but for those of muted causes. */
 export function isFailingNoMore(now: number): SQL {
   return sql`NOT EXISTS (SELECT 1 FROM ${connections} WHERE ${isOfNotice}
-    AND ${sumOf(connections, FAILING.window, now, sql`${minutes.failed}`)} > 0 AND ${hasUnmuted(1, now)})`
+    AND ${sumOf(connections, FAILING.window, now, sql`${minutes.failed}`)} > 0
+    AND (${hasUnmuted(1, now, MOST_TO_CLOSE)} OR ${hasMore(MOST_TO_CLOSE, now)}))`
 }
 
 /**
  * Whether so many of a connection's events that came in the last hour failed for causes that are not muted. Without a muted cause, the
  * rollups have said so. Otherwise the newest failed events of the project tell.
  */
-function hasUnmuted(n: number, now: number): SQL {
-  const newest = sql`SELECT ${f.connection_id} AS connection_id, coalesce(${f.last_error_code}, ${NO_CODE}) AS code
-    FROM ${events} ${f} INDEXED BY events_ended
-    WHERE ${f.project_id} = ${connections.project_id} AND ${f.status} = 'failed' AND ${f.due_at} IS NULL AND ${f.status} <> 'processed'
-      AND ${f.id} >= ${idFloor('evt', now - FAILING.window)} AND ${isDelivered(f.id)} ORDER BY ${f.id} DESC LIMIT ${MOST_FAILED}`
-  const unmuted = sql`(SELECT count(*) FROM (${newest}) n WHERE n.connection_id = ${connections.id}
+function hasUnmuted(n: number, now: number, most = MOST_FAILED): SQL {
+  const unmuted = sql`(SELECT count(*) FROM (${newestFailed(most, now)}) n WHERE n.connection_id = ${connections.id}
     AND NOT ${isMutedOf(connections, 'failed', now, sql`n.code`)})`
   return sql`(NOT ${isMutedOf(connections, 'failed', now)} OR ${unmuted} >= ${n})`
+}
+
+/** Whether the project may have more failed events than these: then nobody has looked at all of them, and a notice stays. */
+function hasMore(most: number, now: number): SQL {
+  return sql`(SELECT count(*) FROM (${newestFailed(most, now)})) = ${most}`
+}
+
+/** The newest failed events that came to a connection's project in the last hour. */
+function newestFailed(most: number, now: number): SQL {
+  return sql`SELECT ${f.connection_id} AS connection_id, coalesce(${f.last_error_code}, ${NO_CODE}) AS code
+    FROM ${events} ${f} INDEXED BY events_ended
+    WHERE ${f.project_id} = ${connections.project_id} AND ${f.status} = 'failed' AND ${f.due_at} IS NULL AND ${f.status} <> 'processed'
+      AND ${f.id} >= ${idFloor('evt', now - FAILING.window)} AND ${isDelivered(f.id)} ORDER BY ${f.id} DESC LIMIT ${most}`
 }
 
 const isOfNotice = and(

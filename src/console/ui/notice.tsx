@@ -88,7 +88,7 @@ const NOTICES = {
   vendor_endpoint_unchanged: 'The webhook endpoint at the vendor is already correct.',
   vendor_endpoint_checked: 'The webhook endpoint was checked.',
   test_event_sent: 'This is your test event. It was signed, received and recorded like an event from the vendor.',
-  cause_muted: 'The cause is muted. Its events are still counted and listed.',
+  cause_muted: 'The cause is muted. What it covers is still counted.',
   cause_unmuted: 'The cause is no longer muted.',
   import_started: 'The import was started.',
   import_canceled: 'The import was canceled. What it already recorded is kept.',

@@ -71,7 +71,9 @@ export const Failures = named(
       ),
     mutes: z
       .array(FailureMute)
-      .describe(`All muted causes, also those without failed events. At most ${MAX_MUTES} in a project.`),
+      .describe(
+        `All muted causes of failed events, also those that no event has now. A project can mute ${MAX_MUTES} causes, with those of refused deliveries.`,
+      ),
   }),
   { data: [exampleOf(Cause)], truncated: false, mutes: [exampleOf(FailureMute)] },
 )

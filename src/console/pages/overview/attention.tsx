@@ -37,7 +37,9 @@ type MutedNote = { what: string; link: [label: string, href: string] }
 /** What the list leaves out because it is muted: failed events, and deliveries that were refused. */
 export function mutedOf(c: Visit, { causes, mutes, connections }: Overview): MutedNote[] {
   const failed = causes.filter(muteOf(mutes))
-  const refused = connections.flatMap((row) => Object.entries(splitRefused(row, mutes).muted))
+  // One without a secret is listed for that, with all that it refused.
+  const silenced = connections.filter((row) => row.status === 'disabled' || row.secrets.length > 0)
+  const refused = silenced.flatMap((row) => Object.entries(splitRefused(row, mutes).muted))
   const said = (what: string, causes: number, n: number) =>
     `${plural(n, what)} with ${causes === 1 ? 'a muted cause' : `${causes} muted causes`} ${n === 1 ? 'is' : 'are'} not listed.`
   const events = failed.reduce((sum, { n }) => sum + n, 0)
