@@ -75,7 +75,7 @@ describe('the feed of changes', () => {
     expect(await told()).toEqual([
       'customer.linked customer cus_1 csm_ not csm_',
       'customer.pinned customer cus_1 csm_ by audit_entry',
-      'customer.unpinned customer cus_1 by audit_entry',
+      'customer.unpinned customer cus_1 csm_ by audit_entry',
       'customer.linked customer cus_1 csm_ not csm_',
     ])
     await happens('customer.subscription.updated', { ...SUBSCRIPTION, customer: 'cus_2' })

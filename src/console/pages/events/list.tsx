@@ -133,8 +133,8 @@ function Live({ at }: { at: string }) {
         <a href={at}>Refresh</a>
       </noscript>
       <button type="button" data-show-new hidden />
-      <span class="quiet" data-pill-reason />
       <span class="pill" data-pill="" hidden />
+      <span class="quiet" data-pill-reason />
       <button type="button" data-pause hidden>
         Pause
       </button>
