@@ -69,9 +69,12 @@ test('the number of attempts and their time are bounded', async () => {
   await assert.rejects(api.getConsumer({ consumer: 'csm_1' }), refusedWith({ code: 'internal_error', status: 500 }))
   assert.equal(requests.length, 4)
   const hasty = createClient({ baseUrl: url, retry: { attempts: 100, totalMs: 300 } })
-  const startedAt = Date.now()
-  await assert.rejects(hasty.getConsumer({ consumer: 'csm_1' }), refusedWith({ status: 500 }))
-  assert(Date.now() - startedAt < 2000)
+  // On a busy machine, the time can end before the last attempt is answered: then the error has no status.
+  await assert.rejects(hasty.getConsumer({ consumer: 'csm_1' }), (error: unknown) => {
+    assert(error instanceof PlatformError && [500, null].includes(error.status), String(error))
+    return true
+  })
+  assert(requests.length > 4 && requests.length < 14, `${requests.length} requests`)
 })
 
 test('with retry: false, a call is sent once', async () => {

@@ -61,7 +61,9 @@ export function copyOf(folder: string) {
           await meanwhile?.(url)
           const began = Date.now()
           writeFileSync(file, before.replace(TEXT, `${TEXT}, edited: true`))
-          await until(said, async () => (await (await ask(`${url}/healthz`)).text()).includes('edited'))
+          await until('the edit is served', said, async () =>
+            (await (await ask(`${url}/healthz`)).text()).includes('edited'),
+          )
           return Date.now() - began
         })
       } finally {
@@ -84,11 +86,11 @@ async function serving<T>(folder: string, [command = '', ...args]: readonly stri
   const { child, said } = start(folder, command, [...args, '--port', String(port)])
   const url = `http://localhost:${port}`
   try {
-    await until(said, async () => (await ask(`${url}/healthz`)).ok)
+    await until('/healthz answers', said, async () => (await ask(`${url}/healthz`)).ok)
     return await body(url, said)
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
-    await until(said, async () => (await fetch(url).catch(() => null)) === null)
+    await until('the server is gone', said, async () => (await fetch(url).catch(() => null)) === null)
   }
 }
 
@@ -96,13 +98,13 @@ async function serving<T>(folder: string, [command = '', ...args]: readonly stri
 async function requestCode(url: string, said: () => string): Promise<void> {
   const headers = { 'Content-Type': 'application/json' }
   let status: number | undefined
-  await until(said, async () => {
+  await until('a sign-in code is asked for', said, async () => {
     const answer = await ask(`${url}/auth/codes`, { method: 'POST', headers, body: '{"email":"me@example.com"}' })
     status = answer.status
     return true
   })
   if (status !== 202) throw new Error(`${status} for a sign-in code:\n${said()}`)
-  await until(said, async () => said().includes('Sign-in code for me@example.com'))
+  await until('the code is printed', said, async () => said().includes('Sign-in code for me@example.com'))
 }
 
 function ask(url: string, init?: RequestInit): Promise<Response> {
@@ -121,8 +123,16 @@ function start(cwd: string, command: string, args: readonly string[]): { child: 
   return { child, said: () => said }
 }
 
-async function until(said: () => string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + PATIENCE; !(await holds().catch(() => false)); await sleep(200)) {
-    if (Date.now() > end) throw new Error(`it did not happen within ${PATIENCE / 1000} s:\n${said().slice(-4000)}`)
+async function until(what: string, said: () => string, holds: () => Promise<boolean>): Promise<void> {
+  let failure: unknown = 'no error'
+  const tried = () =>
+    holds().catch((error: unknown) => {
+      failure = error
+      return false
+    })
+  for (const end = Date.now() + PATIENCE; !(await tried()); await sleep(200)) {
+    if (Date.now() > end) {
+      throw new Error(`within ${PATIENCE / 1000} s, not: ${what} (${failure}):\n${said().slice(-4000)}`)
+    }
   }
 }
