@@ -79,7 +79,7 @@ const LISTS = ['events', 'subscriptions', 'invoices', 'payment-methods', 'purcha
 export type ColumnsOf = (typeof LISTS)[number]
 
 /** The list of a text; `events` if it is none. */
-export const listOf = (text: string | null | undefined): ColumnsOf => optionOf(LISTS, text)
+export const listWithColumns = (text: string | null | undefined): ColumnsOf => optionOf(LISTS, text)
 
 /** The columns of a list that are hidden in this browser, by their headings. */
 export const hiddenColumns = (c: Visit, list: ColumnsOf): string[] =>

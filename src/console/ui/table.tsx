@@ -22,7 +22,7 @@ export const EMAIL_COLUMN: Column<{ email: string | null }> = [
 ]
 
 /** The column that a list is sorted by, which leads to the other order. Only where an index has both. */
-export type Sorted = { head: string; order: 'asc' | 'desc'; other: string }
+export type SortedBy = { head: string; order: 'asc' | 'desc'; other: string }
 
 type TableProps<Row> = PropsWithChildren<{
   label: string
@@ -30,7 +30,7 @@ type TableProps<Row> = PropsWithChildren<{
   rows?: readonly Row[]
   /** A class for the style sheet, besides `rows`. */
   class?: string
-  sorted?: Sorted
+  sorted?: SortedBy
   /** The numbers of the columns that the style sheet hides, from 1: their cells are there, so that rows of an update fit. */
   without?: readonly number[]
   /** Whether rows can be chosen: the first cell of each begins with its box. */
@@ -82,7 +82,7 @@ export function Table<Row>({
   )
 }
 
-function headingOf(head: string, sorted: Sorted | undefined): Child {
+function headingOf(head: string, sorted: SortedBy | undefined): Child {
   if (head === '') return <span class="unseen">Actions</span>
   return sorted?.head === head ? <a href={sorted.other}>{head}</a> : head
 }

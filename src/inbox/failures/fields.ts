@@ -72,7 +72,7 @@ export const Failures = named(
     mutes: z
       .array(FailureMute)
       .describe(
-        `All muted causes of failed events, also those that no event has now. A project can mute ${MAX_MUTES} causes, with those of refused deliveries.`,
+        `All muted causes of failed events, including those without failed events. A project can mute ${MAX_MUTES} causes: failures and refusals together.`,
       ),
   }),
   { data: [exampleOf(Cause)], truncated: false, mutes: [exampleOf(FailureMute)] },

@@ -9,8 +9,9 @@ import { Fault, notFound, requireFound } from '../../lib/fault'
 import { isoOrNull } from '../../lib/time'
 import { inboxConnectionEntry } from '../connections/connection'
 import { connections } from '../connections/schema'
+import { REFUSAL_CODES } from '../receive/refusal-codes'
 import { MAX_MUTES } from './limits'
-import { causeMutes, type MutedKind, REFUSAL_CODES } from './schema'
+import { causeMutes, type MutedKind } from './schema'
 
 export type MuteRow = typeof causeMutes.$inferSelect
 export type MutedCause = Pick<MuteRow, 'project_id' | 'connection_id' | 'kind' | 'code'>

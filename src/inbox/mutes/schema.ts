@@ -8,20 +8,6 @@ export type MutedKind = (typeof MUTED_KINDS)[number]
 /** What is stored as the code of events, and stands in the address of their cause, if they have none. */
 export const NO_CODE = 'none'
 
-/** What refuses deliveries, as {@link causeMutes} and the counts of refusals have it. */
-export const REFUSAL_CODES = [
-  'connection_disabled',
-  'signature_missing',
-  'signature_malformed',
-  'signature_mismatch',
-  'signature_timestamp',
-  'encryption_key_unavailable',
-  'vendor_key_unavailable',
-  'too_many_events',
-  'unsupported_encoding',
-  'secret_removed',
-] as const
-
 /** Causes that nobody wants to be reminded of for a time. They are still counted and listed. */
 export const causeMutes = sqliteTable(
   'cause_mutes',

@@ -7,6 +7,7 @@ import { route } from '../../http/route'
 import { SAMPLE } from '../../http/samples'
 import { MAX_DELIVERY_BYTES } from './limits'
 import { receive } from './receive'
+import { REFUSED_WITH } from './refusal-codes'
 
 const Receipt = named(
   'Receipt',
@@ -32,19 +33,7 @@ export const ingestRoutes = new Hono<HttpEnv>().post(
         schema: Receipt,
       },
     },
-    faults: [
-      'unknown_connection',
-      'connection_disabled',
-      'signature_missing',
-      'signature_malformed',
-      'signature_mismatch',
-      'signature_timestamp',
-      'encryption_key_unavailable',
-      'vendor_key_unavailable',
-      'too_many_events',
-      'unsupported_encoding',
-      'rate_limited',
-    ],
+    faults: ['unknown_connection', ...REFUSED_WITH, 'rate_limited'],
   }),
   async (c) => answer(c, await receive(c), 200),
 )

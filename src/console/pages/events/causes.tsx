@@ -17,9 +17,13 @@ import type { Choice } from './filter-words'
 const BAR = { width: 6, height: 24 }
 
 /** The failed events of a project by cause, its muted causes, and who muted them, by id. */
-export type Failures = { causes: readonly CauseRow[]; mutes: readonly MuteRow[]; names: ReadonlyMap<string, string> }
+export type FailuresByCause = {
+  causes: readonly CauseRow[]
+  mutes: readonly MuteRow[]
+  names: ReadonlyMap<string, string>
+}
 /** `livemode`: the mode that the list shows, if it is one. `connections`: the names of those that were not deleted. */
-type CausesProps = { c: Visit; of: Failures; livemode: boolean | undefined; connections: readonly Choice[] }
+type CausesProps = { c: Visit; of: FailuresByCause; livemode: boolean | undefined; connections: readonly Choice[] }
 
 /** Failed events by cause: one row for all that failed in the same way. Nothing if there is one event or none, and nothing is muted. */
 export function Causes({ c, of, livemode, connections }: CausesProps) {

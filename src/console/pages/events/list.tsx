@@ -10,7 +10,7 @@ import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { Causes, type Failures } from './causes'
+import { Causes, type FailuresByCause } from './causes'
 import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
 import { choosesEvents, eventColumns, Row } from './row'
@@ -28,7 +28,7 @@ type Listed = {
   counts: Counts | null
   connections: readonly Choice[]
   /** Null unless the list shows exactly the failed events. */
-  failures: Failures | null
+  failures: FailuresByCause | null
   /** A text in the search box that matches nothing; null if there is none. */
   unknown: string | null
 }

@@ -22,7 +22,7 @@ import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
 import { listAround } from './beside'
-import type { Failures } from './causes'
+import type { FailuresByCause } from './causes'
 import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
 import { type Found, listPage } from './list'
@@ -85,7 +85,7 @@ function asksForFailed(c: Visit, { address }: AskedEvents): boolean {
 }
 
 /** Reads the failed events of the project by cause and its muted causes, and then who muted these. */
-async function readFailures(c: Visit): Promise<Failures> {
+async function readFailures(c: Visit): Promise<FailuresByCause> {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
   const { causes, mutes } = await batch(rt.db, {

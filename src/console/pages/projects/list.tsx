@@ -6,7 +6,7 @@ import type { Visit } from '../../page'
 import { projectPaths } from '../../paths'
 import { Finder } from '../../ui/finder'
 import { capital, exact } from '../../ui/format'
-import { SHOWN } from '../../ui/frame/projects'
+import { PROJECTS_SHOWN } from '../../ui/frame/projects'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -39,7 +39,7 @@ export function listPage(
       <p class="quiet">
         Each project has its own API keys, connections and events. Nothing is shared between projects.
       </p>
-      {(text !== '' || data.length > SHOWN) && (
+      {(text !== '' || data.length > PROJECTS_SHOWN) && (
         <Finder
           action="/console"
           q={text}

@@ -13,7 +13,7 @@ import { pageAsked } from '../../list'
 import { page, type Visit } from '../../page'
 import { projectPaths } from '../../paths'
 import { userOf } from '../../session'
-import { PROJECTS_FOUND, ProjectLinks, SHOWN } from '../../ui/frame/projects'
+import { PROJECTS_FOUND, PROJECTS_SHOWN, ProjectLinks } from '../../ui/frame/projects'
 import type { SectionName } from '../../ui/frame/sections'
 import { createPage, PROJECT, welcomePage } from './create'
 import { DELETED } from './deleted'
@@ -33,7 +33,7 @@ const create = action({
 /** The projects that the menu of projects shows while somebody types a name. */
 async function foundProjects(c: Visit, text: string) {
   const { directory } = c.get('rt')
-  const rows = await run(directory, listOpenProjects(directory, userOf(c), { take: SHOWN, text }))
+  const rows = await run(directory, listOpenProjects(directory, userOf(c), { take: PROJECTS_SHOWN, text }))
   return c.html(<ProjectLinks rows={rows} section={c.req.query('section') as SectionName} text={text} />)
 }
 

@@ -26,7 +26,7 @@ import {
   keepMode,
   keepTheme,
   keepTimes,
-  listOf,
+  listWithColumns,
   modeOf,
   themeOf,
   timesOf,
@@ -104,7 +104,7 @@ export const signInPages = new Hono<HttpEnv>()
     const form = c.get('form')
     const shown = form.getAll('shown')
     const hidden = form.getAll('column').filter((head) => !shown.includes(head))
-    hideColumns(c, listOf(form.get('list')), hidden)
+    hideColumns(c, listWithColumns(form.get('list')), hidden)
     return c.redirect(pageBefore(c), 303)
   })
   .post('/sign-out', page('user'), async (c) => {

@@ -12,7 +12,7 @@ import { ModeBadge } from '../badge'
 import { type SectionName, sectionIn } from './sections'
 
 /** The number of projects in the project menu. */
-export const SHOWN = 8
+export const PROJECTS_SHOWN = 8
 
 type Known = { id: string; name: string }
 
@@ -34,11 +34,11 @@ export type AroundProjects = {
 export async function projectsAround(c: Visit, user: SignedIn): Promise<AroundProjects> {
   const { directory } = c.get('rt')
   const { project_id, user_id } = user
-  const newest = listOpenProjects(directory, user, { take: SHOWN + 1 })
+  const newest = listOpenProjects(directory, user, { take: PROJECTS_SHOWN + 1 })
   if (project_id === null) {
     const all = await run(directory, newest)
-    const others = all.slice(0, SHOWN)
-    return { current: null, others, more: all.length > SHOWN, modes: [], inGrace: [], openNotices: 0 }
+    const others = all.slice(0, PROJECTS_SHOWN)
+    return { current: null, others, more: all.length > PROJECTS_SHOWN, modes: [], inGrace: [], openNotices: 0 }
   }
   const { db } = c.get('rt')
   const ofStore = { modes: listModes(db, project_id), open: countOpenNotices(db, project_id) }
@@ -50,10 +50,10 @@ export async function projectsAround(c: Visit, user: SignedIn): Promise<AroundPr
     }),
     besides(batch(db, ofStore)),
   ])
-  const others = all.filter(({ id }) => id !== project_id).slice(0, SHOWN - 1)
+  const others = all.filter(({ id }) => id !== project_id).slice(0, PROJECTS_SHOWN - 1)
   const modes = (inStore?.modes ?? []).map(({ livemode }) => livemode)
   const openNotices = inStore?.open[0]?.n ?? 0
-  return { current: here[0] ?? null, others, more: all.length > SHOWN, modes, inGrace, openNotices }
+  return { current: here[0] ?? null, others, more: all.length > PROJECTS_SHOWN, modes, inGrace, openNotices }
 }
 
 type MenuProps = { around: AroundProjects; section: SectionName | undefined }
