@@ -37,7 +37,7 @@ import { metricsRoutes } from './health/metrics'
 import { refusalRoutes } from './health/refusal-routes'
 import { inboxHealthRoutes } from './health/routes'
 import type { HttpEnv } from './http/context'
-import { serveOpenApi, serveSchema } from './http/descriptions'
+import { OPENAPI_30, serveOpenApi, serveSchema } from './http/descriptions'
 import { problem } from './http/errors'
 import { front } from './http/front'
 import { requireHttps } from './http/https'
@@ -194,6 +194,7 @@ const app = base
   .get('/openapi.json', (c) => serveOpenApi(c, base, CREDENTIALS))
 
 // For people, editors and scrapers. They are registered on the same app but left out of its type: no typed client calls them.
+base.get(OPENAPI_30, (c) => serveOpenApi(c, base, CREDENTIALS))
 base.get('/catalog.schema.json', (c) => serveSchema(c, CatalogFile))
 base.get('/', front)
 base.route('/metrics', metricsRoutes)

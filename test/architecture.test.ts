@@ -9,7 +9,7 @@ const OUTSIDE = /^(globals\.d\.ts$|drizzle\/meta\/)/
 const floorOf = (path: string) => ROOMS.indexOf(path.split('/')[0]?.replace(/\.ts$/, '') ?? '')
 
 /** Routes that describe the service itself: no credential, no operation of the API. */
-const DESCRIPTIONS = ['GET /openapi.json', 'GET /catalog.schema.json', 'GET /']
+const DESCRIPTIONS = ['GET /openapi.json', 'GET /openapi-3.0.json', 'GET /catalog.schema.json', 'GET /']
 /** Takes an API key, and hands it to the calls of the API that its tools make: their policies decide. */
 const AGENTS = 'POST /mcp'
 

@@ -13,10 +13,10 @@ import { CHANGE_OBJECTS, CHANGE_TYPES, type ChangeType, typesNamed } from './typ
 
 const id = z.string().nullable()
 
-const Cause = z.object({
-  type: named('ChangeCause', z.enum(['webhook_event', 'fetch', 'audit_entry'])),
-  id: z.string(),
-})
+const Cause = named(
+  'ChangeCause',
+  z.object({ type: named('ChangeCauseType', z.enum(['webhook_event', 'fetch', 'audit_entry'])), id: z.string() }),
+)
 
 const FeatureChange = named(
   'FeatureChange',

@@ -8,15 +8,19 @@ import type { HttpEnv } from './context'
 import { etagOfContents, isUnchanged } from './etag'
 import { MAX_DESCRIPTIONS, OPENAPI_MAX_AGE_S } from './limits'
 import { openApi } from './openapi'
+import { inOpenApi30 } from './openapi30'
 import { publicOrigin } from './origin'
 import { limit } from './rate-limit'
 import { type JsonObject, standalone } from './schemas'
+
+/** Where the document in OpenAPI 3.0 is. */
+export const OPENAPI_30 = '/openapi-3.0.json'
 
 /** What was served, by its name: the bytes and their entity tag. To make them takes longer than anything else here. */
 const served = new BoundedMap<string, { bytes: Uint8Array<ArrayBuffer>; etag: string }>(MAX_DESCRIPTIONS)
 
 /**
- * Answers `GET /openapi.json`.
+ * Answers `GET /openapi.json` and, for generators that know no 3.1, `GET /openapi-3.0.json`.
  *
  * @throws {Fault} `rate_limited`
  */
@@ -26,7 +30,11 @@ export function serveOpenApi(
   kinds: readonly CredentialKind[],
 ): Promise<Response> {
   const server = publicOrigin(c) ?? '/'
-  return serve(c, server, () => openApi(app, kinds, server))
+  const older = c.req.path === OPENAPI_30
+  return serve(c, older ? `${OPENAPI_30} ${server}` : server, () => {
+    const document = openApi(app, kinds, server)
+    return older ? inOpenApi30(document) : document
+  })
 }
 
 /**

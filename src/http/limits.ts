@@ -104,10 +104,10 @@ export const RETRY_AFTER = 10
 /** How long anybody may keep the OpenAPI document (seconds). It changes only with a deployment. */
 export const OPENAPI_MAX_AGE_S = 300
 /**
- * Descriptions that an isolate keeps as bytes: OpenAPI documents, each of 1 MB, and a JSON Schema. A deployment has one address, a
- * developer's machine several.
+ * Descriptions that an isolate keeps as bytes: OpenAPI documents, each of 1.6 MB, in two versions, and a JSON Schema. A deployment
+ * has one address, a developer's machine several.
  */
-export const MAX_DESCRIPTIONS = 3
+export const MAX_DESCRIPTIONS = 4
 
 /** Characters of the headers `If-Match` and `If-None-Match` that are looked at: room for many entity tags. */
 export const MAX_IF_MATCH = 1_000

@@ -43,8 +43,9 @@ export function queryParameters(schema: z.ZodType, components: Components): Json
 }
 
 /**
- * Leaves out the bounds of a safe integer, because API viewers would show -9007199254740991 as a sample, and examples,
- * which are components of their own. Objects in responses are open: fields may be added to them. It calls the schema's own
+ * Leaves out the bounds of a safe integer, because API viewers would show -9007199254740991 as a sample: its format says that
+ * 32 bits are too few. Leaves out the pattern of a time, because generated clients parse a time and then fail to match it, and
+ * examples, which are components of their own. Objects in responses are open: fields may be added to them. It calls the schema's own
  * method: `z.toJSONSchema` does the same and adds every kind of schema to the bundle.
  */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
@@ -53,7 +54,11 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output') {
     unrepresentable: 'any',
     override: ({ jsonSchema: made }) => {
       if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum
-      if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum
+      if (made.maximum === Number.MAX_SAFE_INTEGER) {
+        delete made.maximum
+        made.format = 'int64'
+      }
+      if (made.format !== undefined) delete made.pattern
       if (made.type === 'boolean') delete made.enum
       if (io === 'output' && made.additionalProperties === false) delete made.additionalProperties
       delete made.examples

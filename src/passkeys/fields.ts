@@ -102,8 +102,8 @@ export const PasskeyShown = named(
   shown,
 )
 const codes = z.array(z.string())
-export const NewPasskey = named(
-  'NewPasskey',
+export const RegisteredPasskey = named(
+  'RegisteredPasskey',
   z.object({
     passkey: PasskeyShown,
     recovery_codes: codes

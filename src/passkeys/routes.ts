@@ -8,14 +8,14 @@ import { listOf } from '../http/page'
 import { route } from '../http/route'
 import { body } from '../http/validate'
 import { iso } from '../lib/time'
-import { NewSession } from '../sessions/fields'
+import { StartedSession } from '../sessions/fields'
 import { limitSteps, takeStep } from '../sessions/sign-in'
 import { beginRegistration, finishRegistration, namePasskey, removePasskey } from './change'
 import {
   CreationOptions,
-  NewPasskey,
   PasskeyShown,
   presentPasskey,
+  RegisteredPasskey,
   RegisterPasskeyBody,
   RenameBody,
   RequestOptions,
@@ -70,7 +70,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
         'The passkey is the second factor of this session from now on. With the first passkey you get recovery codes, which are returned only in this response.',
       tag,
       policy: confirmed,
-      responses: { 201: { description: 'The passkey.', schema: NewPasskey } },
+      responses: { 201: { description: 'The passkey.', schema: RegisteredPasskey } },
       faults: [
         'registration_refused',
         'passkey_required',
@@ -111,7 +111,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
         'The token is returned only in this response. The session has its second factor from the start. A challenge works once. If your client’s user agent has not signed in to your account in the last 90 days, you get an email about it.',
       tag,
       policy: null,
-      responses: { 201: { description: 'Signed in.', schema: NewSession } },
+      responses: { 201: { description: 'Signed in.', schema: StartedSession } },
       faults: ['invalid_passkey', 'rate_limited', 'public_origin_missing'],
     }),
     body(UseBody),

@@ -8,8 +8,12 @@ export const UserShown = named('User', z.object({ id: z.string(), email: z.strin
 })
 
 /** A session that was just opened, with its token. */
-export const NewSession = named('NewSession', z.object({ token: z.string(), expires_at: timestamp, user: UserShown }), {
-  token: 'svc_cs_… and 64 hexadecimal characters',
-  expires_at: SAMPLE.end,
-  user: exampleOf(UserShown),
-})
+export const StartedSession = named(
+  'StartedSession',
+  z.object({ token: z.string(), expires_at: timestamp, user: UserShown }),
+  {
+    token: 'svc_cs_… and 64 hexadecimal characters',
+    expires_at: SAMPLE.end,
+    user: exampleOf(UserShown),
+  },
+)

@@ -12,7 +12,7 @@ import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault, notFound } from '../lib/fault'
 import { iso } from '../lib/time'
-import { NewSession, UserShown } from './fields'
+import { StartedSession, UserShown } from './fields'
 import { CONFIRMED_FOR } from './limits'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './session'
 import { confirmByCode, endingOf, limitSignIn, requestCode, signIn, takeStep } from './sign-in'
@@ -106,7 +106,7 @@ export const authRoutes = new Hono<HttpEnv>()
       tag,
       policy: null,
       responses: {
-        201: { description: 'Signed in.', schema: NewSession },
+        201: { description: 'Signed in.', schema: StartedSession },
       },
       faults: ['invalid_code', 'rate_limited'],
     }),

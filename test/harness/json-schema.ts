@@ -16,6 +16,8 @@ export function resolve(document: Json, ref: string): Json | undefined {
  * @returns the problems, each with its path
  */
 export function misfits(document: Json, schema: Json, value: unknown, at = ''): string[] {
+  if (value === null && schema.nullable) return [] // OpenAPI 3.0
+  if (schema.allOf) return schema.allOf.flatMap((one: Json) => misfits(document, one, value, at))
   if (schema.$ref) {
     const named = resolve(document, schema.$ref)
     return named ? misfits(document, named, value, at) : [`${at}: ${schema.$ref} does not exist`]
@@ -35,6 +37,8 @@ export function misfits(document: Json, schema: Json, value: unknown, at = ''): 
   if (schema.pattern && typeof value === 'string' && !new RegExp(schema.pattern).test(value)) {
     return [`${at}: ${value} does not match ${schema.pattern}`]
   }
+  if (schema.format === 'date-time' && !/^[-\dT:.]+Z$/.test(String(value ?? new Date().toISOString())))
+    return [`${at}: ${value} is no time`]
   if (Array.isArray(value)) return value.flatMap((one, i) => misfits(document, schema.items ?? {}, one, `${at}/${i}`))
   if (is !== 'object') return []
   return misfitsOfObject(document, schema, value as Json, at)

@@ -21,7 +21,14 @@ import { nameOf, ROUTES } from '../routes/of-app'
 import { ROWS } from '../routes/table'
 
 /** Pages for people, the description of the API, and the way in for agents (test/mcp): they have no policy. */
-const PAGES = ['GET /openapi.json', 'GET /catalog.schema.json', 'GET /errors', 'GET /', 'POST /mcp']
+const PAGES = [
+  'GET /openapi.json',
+  'GET /openapi-3.0.json',
+  'GET /catalog.schema.json',
+  'GET /errors',
+  'GET /',
+  'POST /mcp',
+]
 
 const table = routeTable(app)
 const PATHS_WITHOUT_BODY = new Set(['GET', 'DELETE'])

@@ -71,7 +71,7 @@ describe('a 429 states the limit, and how long to wait', () => {
     expect((await call(path, { bindings: { LIMIT_SIGN_IN: FULL } })).status).toBe(usual)
   })
 
-  it.each(['/openapi.json', '/catalog.schema.json', '/healthz'])(
+  it.each(['/openapi.json', '/openapi-3.0.json', '/catalog.schema.json', '/healthz'])(
     '%s counts as public, before anything is read',
     async (path) => {
       const { DB, count } = countingD1()

@@ -46,7 +46,14 @@ describe('every response', () => {
   const READS = ROUTES.filter(
     ({ method, path }) => method === 'GET' && path !== '/platform/v1/billing/webhooks/replays/:replay_id',
   )
-  const LISTED = [...READS.map(nameOf), 'GET /openapi.json', 'GET /catalog.schema.json', 'GET /errors', 'GET /']
+  const LISTED = [
+    ...READS.map(nameOf),
+    'GET /openapi.json',
+    'GET /openapi-3.0.json',
+    'GET /catalog.schema.json',
+    'GET /errors',
+    'GET /',
+  ]
 
   it.each(LISTED)('to HEAD is that of GET without a body: %s', async (name) => {
     const route = READS.find((one) => nameOf(one) === name)
