@@ -1,5 +1,6 @@
-import { type Page, paging } from '../http/page'
+import { type Order, type Page, paging } from '../http/page'
 import type { Visit } from './page'
+import type { SortedBy } from './ui/table'
 
 /** The number of rows on a page of a list. */
 export const ROWS = 50
@@ -46,6 +47,17 @@ export function changed(address: URLSearchParams, changes: Record<string, string
     for (const value of values === null ? [] : [values].flat()) query.append(name, value)
   }
   return `?${query}`
+}
+
+/** The order of a list, from its address; undefined if it is the default, the newest first. */
+export function orderIn(query: URLSearchParams): Order | undefined {
+  return query.get('order') === 'asc' ? 'asc' : undefined
+}
+
+/** The column that a list is sorted by, with the address of the other order. */
+export function sortedBy(head: string, order: Order | undefined, address: URLSearchParams): SortedBy {
+  const other = changed(address, { order: order === 'asc' ? null : 'asc', cursor: null })
+  return { head, order: order ?? 'desc', other }
 }
 
 /** A time of a form's field, which has no zone, in UTC. Any other text as it is. */

@@ -1,7 +1,8 @@
-import { and, type Column, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, desc, eq, getTableColumns, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { fitsPage, json } from '../db/sql'
+import type { Order } from '../http/page'
 import { Fault, requireFound } from '../lib/fault'
 import { MAX_CONSUMER_PAGE_BYTES, MAX_CONSUMERS_LOOKED_AT } from './limits'
 import type { ConsumerRef } from './ref'
@@ -84,13 +85,13 @@ export function changeable(rows: readonly Consumer[]): Consumer {
   return row
 }
 
-type Asked = { email?: string | undefined; state?: ConsumerState | undefined }
+type Asked = { email?: string | undefined; state?: ConsumerState | undefined; order?: Order | undefined }
 
 /** About what a consumer takes as JSON beside its metadata and its external ids. */
 const BYTES_OF_REST = 500
 
 /**
- * Reads a project's consumers, newest first, starting after the consumer `before`. A page ends early where the consumers take
+ * Reads a project's consumers, newest first or oldest first, starting after the consumer `before`. A page ends early where the consumers take
  * more than {@link MAX_CONSUMER_PAGE_BYTES}; the last one may go beyond. A filtered page also ends after {@link MAX_CONSUMERS_LOOKED_AT}
  * consumers. See {@link ListedConsumer}.
  */
@@ -101,11 +102,13 @@ export function listConsumers(
   { before, take }: { before: string | null; take: number },
 ): Query<ListedConsumer[]> {
   const { index, range, rest } = planOf(asked)
-  const from = and(eq(c.project_id, projectId), range, before === null ? undefined : lt(c.id, before))
-  const scan = sql`FROM ${consumers} ${c} ${index} WHERE ${from} ORDER BY ${desc(c.id)}`
+  const isAfter = asked.order === 'asc' ? gt : lt
+  const inOrder = asked.order === 'asc' ? asc(c.id) : desc(c.id)
+  const from = and(eq(c.project_id, projectId), range, before === null ? undefined : isAfter(c.id, before))
+  const scan = sql`FROM ${consumers} ${c} ${index} WHERE ${from} ORDER BY ${inOrder}`
   const found = (fields: SQL) => sql`SELECT ${fields}
     FROM (SELECT * ${scan} LIMIT ${rest ? MAX_CONSUMERS_LOOKED_AT : take}) ${c}
-    WHERE ${rest ?? sql`1`} ORDER BY ${desc(c.id)} LIMIT ${take}`
+    WHERE ${rest ?? sql`1`} ORDER BY ${inOrder} LIMIT ${take}`
   const size = sql`octet_length(metadata) + octet_length(external_ids) + ${BYTES_OF_REST}`
   const kept = Object.keys(listed).map((name) => {
     const column = sql.identifier(name)

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { answer, tagged, taggedWith } from '../http/answer'
 import { changeOf, projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
-import { boundedListOf, pageFields, paging } from '../http/page'
+import { boundedListOf, OrderName, pageFields, paging } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
@@ -37,6 +37,7 @@ const ListQuery = z.strictObject({
   ...pageFields,
   email: email.optional().describe('Without regard to case.'),
   state: ConsumerStateName.optional(),
+  order: OrderName.optional().describe('By time of creation. `desc`, the newest first, if it is left out.'),
 })
 
 export const consumerRoutes = new Hono<HttpEnv>()
@@ -69,7 +70,7 @@ export const consumerRoutes = new Hono<HttpEnv>()
       id: 'listConsumers',
       summary: 'List the consumers of the project',
       description:
-        'Newest first, merged and erased consumers too. A page can end early if its consumers are large. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
+        'Newest first by default, merged and erased consumers too. A page can end early if its consumers are large. A page with a filter looks at a limited number of consumers: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of consumers.', schema: boundedListOf(ConsumerShown) } },

@@ -14,6 +14,10 @@ export const pageFields = {
     .describe('`next_cursor` of the previous page. It is valid only for the same path and filters.'),
 }
 
+/** The order of a list that can be read in both. */
+export const OrderName = named('Order', z.enum(['desc', 'asc']))
+export type Order = z.infer<typeof OrderName>
+
 /** The envelope of every list. `Row` is a named schema, and so is its list. */
 export function listOf<T extends z.ZodType>(Row: T) {
   return named(`${Row.meta()?.id}List`, envelope(Row), { data: [exampleOf(Row)], ...NEXT })

@@ -42,8 +42,8 @@ const ELSEWHERE = [
   'billing/purchases',
   'notices',
 ]
-/** As for these lists: how long a key was not used is a time, and with `guests` a list has more. */
-const FILTERS_ELSEWHERE = ['unused_days', 'guests']
+/** As for these lists: how long a key was not used is a time, with `guests` a list has more, and with `order` as much. */
+const FILTERS_ELSEWHERE = ['unused_days', 'guests', 'order']
 
 const filtersOf = ({ meta }: (typeof ROUTES)[number]) =>
   Object.keys((meta.query as z.ZodObject).shape).filter(

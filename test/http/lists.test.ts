@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import type * as z from 'zod'
 import { type Answer, inTurn } from '../harness'
 import { isList, nameOf, ROUTES } from '../routes/of-app'
 import type { List } from '../routes/row'
@@ -14,6 +15,8 @@ const get = (world: World, route: (typeof ALL)[number], query?: string) =>
     token: tokenFor(world, route),
     ...(query && { query }),
   })
+
+const has = ({ meta }: (typeof ALL)[number], field: string) => field in (meta.query as z.ZodObject).shape
 
 /** What is no limit. */
 const NO_LIMITS = ['0', '101', '-1', '1.5', '', 'ten', '1e1', '0x10', '%2B5', 'NaN', 'null', '10;', '9007199254740993']
@@ -93,6 +96,19 @@ describe.each(table)('%s', (name, route, nth) => {
     // New rows sort before the first page, or after the last: what was there is read in its order.
     expect(list.ascending ? seen.slice(0, before.length) : seen).toEqual(before)
     if (list.ascending) expect(seen).toHaveLength(before.length + 3)
+  })
+
+  it.runIf(has(route, 'order'))('is the same the other way round, on pages of three', async () => {
+    const all = ids(await get(world, route, 'limit=100'))
+    expect(ids(await get(world, route, 'limit=100&order=desc'))).toEqual(all)
+    const seen: (string | number)[] = []
+    for (let cursor = ''; seen.length < all.length; ) {
+      const page: Answer = await get(world, route, `limit=3&order=asc${cursor}`)
+      expect([page.status, page.body.data.length > 0], page.text).toEqual([200, true])
+      seen.push(...ids(page))
+      cursor = `&cursor=${page.body.next_cursor}`
+    }
+    expect(seen).toEqual(all.reverse())
   })
 
   it('takes a cursor as it was given, under any limit, and no other', async () => {

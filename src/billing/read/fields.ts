@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { flagField, named } from '../../http/fields'
-import { pageFields } from '../../http/page'
+import { OrderName, pageFields } from '../../http/page'
 import { SAMPLE } from '../../http/samples'
 import { VendorField } from '../../vendors/field'
 import { isoTime } from '../../vendors/lib/time'
@@ -42,6 +42,7 @@ export const listFields = {
     .describe(
       'Whether the object is live, or of test mode. One whose mode is not known is live. `false` uses an index.',
     ),
+  order: OrderName.optional().describe('By `updated_at`. `desc`, the latest change first, if it is left out.'),
   metadata: metadata
     .optional()
     .describe('`metadata[plan]=pro`: objects whose metadata has this value. If there are several, all must match.'),

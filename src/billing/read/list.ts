@@ -1,9 +1,17 @@
-import { type Page, paging } from '../../http/page'
+import { type Order, type Page, paging } from '../../http/page'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { MAX_OBJECT_LIST_BYTES } from '../limits'
 import { sortable } from './fields'
 import type { ObjectFilters } from './filters'
 import type { ListedObject, ListedRow, Position } from './store'
+
+/** A page of a list, as it is asked for. */
+export type AskedObjects = Omit<ObjectFilters, 'overdue'> & {
+  overdue?: boolean | undefined
+  order?: Order | undefined
+  limit: number
+  cursor?: string | undefined
+}
 
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.
@@ -11,12 +19,8 @@ import type { ListedObject, ListedRow, Position } from './store'
  * @param asked.overdue of subscriptions, at `now` (ms)
  * @throws {Fault} `invalid_cursor`
  */
-export function listing(
-  kind: ObjectKind,
-  asked: Omit<ObjectFilters, 'overdue'> & { overdue?: boolean | undefined; limit: number; cursor?: string | undefined },
-  now: number,
-) {
-  const { limit: _limit, cursor: _cursor, overdue, ...filters } = asked
+export function listing(kind: ObjectKind, asked: AskedObjects, now: number) {
+  const { limit: _limit, cursor: _cursor, overdue, order, ...filters } = asked
   const { before, take, page, upTo, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
     filters: {
@@ -25,6 +29,7 @@ export function listing(
       updated_after: bound(filters.updated_after),
       created_after: bound(filters.created_after),
     },
+    order,
     before: before === null ? null : positionOf(before),
     take,
     bytes: MAX_OBJECT_LIST_BYTES,

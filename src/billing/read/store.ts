@@ -1,7 +1,8 @@
-import { and, type Column, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { fitsPage, json, literals } from '../../db/sql'
+import type { Order } from '../../http/page'
 import type { ObjectKind, ShownKind } from '../../lib/billing-kinds'
 import { MONEY_ON_INVOICES } from '../../vendors/purchase'
 import {
@@ -137,6 +138,8 @@ const BYTES_OF_NULLS = 250
 
 type ListedBy = {
   filters: ObjectFilters
+  order?: Order | undefined
+  /** The last row of the previous page; null for the first page. */
   before: Position | null
   take: number
   bytes: number
@@ -145,29 +148,30 @@ type ListedBy = {
 }
 
 /**
- * Reads objects of a kind, the latest change first; where times are equal, in the descending order of their ids. Where
- * the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
+ * Reads objects of a kind, the latest change first; where times are equal, in the descending order of their ids. Or all of it
+ * the other way round. Where the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
  *
  * @param by.bytes how much the objects may take together; the last of them may go beyond
  * @param by.customers only objects of these
  */
 export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: ListedBy): Query<ListedRow[]> {
-  const { before, take, bytes, beside = nothing } = by
+  const { order, before, take, bytes, beside = nothing } = by
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
   const { index, changed, rest, most } = planOf(by)
-  const after = before
-    ? sql`(${o.updated}, ${o.vendor_id}, ${o.vendor}) < (${before.updated}, ${before.vendor_id}, ${before.vendor})`
-    : undefined
-  const latest = sql`${desc(o.updated)}, ${desc(o.vendor_id)}, ${desc(o.vendor)}`
+  const place = before && sql`(${before.updated}, ${before.vendor_id}, ${before.vendor})`
+  const after = place && sql`(${o.updated}, ${o.vendor_id}, ${o.vendor}) ${order === 'asc' ? sql`>` : sql`<`} ${place}`
+  const way = order === 'asc' ? asc : desc
+  const inOrder = sql`${way(o.updated)}, ${way(o.vendor_id)}, ${way(o.vendor)}`
   const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${billingObjects} ${o} INDEXED BY ${index}
-    WHERE ${and(ofKind, changed, after)} ORDER BY ${latest}`
+    WHERE ${and(ofKind, changed, after ?? undefined)} ORDER BY ${inOrder}`
   const few = fewOf(ofKind, by)
   // With a limit of 0, SQLite does not start the walk. A condition would be checked for every row.
   const unlessFew = (limit: number) => (few ? sql`iif(${ARE_FEW}, 0, ${limit})` : sql`${limit}`)
   const sorted =
-    few && sql`SELECT * FROM (${few.all} AND ${and(changed, after)} LIMIT iif(${ARE_FEW}, ${MAX_SORTED}, 0)) UNION ALL`
+    few &&
+    sql`SELECT * FROM (${few.all} AND ${and(changed, after ?? undefined)} LIMIT iif(${ARE_FEW}, ${MAX_SORTED}, 0)) UNION ALL`
   const found = sql`${sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
-  const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${latest} LIMIT ${take}`
+  const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${inOrder} LIMIT ${take}`
   const measured = sql`SELECT *, ${fitsPage(SIZE, bytes)} AS fits FROM (${page}) ${o}`
   const columns = {
     ...shown,
@@ -195,7 +199,7 @@ export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: Lis
         LEFT JOIN ${billingObjects} ${card} ON fits AND ${isItsCard}
         LEFT JOIN ${billingObjects} ${owner} ON fits AND ${isItsOwner}
         LEFT JOIN ${billingObjects} ${money} ON fits AND ${isItsMoney}
-        ORDER BY ${latest})
+        ORDER BY ${inOrder})
       UNION ALL
       SELECT * FROM (${walk(end)} LIMIT ${unlessFew(1)} OFFSET ${most - 1})
       LIMIT ${take}`,

@@ -13,8 +13,7 @@ import { NAMES } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
 import { Purchase } from '../../billing/purchases/purchase'
 import { listFields, vendorId } from '../../billing/read/fields'
-import type { ObjectFilters } from '../../billing/read/filters'
-import { listing } from '../../billing/read/list'
+import { type AskedObjects, listing } from '../../billing/read/list'
 import type { Owned, ShownObjects } from '../../billing/read/present'
 import { listObjects } from '../../billing/read/store'
 import { Subscription } from '../../billing/subscriptions/subscription'
@@ -43,12 +42,7 @@ const fields = {
     ),
 }
 
-type Asked = Omit<ObjectFilters, 'overdue'> & {
-  consumer?: string | undefined
-  overdue?: boolean | undefined
-  limit: number
-  cursor?: string | undefined
-}
+type Asked = AskedObjects & { consumer?: string | undefined }
 
 /**
  * `GET /` of one kind of object: mounted beside `GET /:id`.
@@ -67,7 +61,7 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
     route({
       id: `list${many}`,
       summary: `List the project's ${noun}s`,
-      description: `Sorted by \`updated_at\`, the latest change first. Filtering by \`updated_after\` uses an index. So does \`customer\` for up to ${MAX_SORTED} objects, and \`consumer\` for up to ${MAX_OWN_CUSTOMERS} customers and ${MAX_SORTED} objects in total. Otherwise, a page reads at most ${MAX_ROWS_READ} rows. With \`created_after\`, \`metadata\` or another filter on what only the object itself contains, it reads at most ${MAX_BODIES_READ}, or ${MAX_BODIES_READ_OF_SET} if \`consumer\` is set too. A page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
+      description: `Sorted by \`updated_at\`, the latest change first by default. Filtering by \`updated_after\` uses an index. So does \`customer\` for up to ${MAX_SORTED} objects, and \`consumer\` for up to ${MAX_OWN_CUSTOMERS} customers and ${MAX_SORTED} objects in total. Otherwise, a page reads at most ${MAX_ROWS_READ} rows. With \`created_after\`, \`metadata\` or another filter on what only the object itself contains, it reads at most ${MAX_BODIES_READ}, or ${MAX_BODIES_READ_OF_SET} if \`consumer\` is set too. A page that ends for this reason is \`truncated\`, and its \`next_cursor\` continues from there. A page also ends early, with \`has_more\`, when its objects take ${MAX_OBJECT_LIST_BYTES} bytes.`,
       tag: 'Billing state',
       policy,
       responses: {

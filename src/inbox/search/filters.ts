@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type ConsumerRef, refToRead } from '../../consumers/ref'
-import { flagField, named, several, wholeNumber } from '../../http/fields'
+import { flagField, several, wholeNumber } from '../../http/fields'
+import { type Order, OrderName } from '../../http/page'
 import { invalidField } from '../../http/validate'
 import { VendorField } from '../../vendors/field'
 import { EventErrorCode, EventSource, EventStatus } from '../events/present'
@@ -64,9 +65,7 @@ export const searchFields = {
   source: EventSource.optional().describe(
     '`delivery`: what vendors delivered, which is the default. `fetch`: objects that were fetched from the vendor’s API.',
   ),
-  order: named('Order', z.enum(['desc', 'asc']))
-    .default('desc')
-    .describe('By time of receipt.'),
+  order: OrderName.default('desc').describe('By time of receipt.'),
 }
 
 export const SearchQuery = z.strictObject(searchFields)
@@ -94,7 +93,7 @@ export type Filters = {
   replay_id: string | null
   consumer: ConsumerRef | null
   source: Source
-  order: 'asc' | 'desc'
+  order: Order
 }
 
 /** @throws {Fault} `validation_failed` if the time range is empty */

@@ -7,16 +7,16 @@ import { refToRead } from '../../../consumers/ref'
 import { run } from '../../../db/client'
 import { type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
-import type { Page } from '../../../http/page'
+import type { Order, Page } from '../../../http/page'
 import type { ObjectKind } from '../../../lib/billing-kinds'
-import { inUtc } from '../../list'
+import { inUtc, orderIn } from '../../list'
 import type { Visit } from '../../page'
 import type { NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
 /** The filters of a list of billing objects. */
 export type Asked = Record<'customer' | 'consumer' | 'status' | 'created_after' | 'updated_after', string | undefined> &
-  Record<'livemode' | 'overdue', boolean | undefined>
+  Record<'livemode' | 'overdue', boolean | undefined> & { order: Order | undefined }
 
 /** A page of a list, with the names that belong to its objects. */
 export type Listed<K extends ObjectKind> = Page<ShownObjects[K]> & { truncated: boolean; namesOf: NamesOf }
@@ -36,6 +36,7 @@ export function askedIn(query: URLSearchParams, kind: ObjectKind): Asked {
     created_after: timeIn(query.get('created_after')),
     updated_after: timeIn(query.get('updated_after')),
     overdue: kind === 'subscription' && query.get('overdue') === 'true' ? true : undefined,
+    order: orderIn(query),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ObjectKind } from '../../../lib/billing-kinds'
-import { changed } from '../../list'
+import { changed, sortedBy } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 import { ColumnsMenu, withoutColumns } from '../../ui/columns'
 import { Field, Select } from '../../ui/controls'
@@ -28,7 +28,7 @@ export function listPage<K extends ObjectKind>(
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
   const shown = { c, list: path, columns: list.columns(commonColumns(c, path, found.namesOf)) }
-  const searched = Object.values(asked).some((one) => one !== undefined)
+  const searched = Object.entries(asked).some(([name, one]) => name !== 'order' && one !== undefined)
   return show(
     c,
     { title, section: path },
@@ -50,7 +50,13 @@ export function listPage<K extends ObjectKind>(
       />
       <OnlyMode livemode={asked.livemode} all={changed(query, { livemode: 'all', cursor: null })} />
       {found.data.length > 0 ? (
-        <Table label={title} rows={found.data} columns={shown.columns} without={withoutColumns(shown)} />
+        <Table
+          label={title}
+          rows={found.data}
+          columns={shown.columns}
+          sorted={sortedBy('Updated', asked.order, query)}
+          without={withoutColumns(shown)}
+        />
       ) : (
         <p class="empty">
           {searched || found.truncated
@@ -104,6 +110,7 @@ function SearchForm({ action, statuses, asked, clear, overdue }: SearchProps) {
             />
           </Field>
         )}
+        {asked.order && <input type="hidden" name="order" value={asked.order} />}
         <FilterActions clear={clear ? action : null} />
       </form>
     </search>

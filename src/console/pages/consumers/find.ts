@@ -3,8 +3,8 @@ import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
 import { batch } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
-import { type Page, paging } from '../../../http/page'
-import { pageAsked } from '../../list'
+import { type Order, type Page, paging } from '../../../http/page'
+import { orderIn, pageAsked } from '../../list'
 import type { Visit } from '../../page'
 
 /** Consumers on a page of the list, and consumers to choose from. Their names can be long. */
@@ -18,28 +18,28 @@ function typedRef(text: string): ConsumerRef {
   return refOf(text) ?? (EXTERNAL_ID.test(text) ? { external_id: text } : NOBODY)
 }
 
-export type AskedConsumers = { q: string; state: ConsumerState | undefined }
+export type AskedConsumers = { q: string; state: ConsumerState | undefined; order: Order | undefined }
 
 /** The filters of the list, from the address. */
 export function askedIn(c: Visit): AskedConsumers {
   const state = CONSUMER_STATES.find((name) => name === c.req.query('state'))
-  return { q: (c.req.query('q') ?? '').trim(), state }
+  return { q: (c.req.query('q') ?? '').trim(), state, order: orderIn(new URL(c.req.url).searchParams) }
 }
 
 /** Reads a page of the list: of all consumers, or of the ones with the id or the email address in `q`. */
 export async function listFound(
   c: Visit,
-  { q, state }: AskedConsumers,
+  { q, state, order }: AskedConsumers,
   part = pageAsked(c, LISTED),
 ): Promise<Page<Consumer> & { truncated: boolean }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const asked = { ...part, q, state }
+  const asked = { ...part, q, state, order }
   const list = paging<Pick<Consumer, 'id'>>('console/consumers', asked)
   const email = q === '' ? undefined : q.toLowerCase()
   const { named, rows } = await batch(db, {
     named: findConsumer(db, project, typedRef(q)),
-    rows: listConsumers(db, project, { state, email }, list),
+    rows: listConsumers(db, project, { state, email, order }, list),
   })
   const end = rows.find((row) => !isConsumer(row))
   const page = list.stopped(

@@ -4,6 +4,7 @@ import { projectOf } from '../../../http/auth'
 import { publicOrigin } from '../../../http/origin'
 import type { Page } from '../../../http/page'
 import { APPLICATION } from '../../../lib/key-jobs'
+import { sortedBy } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { CsvLink } from '../../ui/csv-link'
@@ -45,10 +46,17 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> &
             maxlength={300}
           >
             {asked.state && <input type="hidden" name="state" value={asked.state} />}
+            {asked.order && <input type="hidden" name="order" value={asked.order} />}
           </Finder>
           <States at={consumers} asked={asked} />
           {page.data.length > 0 ? (
-            <Table label="Consumers" rows={page.data} columns={columnsOf(c)} class="consumers" />
+            <Table
+              label="Consumers"
+              rows={page.data}
+              columns={columnsOf(c)}
+              class="consumers"
+              sorted={sortedBy('Created', asked.order, new URL(c.req.url).searchParams)}
+            />
           ) : (
             <NoMatch at={consumers} asked={asked} truncated={page.truncated} />
           )}
@@ -60,9 +68,9 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> &
   )
 }
 
-function States({ at, asked: { q, state } }: { at: string; asked: AskedConsumers }) {
+function States({ at, asked: { q, state, order } }: { at: string; asked: AskedConsumers }) {
   const link = (value: ConsumerState | undefined) => {
-    const query = new URLSearchParams({ ...(q && { q }), ...(value && { state: value }) })
+    const query = new URLSearchParams({ ...(q && { q }), ...(value && { state: value }), ...(order && { order }) })
     return query.size > 0 ? `${at}?${query}` : at
   }
   return (

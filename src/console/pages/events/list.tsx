@@ -1,6 +1,6 @@
 import type { EventRow } from '../../../inbox/events/events'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
-import { changed } from '../../list'
+import { changed, sortedBy } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
 import { Choosing } from '../../ui/choosing'
 import { ColumnsMenu, withoutColumns } from '../../ui/columns'
@@ -93,15 +93,13 @@ type EventsProps = { c: Visit; asked: AskedEvents; rows: Found['data']; polling:
 function Events({ c, asked, rows, polling }: EventsProps) {
   const choosing = choosesEvents(c)
   const columns = eventColumns(c, choosing)
-  const order = asked.fields?.order ?? 'desc'
-  const other = changed(asked.address, { order: order === 'asc' ? null : 'asc' })
   return (
     <Choosing may={choosing} to={`${pathsOf(c).events}/replay`} verb="Replay selected…" with={<Source of={asked} />}>
       <Table
         label="Events"
         columns={columns}
         class="events"
-        sorted={{ head: 'Received', order, other }}
+        sorted={sortedBy('Received', asked.fields?.order, asked.address)}
         without={withoutColumns({ c, list: 'events', columns })}
         choosing={choosing}
       >
