@@ -37,12 +37,15 @@ export function misfits(document: Json, schema: Json, value: unknown, at = ''): 
   if (schema.pattern && typeof value === 'string' && !new RegExp(schema.pattern).test(value)) {
     return [`${at}: ${value} does not match ${schema.pattern}`]
   }
-  if (schema.format === 'date-time' && !/^[-\dT:.]+Z$/.test(String(value ?? new Date().toISOString())))
-    return [`${at}: ${value} is no time`]
+  if (schema.format === 'date-time' && is === 'string' && !isTime(value as string)) {
+    return [`${at}: ${value} is no time in UTC`]
+  }
   if (Array.isArray(value)) return value.flatMap((one, i) => misfits(document, schema.items ?? {}, one, `${at}/${i}`))
   if (is !== 'object') return []
   return misfitsOfObject(document, schema, value as Json, at)
 }
+
+const isTime = (text: string) => /^[-\d]+T[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text))
 
 function misfitsOfObject(document: Json, schema: Json, value: Json, at: string): string[] {
   const { properties = {}, required = [], additionalProperties } = schema

@@ -14,11 +14,16 @@ export const GUIDE_PROGRAMS = [GUIDE_PROGRAM, SSO_PROGRAM]
 
 /** The code of a page in one language: its blocks, one after the other. @throws if there is none */
 export function codeOf(page: string, language: string): string {
+  return blocksOf(page, language).join('\n')
+}
+
+/** The blocks of code of a page in one language. @throws if there is none */
+export function blocksOf(page: string, language: string): string[] {
   const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
     ([, code = '']) => code,
   )
   if (blocks.length === 0) throw new Error(`the page has no ${language}`)
-  return blocks.join('\n')
+  return blocks
 }
 
 /** Puts the programs of the guides into a folder. */
