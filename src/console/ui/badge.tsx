@@ -48,7 +48,7 @@ export function TestBadge({ of }: { of: boolean | null | undefined }) {
   return of === false ? <ModeBadge of={of} /> : null
 }
 
-/** A status: a word with a color. */
+/** A status: a word with a color. The style sheet gives it a capital letter. */
 export function Badge({ of }: { of: string }) {
-  return <span class={`badge ${TONES[of] ?? ''}`}>{of}</span>
+  return <span class={`badge ${TONES[of] ?? ''}`}>{of.replaceAll('_', ' ')}</span>
 }

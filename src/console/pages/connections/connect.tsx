@@ -8,6 +8,7 @@ import type { Mistakes, Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
+import { VendorLabel } from '../../ui/vendor'
 import { VENDOR_OPTIONS, VENDORS_WITH_STATE, vendorTitle } from '../../ui/vendor-titles'
 import { guideOf } from './guides'
 
@@ -47,10 +48,12 @@ export function chooseVendorPage(c: Visit) {
         recorded and searchable.
       </p>
       <ul class="vendors">
-        {BY_STATE.map(([name, title]) => (
+        {BY_STATE.map(([name]) => (
           <li>
             <a href={`${connections}/new?vendor=${name}`}>
-              <strong>{title}</strong>
+              <strong>
+                <VendorLabel name={name} />
+              </strong>
               <span class="quiet">{hasState([name]) ? 'Events and billing state' : 'Events'}</span>
             </a>
           </li>

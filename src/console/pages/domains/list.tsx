@@ -39,7 +39,7 @@ export async function listPage(c: Visit, sent: Sent) {
       {rows.length > 0 ? (
         <Table label="Domains" rows={rows} columns={columnsOf(c)} class="keys" />
       ) : (
-        <p class="quiet">No domains yet.</p>
+        <p class="empty">No domains yet.</p>
       )}
       {can(c, 'domains:write') && (
         <>

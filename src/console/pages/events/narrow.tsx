@@ -30,8 +30,9 @@ export function Statuses({ asked, counts, how }: { asked: AskedEvents; counts: C
             id={`status-${status}`}
             href={changed(address, { status: on ? others : [...chosen, status] })}
             aria-current={on ? 'true' : undefined}
+            class={counts?.(status) === '0' ? 'none' : undefined}
           >
-            {status}
+            <span>{status}</span>
             {counts && <span class="count"> {counts(status)}</span>}
           </a>
         )

@@ -24,8 +24,11 @@ export function Glance({ c, health }: Props) {
       <h2>All events, by status</h2>
       <nav class="chips" aria-label="All events, by status">
         {Object.entries(health.counts).map(([status, n]) => (
-          <a class={status === 'failed' && n > 0 ? 'bad' : undefined} href={`${pathsOf(c).events}?status=${status}`}>
-            {status} <span class="count">{n.toLocaleString('en')}</span>
+          <a
+            class={n === 0 ? 'none' : status === 'failed' ? 'bad' : undefined}
+            href={`${pathsOf(c).events}?status=${status}`}
+          >
+            <span>{status}</span> <span class="count">{n.toLocaleString('en')}</span>
           </a>
         ))}
       </nav>

@@ -176,15 +176,15 @@ function disabled({ name }: Connected, n: number): string {
 function refused({ name, last_60m: { accepted } }: Connected, told: Refused): Child {
   const n = totalOf(told)
   const causes = Object.entries(told).sort(([, a], [, b]) => b - a)
-  const all = accepted > 0 ? '' : n === 1 ? ', the only one,' : ', all of them,'
+  const all = n === 1 ? 'The only delivery' : `All ${deliveries(n)}`
   return (
     <>
-      {deliveries(n)} from {name}
-      {all} {n === 1 ? 'was' : 'were'} refused in the last hour:{' '}
+      {accepted > 0 ? deliveries(n) : all} from {name} in the last hour {n === 1 ? 'was' : 'were'} refused:{' '}
       {causes.map(([cause, count], at) => (
         <>
           {at > 0 && ', '}
-          <code>{cause}</code> {count.toLocaleString('en')}
+          <code>{cause}</code>
+          {causes.length > 1 && ` (${count.toLocaleString('en')})`}
         </>
       ))}
       .

@@ -30,7 +30,7 @@ export function listPage(c: Visit, own: readonly Passkey[], codes: Codes) {
         code. It is also a second factor, which a project can require for its admins and owners.
       </p>
       {own.length === 0 ? (
-        <p>You have no passkeys.</p>
+        <p class="empty">You have no passkeys.</p>
       ) : (
         <>
           <Table label="Passkeys" rows={own} columns={columnsOf(c)} class="keys" />

@@ -69,7 +69,7 @@ export function listPage(
         />
       ) : (
         text !== '' && (
-          <p>
+          <p class="empty">
             No project was found. <a href="/console">Show all projects</a>
           </p>
         )

@@ -34,7 +34,8 @@ const create = action({
 async function foundProjects(c: Visit, text: string) {
   const { directory } = c.get('rt')
   const rows = await run(directory, listOpenProjects(directory, userOf(c), { take: PROJECTS_SHOWN, text }))
-  return c.html(<ProjectLinks rows={rows} section={c.req.query('section') as SectionName} text={text} />)
+  const { section, current } = c.req.query()
+  return c.html(<ProjectLinks rows={rows} section={section as SectionName} current={current} text={text} />)
 }
 
 /** The console's start page: the invitations to the user's address, and the user's projects, also deleted ones. `q` finds projects by name. */

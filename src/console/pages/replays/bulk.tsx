@@ -19,11 +19,14 @@ export function bulkPage(
     c,
     { title: 'Replay events', section: 'events', above: ['Events', list] },
     <section class="confirm">
-      <h1>Replay {plural(queued, 'event')}?</h1>
-      <p>
-        This replays {query.size === 0 ? 'events of the project' : which}, at 100 events per second. Changes that were
-        already applied are not applied twice.
-      </p>
+      <h1>{queued > 0 ? `Replay ${plural(queued, 'event')}?` : 'Nothing to replay'}</h1>
+      {matched === 0 && <p>{query.size === 0 ? 'The project has no events.' : 'No event matches the search.'}</p>}
+      {queued > 0 && (
+        <p>
+          This replays {query.size === 0 ? 'events of the project' : which}, at 100 events per second. Changes that were
+          already applied are not applied twice.
+        </p>
+      )}
       {filters.length > (chosen.length > 0 ? 1 : 0) && (
         <div class="code">
           <ReplayFilters of={filters} />
@@ -47,7 +50,7 @@ export function bulkPage(
           </button>
         )}
         <a class="button" href={list}>
-          Cancel
+          {queued > 0 ? 'Cancel' : 'Back to events'}
         </a>
       </Post>
     </section>,

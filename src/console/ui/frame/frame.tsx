@@ -84,8 +84,8 @@ function SearchLink({ to }: { to: string }) {
 function Bell({ open, to }: { open: number; to: string }) {
   if (open === 0) return null
   return (
-    <a class="badge warn" href={to} title="Open notices">
-      <span aria-hidden="true">🔔</span> <span class="unseen">Open notices:</span> {open}
+    <a class="badge warn" href={to} title="Open notices" data-icon={SECTION_ICONS.notices}>
+      <span class="unseen">Open notices:</span> {open}
     </a>
   )
 }

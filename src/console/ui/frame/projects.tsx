@@ -67,7 +67,7 @@ export function ProjectsMenu({ around: { current, others, more }, section }: Men
       </summary>
       <div class="sheet">
         <form action="/console" method="get" data-finds>
-          {more && <ProjectField section={section} />}
+          {more && <ProjectField section={section} current={current?.id} />}
           <div id={PROJECTS_FOUND} aria-live="polite">
             <ProjectLinks rows={[...(current ? [current] : []), ...others]} section={section} current={current?.id} />
           </div>
@@ -89,7 +89,8 @@ export function ProjectsMenu({ around: { current, others, more }, section }: Men
 export const PROJECTS_FOUND = 'projects-found'
 
 /** Finds a project by a part of its name. Without a script, Enter opens the list of those that were found. */
-function ProjectField({ section }: Pick<MenuProps, 'section'>) {
+function ProjectField(of: { section: SectionName | undefined; current: string | undefined }) {
+  const known = Object.entries(of).filter((one): one is [string, string] => one[1] !== undefined)
   return (
     <input
       type="search"
@@ -100,7 +101,7 @@ function ProjectField({ section }: Pick<MenuProps, 'section'>) {
       maxlength={MAX_PROJECT_NAME}
       autocomplete="off"
       spellcheck={false}
-      hx-get={section ? `/console?section=${section}` : '/console'}
+      hx-get={`/console?${new URLSearchParams(known)}`}
       hx-trigger="input changed delay:150ms"
       hx-target={`#${PROJECTS_FOUND}`}
       hx-sync="this:replace"
