@@ -186,7 +186,7 @@ describe('the overview of a project', () => {
       ],
       [
         'warn',
-        '1 delivery from Stripe was refused in the last hour: signature_mismatch 1.',
+        '1 delivery from Stripe in the last hour was refused: signature_mismatch.',
         `${at}/${connection}#refused`,
       ],
       [

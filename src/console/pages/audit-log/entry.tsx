@@ -5,8 +5,11 @@ import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Id } from '../../ui/id'
 
-/** An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. */
-export type AuditRow = Row & { actor_email: string | null; object: NamedObject | null }
+/**
+ * An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. `said`: its
+ * details, with names in place of ids where they are known.
+ */
+export type AuditRow = Row & { actor_email: string | null; object: NamedObject | null; said: Row['details'] }
 
 /** Who made a change. An API key leads to its page. */
 export function Who({ c, row }: { c: Visit; row: AuditRow }) {

@@ -67,7 +67,7 @@ function columnsOf(c: Visit): Column<AuditRow>[] {
 
 /** What was done, in words. @param instead what is shown instead of the details */
 export function EntryWhat({ row, instead }: { row: AuditRow; instead?: Child | undefined }) {
-  const [did, more] = saidOf(row)
+  const [did, more] = saidOf({ action: row.action, details: row.said })
   return (
     <>
       {did}

@@ -1,4 +1,4 @@
-import { readNamed } from '../../../audit-log/objects'
+import { type NamedObject, readNamed } from '../../../audit-log/objects'
 import type { ListRow, AuditRow as Row } from '../../../audit-log/read'
 import { actorsOf } from '../../../audit-log/read'
 import type { Runtime } from '../../../env'
@@ -14,14 +14,25 @@ export async function readNames(rt: Runtime, project: string, rows: readonly Lis
     readNamed(
       rt,
       project,
-      rows.flatMap(({ object_id }) => object_id ?? []),
+      rows.flatMap(({ object_id, details }) => [object_id ?? [], idsIn(details)].flat()),
     ),
   ])
   return (row) => ({
     ...row,
+    said: row.details && calledBy(objects, row.details),
     actor_email: people.get(row.actor_id) ?? null,
     object: objects.get(row.object_id) ?? personIn(people, row.object_id),
   })
+}
+
+/** The consumers and plans that details name. */
+const idsIn = (details: ListRow['details']) =>
+  Object.values(details ?? {}).filter((value) => typeof value === 'string' && /^(csm|pln)_/.test(value)) as string[]
+
+/** Details with names in place of the ids of consumers and plans. */
+function calledBy(objects: ReadonlyMap<string, NamedObject>, details: NonNullable<Row['details']>): Row['details'] {
+  const known = (value: unknown) => (typeof value === 'string' ? (objects.get(value)?.name ?? value) : value)
+  return Object.fromEntries(Object.entries(details).map(([name, value]) => [name, known(value)]))
 }
 
 /** A member that an entry is about, by their address. */
@@ -38,6 +49,7 @@ export async function readPeople(rt: Runtime, known: People | null, rows: readon
   )
   return (row) => ({
     ...row,
+    said: row.details,
     actor_email: known?.get(row.actor_id) ?? others.get(row.actor_id) ?? null,
     object: null,
   })

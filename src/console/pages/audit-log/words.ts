@@ -250,7 +250,7 @@ function reasoned({ reason }: Details): string {
 
 /** What a grant gives or denies, and to whom. */
 function granted({ effect, feature, plan, consumer }: Details): string {
-  return `${effect === 'deny' ? 'no ' : ''}${words(feature ?? plan)}, ${words(consumer)}`
+  return `${effect === 'deny' ? 'denies' : 'grants'} ${words(feature ?? plan)} to ${words(consumer)}`
 }
 
 function named(name: unknown): string {

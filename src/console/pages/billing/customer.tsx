@@ -6,10 +6,11 @@ import { paymentOfGuest } from '../../../vendors/guest'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VendorLabel } from '../../ui/vendor'
 import { ConsumerOf } from '../customers/link'
 import { customerPath } from '../customers/read'
 import { commonColumns } from './columns'
@@ -40,15 +41,17 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
     discounts,
     ...fields
   } = rest as typeof rest & Lists
+  const { name, email } = customer
+  const title = name ?? email ?? id
   const around = { now: c.get('rt').now, currency: currencyOf(customer as unknown as Presented) }
   return show(
     c,
-    { title: id, section: 'subscriptions', above: ['Subscriptions', `${billing}/subscriptions`] },
+    { title, section: 'subscriptions', above: ['Subscriptions', `${billing}/subscriptions`] },
     <>
       <Head
         title={
           <>
-            {id} {status !== null && <BillingStanding of={{ status, vendor_status, ambiguous, incomplete }} />}
+            {title} {status !== null && <BillingStanding of={{ status, vendor_status, ambiguous, incomplete }} />}
           </>
         }
       >
@@ -68,7 +71,12 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
         </p>
       )}
       <dl class="facts">
-        <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
+        <Fact name="ID">
+          <Id>{id}</Id>
+        </Fact>
+        <Fact name="Vendor">
+          <VendorLabel name={vendor} />
+        </Fact>
         {can(c, 'consumers:read') && (
           <Fact name="Consumer">
             <ConsumerOf c={c} link={link} />{' '}
@@ -84,9 +92,11 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
             <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
           </Fact>
         )}
-        {Object.entries(fields).map(([name, value]) => (
-          <Value name={name} value={value} {...around} />
-        ))}
+        {Object.entries(fields)
+          .filter(([, value]) => value !== title)
+          .map(([name, value]) => (
+            <Value name={name} value={value} {...around} />
+          ))}
       </dl>
       <Latest c={c} customer={customer} list={subscriptions} of={subs} />
       <Latest c={c} customer={customer} list={invoices} of={bills} />

@@ -9,6 +9,8 @@ export const invoices: ObjectList<'invoice'> = {
   title: 'Invoices',
   statuses: INVOICE_STATUSES,
   showsPlans: false,
+  titleOf: ({ number }) => number,
+  first: ['total', 'amount_remaining', 'due_at', 'paid_at'],
   columns: ({ id, status, customer, vendor, updated, time }) => [
     id,
     ['Number', ({ number }) => number],

@@ -3,7 +3,7 @@ import type { ObjectKind } from '../../../lib/billing-kinds'
 import type { ColumnsOf } from '../../browser'
 import type { CsvColumn } from '../../csv'
 import type { Column } from '../../ui/table'
-import type { CommonColumns } from './columns'
+import type { CommonColumns, Priced } from './columns'
 
 /** The last segment of a list's path, which is the name of its section too. */
 export type ListPath = Exclude<ColumnsOf, 'events'>
@@ -17,6 +17,10 @@ export type ObjectList<K extends ObjectKind> = {
   statuses: readonly string[]
   /** Whether a column shows the plans of an object's items. */
   showsPlans: boolean
+  /** What an object is called where its page begins; null: by its id. */
+  titleOf: (row: ShownObjects[K], planOf: (item: Priced) => string | undefined) => string | null
+  /** The fields that its page shows first, in order. */
+  first: readonly (keyof ShownObjects[K] & string)[]
   /** The columns in order. `common` holds the columns that all kinds share. */
   columns: (common: CommonColumns) => Column<ShownObjects[K]>[]
   /** The columns of its file between those that all kinds share. */

@@ -1,14 +1,16 @@
-import type { Presented } from '../../../billing/read/present'
+import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { PurchaseGives } from '../../../entitlements/given'
 import type { Named } from '../../../entitlements/named'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pathsOf, type Visit } from '../../page'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VendorLabel } from '../../ui/vendor'
 import { planIn } from './columns'
 import { GivesNothing, givesColumn } from './gives'
 import { MoneyBack, type Returned } from './money-back'
-import type { ListPath } from './object-list'
+import type { ObjectList } from './object-list'
 import { BillingStanding, Doubt } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
 import { BillingParts, Value } from './value'
@@ -22,31 +24,26 @@ export type Detail = {
   gives?: PurchaseGives | null
 }
 
-/** A billing object: its fields, its parts and its timeline. @param list the list that it belongs to */
-export function objectDetail(
-  c: Visit,
-  list: { title: string; path: ListPath },
-  { object, named, isOverdue, timeline, gives }: Detail,
-) {
-  const { billing, events } = pathsOf(c)
-  const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = object
-  const { items, lines, metadata, discounts, refunds = [], disputes = [], ...others } = rest as typeof rest & Lists
-  // The first two are other names of fields that are shown, and the last one is said with the items.
-  const { due_date, hosted_invoice_url, items_missing, ...fields } = others
+/** A billing object: what matters first, its parts, its other fields and its timeline. @param list the list that it belongs to */
+export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>, of: Detail) {
+  const { billing } = pathsOf(c)
+  const { object, named, isOverdue, timeline, gives } = of
+  const { items, lines, metadata, discounts, refunds = [], disputes = [] } = object as Presented & Lists
   const around = { now: c.get('rt').now, currency: currencyOf(object) }
   const parts = items ?? lines?.data ?? []
   const planOf = (part: Row) => {
     const plan = planIn(named, part)
     return plan && <a href={`${pathsOf(c).plans}/${plan.id}`}>{plan.name}</a>
   }
+  const title = list.titleOf(object as ShownObjects[K], (item) => planIn(named, item)?.name) ?? object.id
   return show(
     c,
-    { title: id, section: list.path, above: [list.title, `${billing}/${list.path}`] },
+    { title, section: list.path, above: [list.title, `${billing}/${list.path}`] },
     <>
       <Head
         title={
           <>
-            {id} <BillingStanding of={object} />
+            {title} <BillingStanding of={object} />
           </>
         }
       />
@@ -57,30 +54,7 @@ export function objectDetail(
           the vendor’s dashboard whether it renewed, and whether its events were sent.
         </p>
       )}
-      <dl class="facts">
-        <Fact name="Vendor">{vendorTitle(vendor)}</Fact>
-        {customer !== null && (
-          <Fact name="Customer">
-            <a href={`${billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>{customer}</a>
-          </Fact>
-        )}
-        {customer === null && gives?.customer && (
-          <Fact name="Customer">
-            <a href={`${billing}/customers/${vendor}/${encodeURIComponent(gives.customer)}`}>Guest</a>
-          </Fact>
-        )}
-        {named?.consumer && (
-          <Fact name="Consumer">
-            <a href={`${pathsOf(c).consumers}/${named.consumer.id}`}>{named.consumer.title}</a>
-          </Fact>
-        )}
-        <Fact name="Source event">
-          <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
-        </Fact>
-        {Object.entries(fields).map(([name, value]) => (
-          <Value name={name} value={value} {...around} />
-        ))}
-      </dl>
+      <First c={c} list={list} of={of} />
       {parts.length > 0 && (
         <>
           <h2>{items ? 'Items' : 'Lines'}</h2>
@@ -96,10 +70,67 @@ export function objectDetail(
       <GivesNothing of={gives} />
       {lines?.has_more && <p class="quiet">The event did not contain all lines. The vendor has the rest.</p>}
       <MoneyBack c={c} object={object} refunds={refunds} disputes={disputes} />
+      <Fields c={c} first={list.first} of={object} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
       <Timeline c={c} page={timeline} currency={around.currency} />
     </>,
+  )
+}
+
+type FirstProps<K extends ObjectKind> = { c: Visit; list: ObjectList<K>; of: Detail }
+
+/** Whose the object is, and what a reader wants to know of it first. */
+function First<K extends ObjectKind>({ c, list, of: { object, named, gives } }: FirstProps<K>) {
+  const { billing, consumers } = pathsOf(c)
+  const around = { now: c.get('rt').now, currency: currencyOf(object) }
+  const { vendor, customer } = object
+  const payer = customer ?? gives?.customer
+  return (
+    <dl class="facts glance">
+      {named?.consumer && (
+        <Fact name="Consumer">
+          <a href={`${consumers}/${named.consumer.id}`}>{named.consumer.title}</a>
+        </Fact>
+      )}
+      {payer && (
+        <Fact name="Customer">
+          <a href={`${billing}/customers/${vendor}/${encodeURIComponent(payer)}`}>{customer ?? 'Guest'}</a>
+        </Fact>
+      )}
+      {list.first.map((name) => (
+        <Value name={name} value={(object as Row)[name]} brief {...around} />
+      ))}
+      <Fact name="Vendor">
+        <VendorLabel name={vendor} />
+      </Fact>
+    </dl>
+  )
+}
+
+/** The other fields. @param first those that the page has shown above */
+function Fields({ c, first, of }: { c: Visit; first: readonly string[]; of: Presented }) {
+  const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = of
+  const { items, lines, metadata, discounts, refunds, disputes, ...others } = rest as typeof rest & Lists
+  // The first two are other names of fields that are shown, and the last one is said with the items.
+  const { due_date, hosted_invoice_url, items_missing, ...fields } = others
+  return (
+    <>
+      <h2>Details</h2>
+      <dl class="facts">
+        <Fact name="ID">
+          <Id>{id}</Id>
+        </Fact>
+        <Fact name="Source event">
+          <a href={`${pathsOf(c).events}/${source_event_id}`}>{source_event_id}</a>
+        </Fact>
+        {Object.entries(fields)
+          .filter(([name]) => !first.includes(name))
+          .map(([name, value]) => (
+            <Value name={name} value={value} now={c.get('rt').now} currency={currencyOf(of)} />
+          ))}
+      </dl>
+    </>
   )
 }
 

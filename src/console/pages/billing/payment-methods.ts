@@ -1,3 +1,4 @@
+import type { ShownObjects } from '../../../billing/read/present'
 import { PAYMENT_METHOD_STATUSES } from '../../../vendors/objects'
 import { capital } from '../../ui/format'
 import type { ObjectList } from './object-list'
@@ -9,14 +10,13 @@ export const paymentMethods: ObjectList<'payment_method'> = {
   title: 'Payment methods',
   statuses: PAYMENT_METHOD_STATUSES,
   showsPlans: false,
+  titleOf: (row) => named(row) || null,
+  first: [],
   columns: ({ id, status, customer, vendor, updated }) => [
     id,
     status,
     customer,
-    [
-      'Method',
-      ({ type, card, last4 }) => [methodOf(card?.brand ?? type), last4 && `•••• ${last4}`].filter(Boolean).join(' '),
-    ],
+    ['Method', named],
     ['Card expires', ({ card }) => (card?.exp_year ? `${card.exp_month ?? '?'}/${card.exp_year}` : '')],
     vendor,
     updated,
@@ -30,6 +30,10 @@ export const paymentMethods: ObjectList<'payment_method'> = {
     ['is_default', ({ is_default }) => is_default],
   ],
 }
+
+/** `Visa •••• 4242`. */
+const named = ({ type, card, last4 }: ShownObjects['payment_method']) =>
+  [methodOf(card?.brand ?? type), last4 && `•••• ${last4}`].filter(Boolean).join(' ')
 
 /** The brand of a card, or another type of payment method, as a word: `Visa`, `SEPA debit`. */
 const methodOf = (name: string | null) => name && capital(name.replaceAll('_', ' ')).replace(/\bsepa\b/i, 'SEPA')

@@ -1,5 +1,7 @@
+import type { ShownObjects } from '../../../billing/read/present'
 import { PURCHASE_STATUSES } from '../../../vendors/purchase'
 import { amountIn, decimal, words } from '../../ui/format'
+import type { Priced } from './columns'
 import type { ObjectList } from './object-list'
 
 /** The number of a purchase's items that a row names. */
@@ -12,21 +14,13 @@ export const purchases: ObjectList<'purchase'> = {
   title: 'Purchases',
   statuses: PURCHASE_STATUSES,
   showsPlans: true,
+  titleOf: (row, planOf) => itemsOf(row, planOf) || null,
+  first: ['total', 'refunded_amount', 'paid_at'],
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     id,
     status,
     customer,
-    [
-      'Items',
-      (row) => {
-        const items = row.items ?? []
-        const named = items
-          .slice(0, ITEMS_SHOWN)
-          .map((item) => planOf(row, item) ?? item.description ?? words(item.price ?? item.variant ?? item.product))
-        const more = items.length - ITEMS_SHOWN
-        return row.items_missing ? 'Not known' : named.join(', ') + (more > 0 ? ` and ${more} more` : '')
-      },
-    ],
+    ['Items', (row) => (row.items_missing ? 'Not known' : itemsOf(row, (item) => planOf(row, item)))],
     ['Total', ({ total, currency }) => amountIn('total', total, currency), 'number'],
     [
       'Money back',
@@ -44,4 +38,14 @@ export const purchases: ObjectList<'purchase'> = {
     ['refunded_amount', ({ refunded_amount, currency }) => decimal(refunded_amount, currency)],
     ['paid_at', ({ paid_at }) => paid_at],
   ],
+}
+
+/** What was bought: plans where they are known, else what the vendor calls it. */
+function itemsOf({ items }: ShownObjects['purchase'], planOf: (item: Priced) => string | undefined): string {
+  const all = items ?? []
+  const named = all
+    .slice(0, ITEMS_SHOWN)
+    .map((item) => planOf(item) ?? item.description ?? words(item.price ?? item.variant ?? item.product))
+  const more = all.length - ITEMS_SHOWN
+  return named.join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

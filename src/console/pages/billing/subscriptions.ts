@@ -13,6 +13,8 @@ export const subscriptions: ObjectList<'subscription'> = {
   title: 'Subscriptions',
   statuses: SUBSCRIPTION_STATUSES,
   showsPlans: true,
+  titleOf: ({ items, currency }, planOf) => itemsOf(items, currency, planOf) || null,
+  first: ['trial_end', 'current_period_end', 'cancel_at', 'ended_at'],
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     id,
     status,

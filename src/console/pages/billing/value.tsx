@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { amountIn, capital, priceOf, timeOf, words } from '../../ui/format'
 import { Id } from '../../ui/id'
-import { ExactTime, Fact } from '../../ui/parts'
+import { ExactTime, Fact, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { isOfVendor } from '../../ui/vendor-titles'
 
@@ -21,11 +21,21 @@ export function labelOf(name: string): string {
     .replace(/\bids\b/, 'IDs')
 }
 
+type ValueProps = {
+  name: string
+  value: unknown
+  /** Whether a time is as in a list: how far away it is. */
+  brief?: boolean
+}
+
 /** A field of an object as a term and its value. A field without a value is not shown. */
-export function Value({ name, value, ...around }: { name: string; value: unknown } & Around) {
+export function Value({ name, value, brief, ...around }: ValueProps & Around) {
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return null
   if (name === 'livemode') return <Fact name="Mode">{value ? 'Live' : 'Test'}</Fact>
-  return <Fact name={labelOf(name)}>{shown(name, value, around)}</Fact>
+  const at = brief && typeof value === 'string' ? timeOf(value) : null
+  return (
+    <Fact name={labelOf(name)}>{at === null ? shown(name, value, around) : <Time at={at} now={around.now} />}</Fact>
+  )
 }
 
 function shown(name: string, value: unknown, { now, currency }: Around): Child {

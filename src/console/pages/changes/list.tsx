@@ -19,6 +19,7 @@ export function listPage(
   c: Visit,
   { types, mistakes }: { types: string; mistakes: Mistakes },
   list: Page<Change> | null,
+  names: Names = new Map(),
 ) {
   const { changes } = pathsOf(c)
   const options = CHOICES.some(([value]) => value === types) ? CHOICES : [...CHOICES, [types, types] as const]
@@ -44,7 +45,7 @@ export function listPage(
       {list && (
         <>
           {list.data.length > 0 ? (
-            <Table label="Changes" rows={list.data} columns={columnsOf(c)} class="audit" />
+            <Table label="Changes" rows={list.data} columns={columnsOf(c, names)} class="audit changed" />
           ) : (
             <p class="quiet">
               {list.has_more
@@ -59,7 +60,10 @@ export function listPage(
   )
 }
 
-function columnsOf(c: Visit): Column<Change>[] {
+/** What objects are called, by their ids. */
+type Names = ReadonlyMap<string, { name: string }>
+
+function columnsOf(c: Visit, names: Names): Column<Change>[] {
   const { now } = c.get('rt')
   return [
     ['Number', ({ number }) => number, 'number'],
@@ -81,10 +85,13 @@ function columnsOf(c: Visit): Column<Change>[] {
         </>
       ),
     ],
-    ['Object', (change) => <About c={c} change={change} />],
+    [
+      'Object',
+      (change) => <Linked to={changedPath(c, change)} id={change.object.id} name={names.get(change.object.id)?.name} />,
+    ],
     [
       'Consumer',
-      ({ consumer_id }) => consumer_id && <Linked to={`${pathsOf(c).consumers}/${consumer_id}`} id={consumer_id} />,
+      ({ consumer_id: id }) => id && <Linked to={`${pathsOf(c).consumers}/${id}`} id={id} name={names.get(id)?.name} />,
     ],
     [
       'Cause',
@@ -114,20 +121,12 @@ function valueText(value: unknown): string {
   return text.length > MAX_VALUE_SHOWN ? `${text.slice(0, MAX_VALUE_SHOWN)}…` : text
 }
 
-/** An id, which leads to its page if it has one. */
-function Linked({ to, id }: { to: string | undefined; id: string }) {
-  return to === undefined ? (
-    <Id>{id}</Id>
-  ) : (
-    <a href={to}>
-      <Id>{id}</Id>
-    </a>
-  )
-}
+type LinkedProps = { to: string | undefined; id: string; name?: string | undefined }
 
-/** The object of a change, with a link to its page if it has one. */
-function About({ c, change: { object, consumer_id } }: { c: Visit; change: Change }) {
-  return <Linked to={changedPath(c, { object, consumer_id })} id={object.id} />
+/** A name, or else an id, which leads to its page if it has one. */
+function Linked({ to, id, name }: LinkedProps) {
+  const shown = name ?? <Id>{id}</Id>
+  return to === undefined ? shown : <a href={to}>{shown}</a>
 }
 
 function changedPath(c: Visit, { object, consumer_id }: Pick<Change, 'object' | 'consumer_id'>): string | undefined {

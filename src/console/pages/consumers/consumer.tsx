@@ -170,22 +170,28 @@ function Facts({ c, row }: { c: Visit; row: Consumer }) {
         </Fact>
       </dl>
       {Object.keys(metadata).length > 0 && (
-        <>
-          <h2>Metadata</h2>
+        <details class="metadata">
+          <summary>
+            Metadata <span class="count">{Object.keys(metadata).length}</span>
+          </summary>
           <Copyable id="metadata" label="metadata">
             {JSON.stringify(metadata, null, 2)}
           </Copyable>
-        </>
+        </details>
       )}
     </>
   )
 }
 
-/** What an erasure removes. */
+/** What an erasure removes. The page begins with the name. */
 function Person({ row: { name, email, external_ids } }: { row: Consumer }) {
   return (
     <>
-      <Fact name="Name">{name ?? <span class="quiet">None</span>}</Fact>
+      {name === null && (
+        <Fact name="Name">
+          <span class="quiet">None</span>
+        </Fact>
+      )}
       <Fact name="Email address">{email === null ? <span class="quiet">None</span> : <Email of={email} />}</Fact>
       <Fact name={external_ids.length > 1 ? 'Your IDs' : 'Your ID'}>
         {external_ids.length > 0 ? (

@@ -34,8 +34,11 @@ export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>
 function inWords({ allowed, value, name }: Entitled): string {
   if (!allowed) return `Not allowed: ${name}`
   const isAmount = typeof value === 'number' || value === 'unlimited'
-  return `Allowed: ${isAmount ? `${shownValue(value)} ${name.toLowerCase()}` : name}`
+  return `Allowed: ${isAmount ? `${shownValue(value)} ${inSentence(name)}` : name}`
 }
+
+/** A name within a sentence. What begins with an abbreviation, such as API, stays as it is. */
+const inSentence = (name: string) => (/^\p{Lu}\p{Ll}/u.test(name) ? name[0]?.toLowerCase() + name.slice(1) : name)
 
 /** If only test mode stands in the way: what that means, and the switch. */
 export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {
