@@ -87,10 +87,10 @@ function In({ c, plans }: { c: Visit; plans: readonly NamedPlan[] }) {
   const more = plans.length - NAMED
   return (
     <>
-      {plans.slice(0, NAMED).map(({ id, key }, n) => (
+      {plans.slice(0, NAMED).map(({ id, name }, n) => (
         <>
           {n > 0 && ', '}
-          <a href={`${pathsOf(c).plans}/${id}`}>{key}</a>
+          <a href={`${pathsOf(c).plans}/${id}`}>{name}</a>
         </>
       ))}
       {more > 0 && <span class="quiet"> and {more} more</span>}
