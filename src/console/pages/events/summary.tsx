@@ -64,7 +64,7 @@ export function Summary({ c, row, links }: SummaryProps) {
           {row.deliveries === 0 ? (
             'none: the service read it from the vendor’s list of events'
           ) : row.deliveries === 1 ? (
-            'One'
+            '1'
           ) : (
             <>
               {row.deliveries.toLocaleString('en')}, the last <Time at={row.last_delivered_at} now={now} />

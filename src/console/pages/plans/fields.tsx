@@ -22,8 +22,8 @@ const STATES = PLAN_STATES.map((state) => [state, capital(state)] as const)
 
 /** What a second one-time payment does. */
 const AGAIN_OPTIONS = [
-  ['', 'A second payment extends it'],
-  ['beside', 'A second payment overlaps'],
+  ['', 'Paid again: extends it'],
+  ['beside', 'Paid again: overlaps'],
 ] as const
 
 /** The fields of a plan. The values of its features are read by their types: see {@link featuresIn}. */
