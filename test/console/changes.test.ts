@@ -62,7 +62,7 @@ describe('the changes in the console', () => {
     )
     expect(watching).toBe('Entitlement tracking started')
     expect(cellsOf(text, 'Object')).toEqual([
-      `<a href="${path}/consumers/${id}"><code class="id">${id}</code></a>`,
+      `<a href="${path}/consumers/${id}">ada</a>`,
       expect.stringContaining(world.project),
     ])
     expect(cellsOf(text, 'Cause')[0]).toContain('aud_')

@@ -84,7 +84,7 @@ describe('the page of an event', () => {
   it('counts repeated deliveries, and says where one had other content', async () => {
     const event = stripeEvent('customer.created', { id: 'cus_7', object: 'customer' })
     const id = await here.send(event)
-    expect(await here.see(id)).toContain('<dd>One</dd>')
+    expect(await here.see(id)).toContain('<dd>1</dd>')
     await deliver(here.connection, event)
     const repeated = await here.see(id)
     expect(repeated).toContain('<dd>2, the last')

@@ -96,19 +96,14 @@ beforeAll(async () => {
   const ids = await Promise.all(Array.from({ length: 60 }, send))
   const failed = await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
   await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
-  const objects: { id: string }[] = []
-  for (let tries = 0; objects.length === 0 && tries < 100; tries++) {
-    objects.push(...(await api<{ data: { id: string }[] }>('billing/subscriptions')).data)
-    if (objects.length === 0) await sleep(100)
-  }
+  const object = await foundBy(
+    async () => (await api<{ data: { id: string }[] }>('billing/subscriptions')).data[0]?.id ?? null,
+  )
   // What is still being processed is left out of a replay.
   const some = { filter: { event_type: ['customer.created'] } }
-  let replay_id: string | null = null
-  for (let tries = 0; replay_id === null && tries < 100; tries++) {
-    replay_id = (await api<{ replay_id: string | null }>('billing/webhooks/replay', some)).replay_id
-    if (replay_id === null) await sleep(100)
-  }
-  expect(replay_id).not.toBeNull()
+  const replay_id = await foundBy(
+    async () => (await api<{ replay_id: string | null }>('billing/webhooks/replay', some)).replay_id,
+  )
   await put(`webhooks/failures/${connection.id}/payload_invalid/mute`, { until: null })
   const base = `/console/p/${project}/platform`
   const consumers = await consumerPaths({ token, project, empty }, (object) =>
@@ -168,7 +163,7 @@ beforeAll(async () => {
     'dry-run': `${base}/billing/webhooks/${ids[0]}/replay`,
     'billing-empty': `/console/p/${empty}/platform/billing/invoices`,
     subscriptions: `${base}/billing/subscriptions`,
-    subscription: `${base}/billing/subscriptions/${objects[0]?.id}`,
+    subscription: `${base}/billing/subscriptions/${object}`,
     invoices: `${base}/billing/invoices?status=paid`,
     invoice: `${base}/billing/invoices/in_1?vendor=stripe`,
     customer: `${base}/billing/customers/stripe/cus_1`,
@@ -193,6 +188,15 @@ beforeAll(async () => {
   seen = watch(context)
 }, 120_000)
 afterAll(() => browser?.close())
+
+/** Reads until something is there. */
+async function foundBy(read: () => Promise<string | null>): Promise<string> {
+  for (let tries = 0; tries < 100; tries++, await sleep(100)) {
+    const found = await read()
+    if (found !== null) return found
+  }
+  throw new Error('nothing was found in time')
+}
 
 async function settle(page: Page, name: string): Promise<void> {
   if (name === 'sign-in') await page.getByLabel('Email address').waitFor()
