@@ -3,11 +3,11 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { must } from '../../scripts/lib/api.ts'
 import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
-import { sleep } from '../../scripts/lib/terminal.ts'
 import { launch, picture, sendStripe, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 import { catalogPaths } from './catalog-paths.ts'
 import { consumerPaths } from './consumer-paths.ts'
 import { endpointPaths } from './endpoint-paths.ts'
+import { foundBy } from './found.ts'
 import { hmacConnection } from './hmac-connection.ts'
 import { memberPaths } from './member-paths.ts'
 import { setOutside } from './outside.ts'
@@ -96,13 +96,11 @@ beforeAll(async () => {
   const ids = await Promise.all(Array.from({ length: 60 }, send))
   const failed = await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
   await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
-  const object = await foundBy(
-    async () => (await api<{ data: { id: string }[] }>('billing/subscriptions')).data[0]?.id ?? null,
-  )
+  const object = await foundBy(async () => (await api<{ data: { id: string }[] }>('billing/subscriptions')).data[0]?.id)
   // What is still being processed is left out of a replay.
   const some = { filter: { event_type: ['customer.created'] } }
-  const replay_id = await foundBy(
-    async () => (await api<{ replay_id: string | null }>('billing/webhooks/replay', some)).replay_id,
+  const replay = await foundBy(
+    async () => (await api<{ replay_id: string }>('billing/webhooks/replay', some)).replay_id,
   )
   await put(`webhooks/failures/${connection.id}/payload_invalid/mute`, { until: null })
   const base = `/console/p/${project}/platform`
@@ -175,7 +173,7 @@ beforeAll(async () => {
     ...sso,
     ...(await endpointPaths({ token, project, empty })),
     'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
-    replay: `${base}/billing/webhooks/replays/${replay_id}`,
+    replay: `${base}/billing/webhooks/replays/${replay}`,
     'health-empty': `/console/p/${empty}/platform/billing/webhooks/health`,
     health: `${base}/billing/webhooks/health`,
     reference: `/console/p/${project}/reference`,
@@ -188,15 +186,6 @@ beforeAll(async () => {
   seen = watch(context)
 }, 120_000)
 afterAll(() => browser?.close())
-
-/** Reads until something is there. */
-async function foundBy(read: () => Promise<string | null>): Promise<string> {
-  for (let tries = 0; tries < 100; tries++, await sleep(100)) {
-    const found = await read()
-    if (found !== null) return found
-  }
-  throw new Error('nothing was found in time')
-}
 
 async function settle(page: Page, name: string): Promise<void> {
   if (name === 'sign-in') await page.getByLabel('Email address').waitFor()
