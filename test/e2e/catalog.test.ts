@@ -113,7 +113,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(`${base}/consumers/ext:user_1`)
     await expect
       .poll(() => page.getByRole('row', { name: /^SEATS/ }).innerText())
-      .toMatch(/allowed\s+15\s+Included in a subscription/)
+      .toMatch(/Allowed\s+15\s+Included in a subscription/)
     await page
       .getByRole('row', { name: /^SEATS/ })
       .getByText('1 source')
@@ -138,11 +138,11 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     expect(await notice()).toContain('The grant was created.')
     expect(
       await page.getByRole('region', { name: 'Entitlements' }).getByRole('row').filter({ hasText: 'sso' }).innerText(),
-    ).toMatch(/not allowed\s+.*A grant denies it/s)
+    ).toMatch(/Not allowed\s+.*A grant denies it/s)
     await page.getByRole('link', { name: 'Revoke no sso' }).click()
     await asked().getByRole('button', { name: 'Revoke grant' }).click()
     expect(await notice()).toContain('The grant was revoked')
-    await expect.poll(() => rowOf('Denies sso').innerText()).toContain('revoked')
+    await expect.poll(() => rowOf('Denies sso').innerText()).toContain('Revoked')
   })
 
   it('saw no script errors, no policy violations, and no requests to other origins', () => {

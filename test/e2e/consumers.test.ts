@@ -194,7 +194,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await expect.poll(() => page.locator(':focus').textContent()).toBe('Cancel')
     await asked().getByRole('button', { name: 'Revoke device' }).click()
     expect(await notice()).toContain('The device was revoked')
-    await expect.poll(() => rowOf('inst_1').innerText()).toContain('revoked')
+    await expect.poll(() => rowOf('inst_1').innerText()).toContain('Revoked')
   })
 
   it('erases a consumer only if its id is typed', async () => {

@@ -84,7 +84,7 @@ describe('the frame', () => {
   it('shows the mode of the project beside its name, and its status', () =>
     within(at('/platform/settings/general'), async (page) => {
       // Beside it, there is a number if the project has open notices.
-      await expect.poll(() => page.locator('.where span.badge').innerText()).toBe('test')
+      await expect.poll(() => page.locator('.where span.badge').innerText()).toBe('Test')
       await page.locator('#status', { hasText: 'Healthy' }).click()
       await page.getByRole('heading', { level: 1, name: /Health/ }).waitFor()
     }))
