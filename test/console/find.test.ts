@@ -131,7 +131,7 @@ describe('the filters of the list', () => {
     expect(chip('processed', one)[0]).toBe('?status=failed&amp;status=processed')
     expect(chip('all', one)[0]).toBe('?')
     const narrowed = (await visit(`${list}?status=failed&ref=in_1`, token)).text
-    expect(chip('failed', narrowed)).toEqual(['?ref=in_1', ' aria-current="true"', 'failed'])
+    expect(chip('failed', narrowed)).toEqual(['?ref=in_1', ' aria-current="true"', '<span>failed</span>'])
 
     const many = Array.from({ length: MAX_OPEN_COUNTED }, () =>
       seedEvent({ connection, received_at: 2, status: 'queued' }),
