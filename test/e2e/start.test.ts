@@ -104,7 +104,7 @@ describe('somebody new', () => {
     const attention = page.locator('.attention')
     await expect
       .poll(() => attention.textContent())
-      .toContain('from Stripe was refused in the last hour: signature_mismatch 1.')
+      .toContain('from Stripe in the last hour was refused: signature_mismatch.')
     await attention.getByRole('link', { name: 'See why' }).click()
     expect(page.url()).toContain('#refused')
     await page.getByRole('heading', { name: 'Refused deliveries, last 24 hours' }).waitFor()
