@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '../../src/lib/ids.ts'
-import { JOBS } from '../../src/lib/key-jobs.ts'
+import { JOBS } from '../../src/lib/key-presets.ts'
 import { findByName, must } from './api.ts'
 import { execute, literal, type Target } from './d1.ts'
 

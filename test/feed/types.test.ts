@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { ACTIONS } from '../../src/console/pages/audit-log/words'
+import { EMPTY } from '../../src/consumers/schema'
 import { CHANGE_OBJECTS, CHANGE_TYPES } from '../../src/feed/types'
-import { STORE } from '../harness'
+import { insertConsumer } from '../consumers/rows'
+import { freshProject, STORE } from '../harness'
 
 /** What changes in the directory, which the feed leaves out. */
 const OF_DIRECTORY = /^(member|invitation|domain|sso|sso_connection|sso_identity)\./
@@ -28,4 +30,16 @@ it('has each type in its documentation, beside the scope that it needs', () => {
     const line = lines.filter((one) => one.split('|')[1]?.includes(`\`${type}\``))
     expect([type, line.length, line[0]?.split('|')[2]?.trim()]).toEqual([type, 1, `\`${scope}\``])
   }
+})
+
+it.each(Object.keys(EMPTY))('tells that the %s of a consumer changed', async (field) => {
+  const { project } = await freshProject()
+  const id = await insertConsumer(project)
+  await STORE.prepare(`UPDATE consumers SET ${field} = '{"a":1}' WHERE project_id = ? AND id = ?`)
+    .bind(project, id)
+    .run()
+  const items = await STORE.prepare('SELECT items FROM changes WHERE project_id = ? ORDER BY seq DESC LIMIT 1')
+    .bind(project)
+    .first<string>('items')
+  expect(JSON.parse(items ?? '[]')).toMatchObject([{ type: 'consumer.updated', id, fields: [field] }])
 })

@@ -1,5 +1,5 @@
 import { missingScopes, type Scope } from '../../../lib/access'
-import { JOBS, type Job } from '../../../lib/key-jobs'
+import { JOBS, type Job } from '../../../lib/key-presets'
 import { verbOf } from './access'
 
 /** The name of the choice that takes the scopes as they are ticked. */

@@ -1,4 +1,4 @@
-import { APPLICATION } from '../../../lib/key-jobs'
+import { APPLICATION } from '../../../lib/key-presets'
 import { FromField } from '../../from'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
