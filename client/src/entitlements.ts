@@ -16,8 +16,11 @@ export type EntitlementTokens = {
   allows: (consumer: string, feature: string) => Promise<boolean>
   /** The value that a consumer is allowed, such as its number of seats. Undefined if it is not allowed the feature. */
   value: (consumer: string, feature: string) => Promise<EntitlementValue | undefined>
-  /** A token to pass on to an app or an edge worker. */
-  token: (consumer: string) => Promise<string>
+  /**
+   * A token to pass on to an app or an edge worker. While one is renewed, this is the old one, which may soon end.
+   * @param options.atLeastS waits for a new token if the old one ends sooner than this (seconds). At most `ttl_s`
+   */
+  token: (consumer: string, options?: { atLeastS?: number }) => Promise<string>
   /** Asks anew at the next call, for example after `entitlements.changed`. Takes the consumer's id or `ext:` and your id. */
   forget: (consumer: string) => void
 }
@@ -101,7 +104,11 @@ export function entitlementTokens(
           throw error
         },
       ),
-    token: async (consumer) => (await get(consumer)).token,
+    async token(consumer, { atLeastS = 0 } = {}) {
+      if (!(atLeastS <= ttl_s)) throw new TypeError(`atLeastS is more than ttl_s: ${atLeastS} s.`)
+      const kept = await get(consumer)
+      return (kept.until - Date.now() >= atLeastS * 1000 ? kept : await ask(consumer)).token
+    },
     forget(consumer) {
       for (const [name, { claims }] of held) {
         if ([name, claims.sub, `ext:${claims.external_id}`].includes(consumer)) held.delete(name)

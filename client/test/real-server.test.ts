@@ -122,8 +122,10 @@ test('tokens are kept, renewed before they end, and used until they end if the A
   try {
     mock.timers.setTime(Date.now() + 50_000)
     const old = await entitlements.token('ext:ada')
-    while ((await entitlements.token('ext:ada')) === old) await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.notEqual(await entitlements.token('ext:ada', { atLeastS: 20 }), old)
+    assert.notEqual(await entitlements.token('ext:ada'), old)
     assert.equal(tokensAsked() - before, 2)
+    await assert.rejects(entitlements.token('ext:ada', { atLeastS: 61 }), TypeError)
 
     isDown = true
     mock.timers.setTime(Date.now() + 55_000)
