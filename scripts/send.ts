@@ -70,10 +70,13 @@ as duplicates, so they go to ${inboxes.length - 1} more connections in project $
   const sent = await sendAll(inboxes, parcels)
   const ids = [...new Set(sent.flatMap((one) => one.ids))]
   const events = await awaitFinal(first, ids, args.wait * 1000, progress('final', ids.length))
-  const identical = reportSent(sent, events, Date.now() - startedAt)
+  const paths = projectPaths(first.project)
+  const connection =
+    args.connection === undefined ? null : `${first.url}${paths.connections}/${first.connection}#refused`
+  const identical = reportSent(sent, events, { ms: Date.now() - startedAt, connection })
   await printBilling(first, events.values())
   const who = args.connection === undefined ? ` (sign in as ${LOCAL_USER}; npm start prints the code)` : ''
-  console.log(`\nIn the console: ${first.url}${projectPaths(first.project).events}${who}`)
+  console.log(`\nIn the console: ${first.url}${paths.events}${who}`)
   if (!identical) process.exitCode = 1
 })
 

@@ -28,8 +28,18 @@ export function reportReceipts(sent: readonly Sent[]): boolean {
   return sent.every(({ error }) => error === null)
 }
 
-/** Prints a row for each event and a summary. @returns whether every event succeeded with identical bytes */
-export function reportSent(sent: readonly Sent[], events: ReadonlyMap<string, EventRecord>, ms: number): boolean {
+/**
+ * Prints a row for each event and a summary.
+ *
+ * @param how.ms how long it took
+ * @param how.connection the address of the connection's page, if the user has named the connection
+ * @returns whether every event succeeded with identical bytes
+ */
+export function reportSent(
+  sent: readonly Sent[],
+  events: ReadonlyMap<string, EventRecord>,
+  { ms, connection }: { ms: number; connection: string | null },
+): boolean {
   const rows = sent.flatMap((one) => describe(one, events))
   console.log()
   printTable(
@@ -46,7 +56,9 @@ export function reportSent(sent: readonly Sent[], events: ReadonlyMap<string, Ev
   console.log(`\n${parts.join(', ')}; ${(ms / 1000).toFixed(1)} s.`)
   if (sent.some((one) => one.error?.includes('signature_mismatch'))) {
     console.log(
-      'A signature mismatch means that the connection has another secret, or that .dev.vars was recreated. Use --fresh to create a new connection.',
+      connection === null
+        ? 'A signature mismatch means that the connection has another secret, or that .dev.vars was recreated. Use --fresh to create a new connection.'
+        : `A signature mismatch means that the connection has another secret: check --signing-secret. The connection's page says why deliveries were refused: ${connection}`,
     )
   }
   return count(null) === rows.length

@@ -11,11 +11,13 @@ export const CONFIRMATION = /Confirmation code for \S+: ([0-9A-Z]{8}) \((chl_[0-
 const SIGN_IN_LOG = join(LOCAL_DIR, 'sign-in.log')
 
 /**
- * Lines without information: health checks, console polls that found nothing, and wrangler's lines for each request.
+ * Lines without information: health checks, console polls that found nothing, housekeeping that is done, and wrangler's lines
+ * for each request.
  */
 const NOISE = [
   /"path":"\/healthz","status":200/,
   /"path":"\/console\/[^"]+\/live","status":204/,
+  /"level":"info","event":"housekeeping".*"left":0,/,
   /^\[wrangler:(info|inf)\] (GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|QUEUE) /,
   /^(Your Worker has access to the following bindings:|Binding +Resource|env\.[A-Z0-9_]+ \()/,
 ]

@@ -38,8 +38,14 @@ export function requireAddress({ settings }: Runtime, url: string | undefined): 
     outsideUrl(url, ourHosts(settings))
   } catch (error) {
     if (!(error instanceof OutsideRefusal)) throw error
-    throw invalidField('/url', 'malformed', `is not an address that we send to: ${error.message}`)
+    const rule = error.message.replace(/^The address (.*)\.$/, '$1')
+    const hint = isOwnMachine(url) ? '. For a server on your own machine, use `npm run listen`' : ''
+    throw invalidField('/url', 'malformed', rule + hint)
   }
+}
+
+function isOwnMachine(url: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(URL.parse(url)?.hostname ?? '')
 }
 
 /**

@@ -13,6 +13,9 @@ export const OWN_LIMIT_READ_EVERY = 5 * SECOND
 /** Credentials whose networks an isolate remembers. Those of one take up to 1 KB. */
 export const MAX_KNOWN_NETWORKS = 2_000
 
+/** A session counts as confirmed for this long after its user proved who they are (ms). */
+export const CONFIRMED_FOR = 10 * MINUTE
+
 /** How long the body of a request may take to arrive (ms). */
 export const BODY_DEADLINE = 30 * SECOND
 /** Bytes of bodies that an isolate holds while they are still arriving. A Worker has 128 MB of memory for everything. */

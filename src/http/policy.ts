@@ -1,8 +1,10 @@
 import type { Context } from 'hono'
 import { missingScopes, NEEDS_CONFIRMATION, type Scope, smallestRole } from '../lib/access'
 import { Fault } from '../lib/fault'
+import { MINUTE } from '../lib/time'
 import type { Actor, ActorType } from './actor'
 import type { HttpEnv } from './context'
+import { CONFIRMED_FOR } from './limits'
 
 /** How calls count against the limits of their project: `countForProject` in rate-limit.ts. */
 export type Counted = {
@@ -115,9 +117,10 @@ export function requireConfirmedFor(actor: Actor, scopes: readonly Scope[]): voi
 
 /** For a session that must be confirmed first. */
 export function confirmationRequired(): Fault {
+  const period = `${CONFIRMED_FOR / MINUTE} minutes`
   return new Fault(
     'confirmation_required',
-    'Confirm that it is you: request a code for your own address with POST /auth/codes, and send it with its challenge to POST /auth/session/confirm. Or use a passkey: POST /auth/session/passkey/options, then POST /auth/session/passkey. Then repeat this call within 10 minutes.',
+    `A session can make this call for ${period} after its sign-in. Sign in again, or confirm that it is you: request a code for your own address with POST /auth/codes, and send it with its challenge to POST /auth/session/confirm. Or use a passkey: POST /auth/session/passkey/options, then POST /auth/session/passkey. Then repeat this call within ${period}.`,
   )
 }
 

@@ -1,11 +1,12 @@
 import type { Runtime } from '../env'
 import type { Actor, CredentialKind } from '../http/actor'
+import { CONFIRMED_FOR } from '../http/limits'
 import { writeLog } from '../http/log'
 import { ROLE_SCOPES } from '../lib/access'
 import { Fault } from '../lib/fault'
 import { requireReach, type SsoSession } from '../tenancy/reach'
 import { requireSecondFactor } from '../tenancy/second-factor'
-import { CONFIRMED_FOR, SLIDE_EVERY } from './limits'
+import { SLIDE_EVERY } from './limits'
 import { isSessionToken, SESSION_PREFIX, sessionEnd } from './secret'
 import { type SessionCredential, sessionByHash, slideSession } from './session'
 

@@ -9,9 +9,6 @@ export const SSO_SESSION_MAX = 12 * HOUR
 /** The end of a session is moved at most this often (ms). */
 export const SLIDE_EVERY = 10 * MINUTE
 
-/** A session counts as confirmed for this long after its user proved who they are (ms). */
-export const CONFIRMED_FOR = 10 * MINUTE
-
 /** How long a sign-in code is valid (ms). ASVS 6.5.5 allows ten minutes at most: see docs/operate/security.md. */
 export const CODE_TTL = 10 * MINUTE
 /** Attempts to redeem a sign-in code. */

@@ -12,7 +12,11 @@ beforeEach(() => {
 
 describe('an endpoint', () => {
   it.each([
-    ['http://api.acme.com/hook', 'https://'],
+    ['http://api.acme.com/hook', '`url` must begin with https://.'],
+    [
+      'http://localhost:3000/hook',
+      '`url` must begin with https://. For a server on your own machine, use `npm run listen`.',
+    ],
     ['https://api.acme.com:8443/hook', 'port'],
     ['https://10.0.0.1/hook', 'IP address'],
     ['https://[::1]/hook', 'IP address'],
@@ -24,7 +28,8 @@ describe('an endpoint', () => {
   ])('cannot be at %s', async (url, why) => {
     const world = await hooksWorld()
     const { status, body } = await world.ask('POST', 'webhook-endpoints', { url, types: ['consumer.*'] })
-    expect([status, body.code, String(body.detail).includes(why)]).toEqual([422, 'validation_failed', true])
+    expect([status, body.code, body.detail]).toEqual([422, 'validation_failed', expect.stringContaining(why)])
+    expect(body.detail).toMatch(/^`url` must .*[^.]\.$/)
   })
 
   it('has only types that its maker may read, whoever changes it', async () => {

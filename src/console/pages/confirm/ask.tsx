@@ -1,5 +1,5 @@
+import { CONFIRMED_FOR } from '../../../http/limits'
 import { MINUTE } from '../../../lib/time'
-import { CONFIRMED_FOR } from '../../../sessions/limits'
 import { Confirm } from '../../action'
 import type { Visit } from '../../page'
 import { userOf } from '../../session'
