@@ -45,6 +45,8 @@ describe('what a consumer may do, in the console', () => {
     expect(text).toMatch(
       /Seats seats allowed 3 Included in a subscription or a purchase 1 source Stripe subscription sub_1/,
     )
+    expect(text).toContain('For example: Allowed: unlimited projects')
+    expect(text).toContain('Where a subscription renews, Until is 48 hours after its period ends')
     expect(text).toContain(`from event ${event}`)
     expect(text).toMatch(/price_none is not mapped to a plan\. Add it to a plan/)
     expect(await page()).toContain(`/webhooks/${event}"`)

@@ -60,7 +60,7 @@ function Refused({ c, row }: { c: Visit; row: ListedConnection }) {
   return (
     <a class="error" href={`${connectionPath(c, row)}#refused`}>
       {n.toLocaleString('en')}
-      <span class="unseen"> refused by {row.name}: see why</span>
+      <span class="unseen"> deliveries of {row.name} refused: see why</span>
     </a>
   )
 }

@@ -12,11 +12,13 @@ type Props = { c: Visit; consumer: string; asked: string; of: Entitlements }
 
 /** The answer for one feature, in words, with the call that your server asks it by. Renders nothing without features. */
 export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>) {
-  const one = all.find(({ allowed }) => allowed) ?? all[0]
+  // An amount says more than that a feature is on.
+  const one = all.find((it) => it.allowed && isAmount(it)) ?? all.find(({ allowed }) => allowed) ?? all[0]
   if (!one) return null
   return (
     <section class="answer" aria-label="The response that your server gets">
       <p>
+        {all.length > 1 && 'For example: '}
         <strong>{inWords(one)}</strong>
       </p>
       <details>
@@ -31,11 +33,13 @@ export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>
 }
 
 /** `Allowed: 5 seats`. */
-function inWords({ allowed, value, name }: Entitled): string {
+function inWords(one: Entitled): string {
+  const { allowed, value, name } = one
   if (!allowed) return `Not allowed: ${name}`
-  const isAmount = typeof value === 'number' || value === 'unlimited'
-  return `Allowed: ${isAmount ? `${shownValue(value)} ${inSentence(name)}` : name}`
+  return `Allowed: ${isAmount(one) ? `${shownValue(value)} ${inSentence(name)}` : name}`
 }
+
+const isAmount = ({ value }: Entitled) => typeof value === 'number' || value === 'unlimited'
 
 /** A name within a sentence. What begins with an abbreviation, such as API, stays as it is. */
 const inSentence = (name: string) => (/^\p{Lu}\p{Ll}/u.test(name) ? name[0]?.toLowerCase() + name.slice(1) : name)

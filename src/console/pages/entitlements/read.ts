@@ -26,6 +26,8 @@ export type Entitlements = {
   plans: ReadonlyMap<string, string>
   /** What the consumer pays for and no plan has. */
   items: Source[]
+  /** How long a subscription gives access after its period (hours). */
+  slack: number
   /** Of another time: what is not known of it, in words. */
   missing: readonly string[] | null
 }
@@ -83,6 +85,7 @@ function decided(named: readonly Named[], holder: ConsumerFacts, catalog: Indexe
     all: all.map((one) => ({ ...one, from: one.from.filter((source) => !isUnmapped(source)) })),
     plans: new Map(catalog.plans.map(({ id, key }) => [key, id])),
     items: (all[0]?.from ?? []).filter(isUnmapped),
+    slack: catalog.rules.renewal_slack_hours,
   }
 }
 

@@ -62,7 +62,20 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
     ],
     ['Until', ({ valid_until }) => <Time at={timeOf(valid_until)} now={now} none="" />],
   ]
-  return <Table label="Entitlements" rows={rows} columns={columns} class="consumers" />
+  const renews = rows.some(({ from }) =>
+    from.some(({ type, counted, until }) => counted && until && type === 'subscription'),
+  )
+  return (
+    <>
+      <Table label="Entitlements" rows={rows} columns={columns} class="consumers" />
+      {renews && of.slack > 0 && (
+        <p class="quiet">
+          Where a subscription renews, <q>Until</q> is {plural(of.slack, 'hour')} after its period ends, so that the
+          renewal event can arrive.
+        </p>
+      )}
+    </>
+  )
 }
 
 function Value({ of }: { of: unknown }) {
