@@ -209,7 +209,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     expect(await notice()).toContain('changed')
     const text = await page.locator('main').innerText()
     expect(text).toContain('Worker 2')
-    expect(text).toContain('expires soon')
+    expect(text).toContain('Expires soon')
     expect(text).toContain('Changed an API key')
     await link('Revoke Worker 2').click()
     await button('Revoke key').click()

@@ -45,7 +45,7 @@ const verifyWith = (keys: ReturnType<typeof keysOf>) => (token: string) =>
 async function run(token: string): Promise<string> {
   const file = join(folder, 'verify.mjs')
   writeFileSync(file, PROGRAM)
-  const env = { ...process.env, ORIGIN, PROJECT: project, TOKEN: token }
+  const env = { ...process.env, API_URL: ORIGIN, PROJECT_ID: project, TOKEN: token }
   return (await promisify(execFile)(process.execPath, [file], { env })).stdout.trim()
 }
 
