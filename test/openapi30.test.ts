@@ -74,7 +74,7 @@ describe('the names of schemas', () => {
     ...[items, additionalProperties].flatMap((one) => (typeof one === 'object' ? inner(one, name) : [])),
   ]
 
-  it('leave room for those that generators make: of objects inside others, and of functions that make one', () => {
+  it('do not clash with the names that generators make for nested objects and for constructors', () => {
     const named = Object.entries<Json>(newer.components.schemas)
     const made = named.flatMap(([name, schema]) => [`New${name}`, ...inner(schema, name)])
     expect(made).toEqual(expect.arrayContaining(['ApiKeyPrevious', 'InvoiceCustomerAddress', 'NewApiKey']))

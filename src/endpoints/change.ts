@@ -11,8 +11,9 @@ import { ourHosts } from '../http/our-hosts'
 import { invalidField } from '../http/validate'
 import { keptWith } from '../idempotency/claim'
 import { Fault, notFound } from '../lib/fault'
-import { OutsideRefusal, outsideUrl } from '../lib/fetch-outside'
+import { AddressRefusal, outsideUrl } from '../lib/fetch-outside'
 import { newId } from '../lib/ids'
+import { isLocalhost } from '../lib/localhost'
 import { type EndpointRow, endpointEntry, findEndpoint } from './endpoint'
 import { MAX_ENDPOINTS } from './limits'
 import { newSealedSecret } from './secrets'
@@ -37,15 +38,11 @@ export function requireAddress({ settings }: Runtime, url: string | undefined): 
   try {
     outsideUrl(url, ourHosts(settings))
   } catch (error) {
-    if (!(error instanceof OutsideRefusal)) throw error
-    const rule = error.message.replace(/^The address (.*)\.$/, '$1')
-    const hint = isOwnMachine(url) ? '. For a server on your own machine, use `npm run listen`' : ''
-    throw invalidField('/url', 'malformed', rule + hint)
+    if (!(error instanceof AddressRefusal)) throw error
+    const isHere = isLocalhost(URL.parse(url)?.hostname ?? '')
+    const hint = isHere ? '. For a server on your own machine, use `npm run listen`' : ''
+    throw invalidField('/url', 'malformed', error.fault + hint)
   }
-}
-
-function isOwnMachine(url: string): boolean {
-  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(URL.parse(url)?.hostname ?? '')
 }
 
 /**

@@ -36,6 +36,16 @@ export class OutsideRefusal extends Error {
   }
 }
 
+/** An address that breaks a rule. `fault` says how, after the name of whatever holds the address: `must begin with https://`. */
+export class AddressRefusal extends OutsideRefusal {
+  constructor(
+    rule: OutsideRule,
+    readonly fault: string,
+  ) {
+    super(rule, `The address ${fault}.`)
+  }
+}
+
 export type OutsideRequest = {
   /** Our own host names: neither they nor names below them are fetched. */
   ours: readonly string[]
@@ -54,23 +64,23 @@ export type OutsideRequest = {
  * Checks an address by the rules for outside fetches, without fetching it.
  *
  * @param ours our own host names
- * @throws {OutsideRefusal}
+ * @throws {AddressRefusal}
  */
 export function outsideUrl(address: string | URL, ours: readonly string[]): URL {
   const url = URL.parse(address)
-  if (!url) throw new OutsideRefusal('malformed', 'The address is not a URL.')
-  if (url.protocol !== 'https:') throw new OutsideRefusal('https', 'The address must begin with https://.')
-  if (url.port !== '') throw new OutsideRefusal('port', 'The address must use port 443, so leave out the port.')
+  if (!url) throw new AddressRefusal('malformed', 'is not a URL')
+  if (url.protocol !== 'https:') throw new AddressRefusal('https', 'must begin with https://')
+  if (url.port !== '') throw new AddressRefusal('port', 'must use port 443, so leave out the port')
   if (url.username !== '' || url.password !== '')
-    throw new OutsideRefusal('user_info', 'The address must not include a user name or a password.')
+    throw new AddressRefusal('user_info', 'must not include a user name or a password')
   const host = url.hostname
   // The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1.
   if (host.startsWith('[') || /^[\d.]+$/.test(host))
-    throw new OutsideRefusal('ip_literal', 'The address must have a host name, not an IP address.')
+    throw new AddressRefusal('ip_literal', 'must have a host name, not an IP address')
   if (!/^[^.]+(\.[^.]+)+$/.test(host) || isSpecialUse(host))
-    throw new OutsideRefusal('special_use', `The address must have a host on the public internet. ${host} is not one.`)
+    throw new AddressRefusal('special_use', `must have a host on the public internet. ${host} is not one`)
   if (ours.some((own) => host === own || host.endsWith(`.${own}`)))
-    throw new OutsideRefusal('our_host', `The address must not point to this service. ${host} does.`)
+    throw new AddressRefusal('our_host', `must not point to this service. ${host} does`)
   return url
 }
 

@@ -38,7 +38,7 @@ export function misfits(document: Json, schema: Json, value: unknown, at = ''): 
     return [`${at}: ${value} does not match ${schema.pattern}`]
   }
   if (schema.format === 'date-time' && is === 'string' && !isTime(value as string)) {
-    return [`${at}: ${value} is no time in UTC`]
+    return [`${at}: ${value} is not a time in UTC`]
   }
   if (Array.isArray(value)) return value.flatMap((one, i) => misfits(document, schema.items ?? {}, one, `${at}/${i}`))
   if (is !== 'object') return []

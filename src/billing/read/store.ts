@@ -148,8 +148,8 @@ type ListedBy = {
 }
 
 /**
- * Reads objects of a kind, the latest change first; where times are equal, in the descending order of their ids. Or all of it
- * the other way round. Where the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
+ * Reads objects of a kind, the latest change first; where times are equal, in the descending order of their ids. `order: 'asc'`
+ * turns both. Where the page is not full after {@link MAX_SCANNED} rows, it ends with the last row that was looked at.
  *
  * @param by.bytes how much the objects may take together; the last of them may go beyond
  * @param by.customers only objects of these
@@ -158,18 +158,19 @@ export function listObjects(db: Db, projectId: string, kind: ObjectKind, by: Lis
   const { order, before, take, bytes, beside = nothing } = by
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
   const { index, changed, rest, most } = planOf(by)
-  const place = before && sql`(${before.updated}, ${before.vendor_id}, ${before.vendor})`
-  const after = place && sql`(${o.updated}, ${o.vendor_id}, ${o.vendor}) ${order === 'asc' ? sql`>` : sql`<`} ${place}`
+  const isAfter = order === 'asc' ? sql`>` : sql`<`
+  const after = before
+    ? sql`(${o.updated}, ${o.vendor_id}, ${o.vendor}) ${isAfter} (${before.updated}, ${before.vendor_id}, ${before.vendor})`
+    : undefined
   const way = order === 'asc' ? asc : desc
   const inOrder = sql`${way(o.updated)}, ${way(o.vendor_id)}, ${way(o.vendor)}`
   const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${billingObjects} ${o} INDEXED BY ${index}
-    WHERE ${and(ofKind, changed, after ?? undefined)} ORDER BY ${inOrder}`
+    WHERE ${and(ofKind, changed, after)} ORDER BY ${inOrder}`
   const few = fewOf(ofKind, by)
   // With a limit of 0, SQLite does not start the walk. A condition would be checked for every row.
   const unlessFew = (limit: number) => (few ? sql`iif(${ARE_FEW}, 0, ${limit})` : sql`${limit}`)
   const sorted =
-    few &&
-    sql`SELECT * FROM (${few.all} AND ${and(changed, after ?? undefined)} LIMIT iif(${ARE_FEW}, ${MAX_SORTED}, 0)) UNION ALL`
+    few && sql`SELECT * FROM (${few.all} AND ${and(changed, after)} LIMIT iif(${ARE_FEW}, ${MAX_SORTED}, 0)) UNION ALL`
   const found = sql`${sorted} SELECT * FROM (${walk(sql`*`)} LIMIT ${unlessFew(most)})`
   const page = sql`SELECT * FROM (${found}) ${o} WHERE ${rest} ORDER BY ${inOrder} LIMIT ${take}`
   const measured = sql`SELECT *, ${fitsPage(SIZE, bytes)} AS fits FROM (${page}) ${o}`

@@ -17,7 +17,7 @@ const TONES: Record<string, string> = {
   done: 'good',
   'expires soon': 'warn',
   'former member': 'warn',
-  'permission missing': 'warn',
+  permission_missing: 'warn',
   retrying: 'warn',
   degraded: 'warn',
   disabled: 'warn',
@@ -48,7 +48,7 @@ export function TestBadge({ of }: { of: boolean | null | undefined }) {
   return of === false ? <ModeBadge of={of} /> : null
 }
 
-/** A status: a word with a color. The style sheet gives it a capital letter. */
+/** A status: a word with a color, which the style sheet capitalizes. */
 export function Badge({ of }: { of: string }) {
   return <span class={`badge ${TONES[of] ?? ''}`}>{of.replaceAll('_', ' ')}</span>
 }

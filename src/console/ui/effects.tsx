@@ -1,7 +1,7 @@
 import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
 import { Badge } from './badge'
-import { amountIn, capital, words } from './format'
+import { amountIn, asWords, words } from './format'
 import { Id } from './id'
 
 const RESULTS: Record<Effect['result'], string> = {
@@ -49,7 +49,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
         <li>
           <span class="spread">
             <span>
-              {capital(kind.replaceAll('_', ' '))}{' '}
+              {asWords(kind)}{' '}
               <a href={result === 'unplaced' ? undefined : pageOf(kind, id)}>
                 <Id>{id}</Id>
               </a>

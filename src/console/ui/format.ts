@@ -117,6 +117,9 @@ export function words(value: unknown): string {
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
+/** A word of the API as people read it: `past_due` is "Past due". */
+export const asWords = (name: string) => capital(name.replaceAll('_', ' '))
+
 /** A message as a full sentence, with a capital letter and a period. */
 export function sentence(message: string): string {
   return capital(message.endsWith('.') ? message : `${message}.`)

@@ -1,6 +1,7 @@
 import { invalidField } from '../../http/validate'
 import type { Audience, AuthMethod } from '../../identities/values'
 import { Fault } from '../../lib/fault'
+import { isLocalhost } from '../../lib/localhost'
 import type { SsoConnection } from './connection'
 
 /** Whether a test has passed since what it depends on last changed. */
@@ -46,8 +47,7 @@ export function isRedirectUri(text: string): boolean {
   const url = URL.parse(text)
   if (!url || !isAscii(text) || !/^https?:\/\/[^/\\][^\\]*$/i.test(text)) return false
   if (text.includes('#') || url.username !== '' || url.password !== '') return false
-  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  return url.protocol === 'https:' || (url.protocol === 'http:' && local)
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocalhost(url.hostname))
 }
 
 /** Whether customers' people may be sent back to this address: it is one of the connection's, compared as text. */

@@ -8,7 +8,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head, Time } from '../../ui/parts'
-import type { AuditRow } from '../audit-log/entry'
+import type { NamedEntry } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { BoundFacts } from './bounds'
 import { Actions, Holder, MinterAddress } from './columns'
@@ -21,7 +21,7 @@ type About = {
   /** The members of the project; null if they are not known. */
   people: People | null
   /** The newest entries of the audit log about the key; null if the user may not read the log. */
-  history: AuditRow[] | null
+  history: NamedEntry[] | null
   /** The scopes that do not count, because the user who created the key no longer has the role for them. */
   dormant: Scope[]
   /** How the key was used. */

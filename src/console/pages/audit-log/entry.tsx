@@ -9,10 +9,10 @@ import { Id } from '../../ui/id'
  * An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. `said`: its
  * details, with names in place of ids where they are known.
  */
-export type AuditRow = Row & { actor_email: string | null; object: NamedObject | null; said: Row['details'] }
+export type NamedEntry = Row & { actor_email: string | null; object: NamedObject | null; said: Row['details'] }
 
 /** Who made a change. An API key leads to its page. */
-export function Who({ c, row }: { c: Visit; row: AuditRow }) {
+export function Who({ c, row }: { c: Visit; row: NamedEntry }) {
   if (row.actor_type === 'system') return <>The service</>
   if (row.actor_type === 'user') return <span class="cut">{row.actor_email ?? 'Unknown user'}</span>
   return (
@@ -23,7 +23,7 @@ export function Who({ c, row }: { c: Visit; row: AuditRow }) {
 }
 
 /** What was changed, with a link to its page if there is one. */
-export function About({ c, row }: { c: Visit; row: AuditRow }) {
+export function About({ c, row }: { c: Visit; row: NamedEntry }) {
   const paths = pathsOf(c)
   const id = encodeURIComponent(row.object_id)
   const name = row.object?.name ?? row.object_id

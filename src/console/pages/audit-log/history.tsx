@@ -3,22 +3,22 @@ import { idTime } from '../../../lib/ids'
 import type { Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { type AuditRow, Who } from './entry'
+import { type NamedEntry, Who } from './entry'
 import { EntryWhat } from './list'
 
 type HistoryProps = {
   c: Visit
-  entries: readonly AuditRow[]
+  entries: readonly NamedEntry[]
   /** What is shown if there are no entries. */
   none: Child
   /** What the page knows of an entry beyond its details; undefined if nothing. */
-  more?: (entry: AuditRow) => Child | undefined
+  more?: (entry: NamedEntry) => Child | undefined
 }
 
 /** The latest audit entries about one object, on its own page. */
 export function History({ c, entries, none, more }: HistoryProps) {
   const { now } = c.get('rt')
-  const columns: Column<AuditRow>[] = [
+  const columns: Column<NamedEntry>[] = [
     ['When', (entry) => <Time at={idTime(entry.id)} now={now} />],
     ['Who', (entry) => <Who c={c} row={entry} />],
     ['What', (entry) => <EntryWhat row={entry} instead={more?.(entry)} />],

@@ -7,11 +7,11 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { About, type AuditRow, Who } from './entry'
+import { About, type NamedEntry, Who } from './entry'
 import { type Actors, type AskedEntries, EntryFilters } from './filters'
 import { saidOf } from './words'
 
-type Listed = Page<AuditRow> & { truncated: boolean }
+type Listed = Page<NamedEntry> & { truncated: boolean }
 
 /** The audit log, with a form to filter it. `page` is null if the filters are invalid. */
 export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; actors: Actors }, page: Listed | null) {
@@ -54,7 +54,7 @@ function NoEntries({ asked, truncated, clear }: { asked: AskedEntries; truncated
   )
 }
 
-function columnsOf(c: Visit): Column<AuditRow>[] {
+function columnsOf(c: Visit): Column<NamedEntry>[] {
   const { now } = c.get('rt')
   return [
     ['When', (row) => <Time at={idTime(row.id)} now={now} />],
@@ -66,7 +66,7 @@ function columnsOf(c: Visit): Column<AuditRow>[] {
 }
 
 /** What was done, in words. @param instead what is shown instead of the details */
-export function EntryWhat({ row, instead }: { row: AuditRow; instead?: Child | undefined }) {
+export function EntryWhat({ row, instead }: { row: NamedEntry; instead?: Child | undefined }) {
   const [did, more] = saidOf({ action: row.action, details: row.said })
   return (
     <>
@@ -77,7 +77,7 @@ export function EntryWhat({ row, instead }: { row: AuditRow; instead?: Child | u
 }
 
 /** The code and the ids of an entry, and where they lead. */
-function More({ row }: { row: AuditRow }) {
+function More({ row }: { row: NamedEntry }) {
   const about = (name: 'actor_id' | 'object_id', id: string) => (
     <a href={`?${name}=${encodeURIComponent(id)}`}>
       <Id>{id}</Id>

@@ -3,9 +3,9 @@ import type { ListRow, AuditRow as Row } from '../../../audit-log/read'
 import { actorsOf } from '../../../audit-log/read'
 import type { Runtime } from '../../../env'
 import { type People, readAddresses } from '../../../tenancy/people'
-import type { AuditRow } from './entry'
+import type { NamedEntry } from './entry'
 
-type Present = (row: Row) => AuditRow
+type Present = (row: Row) => NamedEntry
 
 /** Reads the people and the objects that entries name: from the directory and from the project's store, side by side. */
 export async function readNames(rt: Runtime, project: string, rows: readonly ListRow[]): Promise<Present> {

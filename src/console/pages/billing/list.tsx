@@ -5,7 +5,7 @@ import { ColumnsMenu, withoutColumns } from '../../ui/columns'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
 import { FilterActions, FilterField, MODE_OPTIONS } from '../../ui/filters'
-import { capital } from '../../ui/format'
+import { asWords } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
@@ -91,7 +91,7 @@ function SearchForm({ action, statuses, asked, clear, overdue }: SearchProps) {
           <Select
             name="status"
             value={asked.status}
-            options={[['', 'Any'], ...statuses.map((one) => [one, capital(one.replaceAll('_', ' '))] as const)]}
+            options={[['', 'Any'], ...statuses.map((one) => [one, asWords(one)] as const)]}
           />
         </Field>
         <Field name="livemode" label="Mode">

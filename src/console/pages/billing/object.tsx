@@ -108,7 +108,7 @@ function First<K extends ObjectKind>({ c, list, of: { object, named, gives } }: 
   )
 }
 
-/** The other fields. @param first those that the page has shown above */
+/** The other fields. @param first the fields that are already shown above */
 function Fields({ c, first, of }: { c: Visit; first: readonly string[]; of: Presented }) {
   const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = of
   const { items, lines, metadata, discounts, refunds, disputes, ...others } = rest as typeof rest & Lists

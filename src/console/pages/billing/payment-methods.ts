@@ -1,6 +1,6 @@
 import type { ShownObjects } from '../../../billing/read/present'
 import { PAYMENT_METHOD_STATUSES } from '../../../vendors/objects'
-import { capital } from '../../ui/format'
+import { asWords } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
 /** The list of payment methods. To add a column, add a line to `columns`. */
@@ -36,4 +36,4 @@ const named = ({ type, card, last4 }: ShownObjects['payment_method']) =>
   [methodOf(card?.brand ?? type), last4 && `•••• ${last4}`].filter(Boolean).join(' ')
 
 /** The brand of a card, or another type of payment method, as a word: `Visa`, `SEPA debit`. */
-const methodOf = (name: string | null) => name && capital(name.replaceAll('_', ' ')).replace(/\bsepa\b/i, 'SEPA')
+const methodOf = (name: string | null) => name && asWords(name).replace(/\bsepa\b/i, 'SEPA')

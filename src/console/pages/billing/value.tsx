@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { amountIn, capital, priceOf, timeOf, words } from '../../ui/format'
+import { amountIn, asWords, priceOf, timeOf, words } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { ExactTime, Fact, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
@@ -16,7 +16,7 @@ const ADDRESS = /^https?:\/\//
 /** A field's name as a label: `amount_due` is "Amount due". */
 export function labelOf(name: string): string {
   if (name === 'id') return 'ID'
-  return capital(name.replaceAll('_', ' '))
+  return asWords(name)
     .replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
     .replace(/\bids\b/, 'IDs')
 }

@@ -103,7 +103,7 @@ function Progress({ c, run }: { c: Visit; run: RunRow }) {
         rows={Object.entries(run.kinds) as [ListedKind, KindProgress][]}
         columns={[
           ['What', ([kind]) => sentence(kind).replace(/\.$/, '')],
-          ['State', ([, { state }]) => <Badge of={state.replaceAll('_', ' ')} />],
+          ['State', ([, { state }]) => <Badge of={state} />],
           ['Read', ([, { seen }]) => seen.toLocaleString('en'), 'number'],
           ['New', ([, { recorded }]) => recorded.toLocaleString('en'), 'number'],
           ['Already recorded', ([, { unchanged }]) => unchanged.toLocaleString('en'), 'number'],

@@ -22,7 +22,7 @@ import type { ObjectKind } from '../../../lib/billing-kinds'
 import { requireFound } from '../../../lib/fault'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/identities'
 import { can, type Visit } from '../../page'
-import type { AuditRow } from '../audit-log/entry'
+import type { NamedEntry } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
 import { type Entitlements, entitlementsIn } from '../entitlements/read'
 import type { TabName } from './tabs'
@@ -69,7 +69,7 @@ export type ShownConsumer = {
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
   /** The newest entries of the audit log about the consumer; null if they are not shown, or the user may not read the log. */
-  history: AuditRow[] | null
+  history: NamedEntry[] | null
 }
 
 /** Whether a consumer is neither merged into another one nor erased. */

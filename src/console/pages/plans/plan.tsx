@@ -9,7 +9,7 @@ import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
-import type { AuditRow } from '../audit-log/entry'
+import type { NamedEntry } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { lastingOf } from './differences'
 import type { PlanHistory } from './read'
@@ -102,7 +102,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
 }
 
 /** What a change of the plan changed. Without the revisions before and after it, the entry's details only name the fields. */
-function changedBy({ id, action, details }: AuditRow, { changes }: PlanHistory) {
+function changedBy({ id, action, details }: NamedEntry, { changes }: PlanHistory) {
   if (action !== 'plan.updated') return undefined
   const known = changes.get(id) ?? []
   if (known.length > 0) return <Differences of={known} most={CHANGES_SHOWN} />

@@ -19,7 +19,7 @@ import { idTime } from '../../../lib/ids'
 import { findSettings } from '../../../tenancy/project'
 import { can, type Visit } from '../../page'
 import type { Difference } from '../../ui/differences'
-import type { AuditRow } from '../audit-log/entry'
+import type { NamedEntry } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
 import { differencesOf, type WantedPlan } from './differences'
 
@@ -53,7 +53,7 @@ export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature
 }
 
 /** The latest changes of a plan. `changes`: what each of them changed, by its id; a change is not there if what was before it is not known. */
-export type PlanHistory = { entries: AuditRow[]; changes: ReadonlyMap<string, Difference[]> }
+export type PlanHistory = { entries: NamedEntry[]; changes: ReadonlyMap<string, Difference[]> }
 
 /** Reads the latest changes of a plan; null if the user may not see them. */
 export async function readHistory(c: Visit, plan: Plan, catalog: readonly Feature[]): Promise<PlanHistory | null> {
