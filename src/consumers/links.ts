@@ -41,7 +41,7 @@ const shown = {
 }
 
 /** A vendor's customer, and which consumer it is. */
-export type Link = ReturnType<typeof findLink>['_']['result'][number]
+export type Link = ReturnType<typeof findLinks>['_']['result'][number]
 /** A customer; or, without `recorded`, the place that the next page starts after: see {@link listLinks}. */
 export type ListedCustomer = Pick<Link, 'vendor' | 'id'> & {
   [Name in Exclude<keyof Link, 'vendor' | 'id'>]: Link[Name] | null
@@ -56,8 +56,14 @@ export function linksOf(projectId: string, fields: SQL, walk: SQL): SQL {
 }
 
 /** Reads which consumer a customer is. There always is a row: see `recorded`. */
-export function findLink(db: Db, projectId: string, { vendor, id }: CustomerKey) {
-  return raw(db, shown, (fields) => linksOf(projectId, fields, sql`SELECT ${id} AS customer, ${vendor} AS vendor`))
+export function findLink(db: Db, projectId: string, customer: CustomerKey) {
+  return findLinks(db, projectId, [customer])
+}
+
+/** Reads which consumers these customers are: a row for each of them. */
+export function findLinks(db: Db, projectId: string, customers: readonly CustomerKey[]) {
+  const walk = sql`SELECT value->>'id' AS customer, value->>'vendor' AS vendor FROM json_each(${JSON.stringify(customers)})`
+  return raw(db, shown, (fields) => linksOf(projectId, fields, walk))
 }
 
 /**
@@ -217,6 +223,18 @@ export function consumerOf(projectId: SQL, { vendor, customer }: Record<'vendor'
   return sql`(SELECT ${consumerId} FROM ${customerLinks} ${l}
     LEFT JOIN ${consumerIds} ${i} ON ${i.project_id} = ${l.project_id} AND ${i.external_id} = ${l.ref}
     WHERE ${l.project_id} = ${projectId} AND ${l.customer} = ${customer} AND ${l.vendor} = ${vendor})`
+}
+
+/**
+ * Whether a customer waits for a consumer, as an expression over the names of one: it is linked to none, and nobody said that it has none. Two rows
+ * are read.
+ */
+export function isUnlinked(projectId: SQL, { vendor, customer }: Record<'vendor' | 'customer', SQL>): SQL<boolean> {
+  const settled = sql`SELECT 1 FROM ${customerLinks} ${l}
+    LEFT JOIN ${consumerIds} ${i} ON ${i.project_id} = ${l.project_id} AND ${i.external_id} = ${l.ref}
+    WHERE ${l.project_id} = ${projectId} AND ${l.customer} = ${customer} AND ${l.vendor} = ${vendor}
+      AND (${isPinned} OR ${i.consumer_id} IS NOT NULL)`
+  return sql`${customer} IS NOT NULL AND NOT EXISTS (${settled})`
 }
 
 /** Reads a customer, if it was erased. */

@@ -131,6 +131,7 @@ export const DETAILS: Record<string, unknown> = {
     consumer: 'csm_…',
   },
   'POST /console/p/:project/platform/billing/customers/:vendor/:customer/nobody': { vendor: 'stripe', consumer: null },
+  'POST /console/p/:project/platform/consumers/unlinked/link': { vendor: 'stripe', consumer: null },
   'POST /console/p/:project/platform/consumers/:consumer/block': null,
   'POST /console/p/:project/platform/consumers/:consumer/unblock': null,
   'POST /console/p/:project/platform/consumers/:consumer/grants': {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { WALK_HOURS, WALKED_AT_ONCE } from '../../src/inbox/renewals/limits'
 import { DAY, HOUR, SECOND } from '../../src/lib/time'
 import { setClock, stopClock } from '../clock'
+import { insertConsumer, insertLink } from '../consumers/rows'
 import { freshProject, STORE } from '../harness'
 import { keepHouse, rows } from '../inbox/pipeline'
 
@@ -15,18 +16,21 @@ beforeEach(() => {
 
 const timeOf = (at: number) => new Date(at).toISOString()
 
-type Seeded = { n?: number; status?: string; since?: string | null; body?: Record<string, unknown> }
+type Seeded = { customer?: string; n?: number; status?: string; since?: string | null; body?: Record<string, unknown> }
 
 let seeds = 0
 /** Subscriptions as rows, without their events. @returns how their ids begin */
-async function seed(project: string, { n = 1, status = 'active', since = null, body = {} }: Seeded): Promise<string> {
+async function seed(
+  project: string,
+  { customer, n = 1, status = 'active', since = null, body = {} }: Seeded,
+): Promise<string> {
   const prefix = `sub_${++seeds}_`
   await STORE.prepare(
-    `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, status, version, candidates, past_due_since)
+    `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, status, version, candidates, past_due_since, customer)
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-      SELECT ?, 'subscription', printf('%s%06d', ?, i), 'stripe', ?, 1, ?, ? FROM n`,
+      SELECT ?, 'subscription', printf('%s%06d', ?, i), 'stripe', ?, 1, ?, ?, ? FROM n`,
   )
-    .bind(n, project, prefix, status, JSON.stringify([{ event_id: 'evt_1', body }]), since)
+    .bind(n, project, prefix, status, JSON.stringify([{ event_id: 'evt_1', body }]), since, customer ?? null)
     .run()
   return prefix
 }
@@ -35,7 +39,7 @@ async function seed(project: string, { n = 1, status = 'active', since = null, b
 const daysOf = (project: string) =>
   rows('SELECT * FROM billing_days WHERE project_id = ? ORDER BY livemode DESC, day', project)
 
-const NONE = { active: 0, trialing: 0, past_due: 0, created: 0, lost: 0, failed: 0 }
+const NONE = { active: 0, trialing: 0, past_due: 0, unlinked: 0, created: 0, lost: 0, failed: 0 }
 
 describe('the days of a project', () => {
   it('count all of its subscriptions, in live and in test mode, however many steps a walk takes', async () => {
@@ -101,6 +105,22 @@ describe('the days of a project', () => {
     expect(await daysOf(project)).toEqual([
       { ...NONE, ...found, project_id: project, livemode: 1, day: TODAY, counted_at: MIDNIGHT },
     ])
+  })
+
+  it('count those whose customer waits for a consumer', async () => {
+    const { project } = await freshProject()
+    const consumer = await insertConsumer(project, 'user_1')
+    await insertLink(project, 'cus_pinned', { pinned: consumer })
+    await insertLink(project, 'cus_nobody', { pinned: '' })
+    await insertLink(project, 'cus_said', { hint: 'user_1' })
+    await insertLink(project, 'cus_early', { hint: 'user_2' })
+    for (const customer of ['cus_pinned', 'cus_nobody', 'cus_said']) await seed(project, { customer })
+    for (const status of ['active', 'trialing', 'past_due', 'canceled'])
+      await seed(project, { customer: 'cus_none', status })
+    await seed(project, { customer: 'cus_early' })
+    await seed(project, {})
+    await keepHouse()
+    expect(await daysOf(project)).toMatchObject([{ active: 6, trialing: 1, past_due: 1, unlinked: 4 }])
   })
 
   it('keep what was true at the last walk of each day, and learn what happened after it', async () => {

@@ -45,12 +45,12 @@ export async function insertErased(project: string): Promise<string> {
 export async function insertLink(
   project: string,
   customer: string,
-  { pinned, vendor = 'stripe' }: { pinned?: string; vendor?: string } = {},
+  { pinned, hint = 'nobody', vendor = 'stripe' }: { pinned?: string; hint?: string; vendor?: string } = {},
 ) {
   await STORE.prepare(
     `INSERT INTO customer_links (project_id, customer, vendor, pinned, hint, hint_rank)
-     VALUES (?, ?, ?, ?, 'nobody', '2026-01-01T00:00:00.000000000 1 evt_1 evt_00000000000000000000000000')`,
+     VALUES (?, ?, ?, ?, ?, '2026-01-01T00:00:00.000000000 1 evt_1 evt_00000000000000000000000000')`,
   )
-    .bind(project, customer, vendor, pinned ?? null)
+    .bind(project, customer, vendor, pinned ?? null, hint)
     .run()
 }

@@ -159,6 +159,7 @@ export const CUSTOMER_ROWS: Rows = {
       ...asks(`${CUSTOMER}/consumer`, { fields: { consumer: 'ext:sample' } }),
       [`POST ${CUSTOMER}/consumer/new`]: { fields: { external_id: 'by-form' } },
       [`POST ${CUSTOMER}/nobody`]: {},
+      ...asks(`${PAGES}/unlinked/link`, { fields: { id: 'stripe cus_1', as: 'nobody' } }),
     },
   },
   'DELETE /platform/v1/billing/customers/:vendor/:id/pin': {

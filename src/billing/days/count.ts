@@ -9,6 +9,8 @@ export type Countable = {
   created_at: string | null
   ended_at: string | null
   past_due_since: string | null
+  /** Whether its customer waits for a consumer. */
+  is_unlinked: boolean
 }
 
 /** What is counted of the subscriptions of one project in one mode: their statuses now, and what happened today and yesterday. */
@@ -16,6 +18,7 @@ export type Sum = Pick<
   typeof billingDays.$inferSelect,
   'project_id' | 'livemode' | 'active' | 'trialing' | 'past_due'
 > & {
+  unlinked: number
   today: Happened
   yesterday: Happened
 }
@@ -37,7 +40,10 @@ export function addToSums(before: readonly Sum[], rows: readonly Countable[], to
     const of = { project_id: row.project_id, livemode: Number(row.livemode) }
     const sum = sums.get(keyOf(of)) ?? emptySum(of)
     sums.set(keyOf(of), sum)
-    if (row.status === 'active' || row.status === 'trialing' || row.status === 'past_due') sum[row.status] += 1
+    if (row.status === 'active' || row.status === 'trialing' || row.status === 'past_due') {
+      sum[row.status] += 1
+      if (row.is_unlinked) sum.unlinked += 1
+    }
     for (const [happened, day] of [
       [sum.today, dayText(today)] as const,
       [sum.yesterday, dayText(today - 1)] as const,
@@ -53,7 +59,7 @@ export function addToSums(before: readonly Sum[], rows: readonly Countable[], to
 
 function emptySum(of: Pick<Sum, 'project_id' | 'livemode'>): Sum {
   const happened = () => ({ created: 0, lost: 0, failed: 0 })
-  return { ...of, active: 0, trialing: 0, past_due: 0, today: happened(), yesterday: happened() }
+  return { ...of, active: 0, trialing: 0, past_due: 0, unlinked: 0, today: happened(), yesterday: happened() }
 }
 
 /** A day as times begin: `2026-11-27`. */

@@ -3,8 +3,8 @@ import { CHUNK_ROWS } from '../../db/limits'
 import { type Parts, partOf } from '../../db/parts'
 
 /**
- * The subscriptions of a project on one UTC day, in live or in test mode. The first three are the numbers of subscriptions in a status, as
- * the cron's last walk of the day found them. The others are what happened on that day by the vendor's times, which the walks of that day
+ * The subscriptions of a project on one UTC day, in live or in test mode. The first four are the numbers of subscriptions as the cron's last
+ * walk of the day found them. The others are what happened on that day by the vendor's times, which the walks of that day
  * and of the next one count.
  */
 export const billingDays = sqliteTable(
@@ -17,6 +17,8 @@ export const billingDays = sqliteTable(
     active: integer().notNull(),
     trialing: integer().notNull(),
     past_due: integer().notNull(),
+    /** Those of the three whose customer is linked to no consumer, although nobody said that it has none; null for days before this was counted. */
+    unlinked: integer(),
     /** Subscriptions that were created, without those whose first payment is missing. */
     created: integer().notNull(),
     /** Subscriptions that are canceled and ended on this day. */

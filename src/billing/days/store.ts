@@ -17,7 +17,8 @@ export type BillingDay = typeof billingDays.$inferSelect
  * @param at.today days since 1970
  */
 export function noteDays(db: Db, sums: readonly Sum[], { today, now }: { today: number; now: number }) {
-  const { project_id, livemode, day, active, trialing, past_due, created, lost, failed, counted_at } = billingDays
+  const { project_id, livemode, day, active, trialing, past_due, unlinked, created, lost, failed, counted_at } =
+    billingDays
   const list = sql`json_each(${JSON.stringify(sums)}) j`
   const of = (path: string) => sql`j.value->>${sql.raw(`'$.${path}'`)}`
   const row = {
@@ -27,6 +28,7 @@ export function noteDays(db: Db, sums: readonly Sum[], { today, now }: { today: 
     active: of('active'),
     trialing: of('trialing'),
     past_due: of('past_due'),
+    unlinked: of('unlinked'),
     created: of('today.created'),
     lost: of('today.lost'),
     failed: of('today.failed'),
@@ -36,7 +38,7 @@ export function noteDays(db: Db, sums: readonly Sum[], { today, now }: { today: 
     db,
     billingDays,
     row,
-    sql`FROM ${list} WHERE true ON CONFLICT DO UPDATE SET ${replaced(active, trialing, past_due, created, lost, failed, counted_at)}`,
+    sql`FROM ${list} WHERE true ON CONFLICT DO UPDATE SET ${replaced(active, trialing, past_due, unlinked, created, lost, failed, counted_at)}`,
   )
   const isOfSum = and(eq(project_id, of('project_id')), eq(livemode, of('livemode')))
   const corrected = db

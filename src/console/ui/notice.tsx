@@ -61,6 +61,11 @@ const NOTICES = {
   domain_added: 'The domain was added. Add its TXT record to your DNS. We check it in a minute.',
   domain_checked: 'The domain was checked.',
   domain_deleted: 'The domain was deleted.',
+  chosen_customers_linked: 'The selected customers are linked to their consumers.',
+  chosen_customers_without_consumer:
+    'The selected customers are marked as having no consumer. Events do not change this.',
+  chosen_customers_changed_partly:
+    'Some of the selected customers were not changed: they were linked in the meantime, or their consumer was. Check those that are still listed.',
   customer_linked: 'The customer is linked to this consumer.',
   customer_without_consumer: 'The customer is marked as having no consumer. Events do not change this.',
   customer_refreshed: 'The customer, its subscriptions and its newest invoices are now up to date with the vendor.',

@@ -5,6 +5,7 @@ import { MAX_MEASURED } from '../../billing/limits'
 import { isOverdue, saidBy } from '../../billing/overdue/overdue'
 import { overdueSubscriptions, renewalCounts } from '../../billing/overdue/schema'
 import { billingObjects } from '../../billing/schema'
+import { isUnlinked } from '../../consumers/links'
 import { batch, type Db, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { excluded } from '../../db/sql'
@@ -115,6 +116,9 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
     // Some vendors do not say when a subscription ended: its last change is the end.
     ended_at: sql<string | null>`coalesce(${said('ended_at')}, ${said('updated_at')})`,
     past_due_since: sql<string | null>`${o.past_due_since}`,
+    is_unlinked: isUnlinked(sql`${o.project_id}`, { vendor: sql`${o.vendor}`, customer: sql`${o.customer}` }).mapWith(
+      Boolean,
+    ),
     /** A vendor that is not connected cannot send anything. */
     is_overdue: sql<boolean>`${isOverdue(o, now)} AND ${isConnected}`.mapWith(Boolean),
     renews: sql<boolean>`${o.status} IN ('active', 'past_due') AND coalesce(${saidBy(o, 'livemode')}, 1) = 1`.mapWith(

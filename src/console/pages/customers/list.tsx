@@ -1,5 +1,7 @@
+import { keyOf } from '../../../consumers/customer-fields'
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
+import { Choose, Choosing } from '../../ui/choosing'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -11,6 +13,7 @@ import { customerPath, type ShownCustomer } from './read'
 
 /** The customers of vendors that are not linked to a consumer, and how each is linked to one. */
 export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: boolean }, settled: boolean) {
+  const choosing = !settled && can(c, 'consumers:write')
   return show(
     c,
     { title: 'Unlinked customers', section: 'unlinked' },
@@ -31,7 +34,15 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
               ? 'Vendor customers that a member marked as having no consumer, or whose consumer was erased.'
               : 'Vendor customers that are not linked to a consumer.'}
           </p>
-          <Table label="Unlinked customers" rows={page.data} columns={columnsOf(c)} class="consumers" />
+          <Choosing may={choosing} to={`${pathsOf(c).unlinked}/link`} verb="Link selected…">
+            <Table
+              label="Unlinked customers"
+              rows={page.data}
+              columns={columnsOf(c, choosing)}
+              class="consumers"
+              choosing={choosing}
+            />
+          </Choosing>
         </>
       ) : (
         <None settled={settled} truncated={page.truncated} more={c.req.query('cursor') !== undefined} />
@@ -54,16 +65,14 @@ function None({ settled, truncated, more }: { settled: boolean; truncated: boole
   )
 }
 
-function columnsOf(c: Visit): Column<ShownCustomer>[] {
+function columnsOf(c: Visit, choosing: boolean): Column<ShownCustomer>[] {
   const columns: Column<ShownCustomer>[] = [
     [
       'Customer',
       ({ link, name }) => (
         <>
-          <a href={customerPath(c, link)}>
-            <Id>{link.id}</Id>
-          </a>
-          {name !== null && <span class="line quiet">{name}</span>}
+          {choosing && <Choose id={keyOf(link)} name={name ?? link.id} />}
+          <Named c={c} of={{ link, name }} />
         </>
       ),
     ],
@@ -81,6 +90,26 @@ function columnsOf(c: Visit): Column<ShownCustomer>[] {
       ),
   ]
   return can(c, 'consumers:write') ? [...columns, link] : columns
+}
+
+/** A customer by its name, with its id below; by its id if it has no name. */
+export function Named({ c, of: { link, name } }: { c: Visit; of: Pick<ShownCustomer, 'link' | 'name'> }) {
+  const path = customerPath(c, link)
+  if (name === null) {
+    return (
+      <a href={path}>
+        <Id>{link.id}</Id>
+      </a>
+    )
+  }
+  return (
+    <>
+      <a href={path}>{name}</a>
+      <span class="line quiet">
+        <Id>{link.id}</Id>
+      </span>
+    </>
+  )
 }
 
 /** What is known: an external id that no consumer has, or that the customer is no consumer. */

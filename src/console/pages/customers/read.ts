@@ -1,7 +1,7 @@
 import { namesOfCustomers } from '../../../billing/customers/names'
 import type { CustomerKey } from '../../../billing/customers/read'
 import { customerNamed, keyIn, keyOf } from '../../../consumers/customer-fields'
-import { findLink, isLink, type Link, listLinks } from '../../../consumers/links'
+import { findLinks, isLink, type Link, listLinks } from '../../../consumers/links'
 import { batch, run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import { type Page, paging } from '../../../http/page'
@@ -9,7 +9,7 @@ import { pageAsked } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 
 /** Customers on a page of the list. */
-const LISTED = 30
+export const LISTED = 30
 
 /** A customer, which consumer it is, and what its own events call it. */
 export type ShownCustomer = { link: Link; name: string | null; email: string | null }
@@ -26,14 +26,26 @@ export function customerPath(c: Visit, { vendor, id }: CustomerKey): string {
 
 /** Reads the customer in the path. It may be one that no event has named. */
 export async function readCustomer(c: Visit): Promise<ShownCustomer> {
+  const [customer] = await readCustomers(c, [customerIn(c)])
+  return customer as ShownCustomer
+}
+
+/** Reads customers by name, each of them once. */
+export async function readCustomers(c: Visit, customers: readonly CustomerKey[]): Promise<ShownCustomer[]> {
+  if (customers.length === 0) return []
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const customer = customerIn(c)
+  const ids = customers.map(({ id }) => id)
   const { links, names } = await batch(db, {
-    links: findLink(db, project, customer),
-    names: namesOfCustomers(db, project, [customer.id]),
+    links: findLinks(db, project, customers),
+    names: namesOfCustomers(db, project, ids),
   })
-  return named(links[0] as Link, names)
+  return links.map((link) => named(link, names))
+}
+
+/** Whether a customer waits for a consumer: nobody has linked it, or said that it has none. */
+export function isOpen({ link }: ShownCustomer): boolean {
+  return link.consumer_id === null && link.linked_by !== 'manual' && !link.erased
 }
 
 /**

@@ -16,12 +16,15 @@ import { CONSUMER } from '../consumers/form'
 import { linkCustomerPage } from './link'
 import { unlinkedPage } from './list'
 import { customerIn, customerPath, listUnlinked, readCustomer } from './read'
+import { linkChosen } from './several'
 
-/** The customers of vendors that are not linked to a consumer. */
-export const unlinkedPages = new Hono<HttpEnv>().get('/', page('billing:read'), async (c) => {
-  const settled = c.req.query('settled') === 'true'
-  return unlinkedPage(c, await listUnlinked(c, settled), settled)
-})
+/** The customers of vendors that are not linked to a consumer, and the ones of them that are linked together. */
+export const unlinkedPages = new Hono<HttpEnv>()
+  .get('/', page('billing:read'), async (c) => {
+    const settled = c.req.query('settled') === 'true'
+    return unlinkedPage(c, await listUnlinked(c, settled), settled)
+  })
+  .route('/', linkChosen)
 
 const link = action({
   at: '/:vendor/:customer/consumer',

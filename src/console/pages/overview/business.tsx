@@ -7,7 +7,12 @@ import { type Column, Table } from '../../ui/table'
 import { type Figure, FLOWS, type Flow, figuresOf, LEVELS, type Level, type Shown } from './figures'
 import { FlowBars, LevelLine } from './spark'
 
-const LEVEL_NAMES: Record<Level, string> = { active: 'Active', trialing: 'Trialing', past_due: 'Past due' }
+const LEVEL_NAMES: Record<Level, string> = {
+  active: 'Active',
+  trialing: 'Trialing',
+  past_due: 'Past due',
+  unlinked: 'Without a consumer',
+}
 const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Payment failed' }
 
 /** How the business is: subscriptions in each status, and what happened to them. Nothing if none has been counted yet. */
@@ -16,6 +21,10 @@ export function Business({ c, days: [first, ...rest] }: { c: Visit; days: readon
   const { now } = c.get('rt')
   const { window, last, shown, level, flow } = figuresOf([first, ...rest])
   const list = `${pathsOf(c).billing}/subscriptions?livemode=${last.livemode === 1}`
+  const levels = LEVELS.flatMap((name) => {
+    const figure = level(name)
+    return figure === null ? [] : [[name, figure] as const]
+  })
   const span = window === 0 ? 'so far today' : window === 1 ? '1 day' : `${window} days`
   return (
     <>
@@ -27,8 +36,13 @@ export function Business({ c, days: [first, ...rest] }: { c: Visit; days: readon
         Counted <Time at={last.counted_at} now={now} />. Days are in UTC.
       </p>
       <dl class="tiles sparks">
-        {LEVELS.map((name) => (
-          <Tile name={LEVEL_NAMES[name]} href={`${list}&status=${name}`} of={level(name)} since="in">
+        {levels.map(([name, figure]) => (
+          <Tile
+            name={LEVEL_NAMES[name]}
+            href={name === 'unlinked' ? pathsOf(c).unlinked : `${list}&status=${name}`}
+            of={figure}
+            since="in"
+          >
             <LevelLine values={shown.map(({ row }) => row?.[name] ?? null)} />
           </Tile>
         ))}
@@ -73,13 +87,14 @@ function ByDay({ shown, list }: { shown: readonly Shown[]; list: string }) {
   const known = shown.filter(({ row }) => row !== null).reverse()
   const column = (name: Level | Flow, head: string): Column<Shown> => [
     head,
-    ({ row }) => row?.[name].toLocaleString('en'),
+    ({ row }) => row?.[name]?.toLocaleString('en'),
     'number',
   ]
   return (
     <details>
       <summary>Show by day</summary>
       <p class="quiet">
+        <b>Without a consumer</b>: active, trialing or past due, and the customer is not linked to a consumer.{' '}
         <b>New</b>: created on that day, unless the first payment is still missing. <b>Lost</b>: ended on that day.{' '}
         <b>Payment failed</b>: became past due on that day. Each day links to the subscriptions that changed since then.
       </p>

@@ -1,7 +1,7 @@
 import type { BillingDay } from '../../../billing/days/store'
 
-/** Subscriptions in a status, as the last walk of a day found them. */
-export const LEVELS = ['active', 'trialing', 'past_due'] as const
+/** Subscriptions in a status, and those whose customer waits for a consumer, as the last walk of a day found them. */
+export const LEVELS = ['active', 'trialing', 'past_due', 'unlinked'] as const
 /** What happened to subscriptions on a day. */
 export const FLOWS = ['created', 'lost', 'failed'] as const
 export type Level = (typeof LEVELS)[number]
@@ -38,10 +38,13 @@ export function figuresOf(rows: readonly [BillingDay, ...BillingDay[]]) {
     ),
     /** The whole days that are added up; 0 if there is none: then it is the last day, so far. */
     window,
-    level: (name: Level): Figure => {
-      const days = WINDOWS.find((some) => byDay.has(last.day - some)) ?? 0
-      const before = days === 0 ? undefined : byDay.get(last.day - days)
-      return { value: last[name], change: before ? { by: last[name] - before[name], days } : null }
+    /** Null if this was not counted yet. */
+    level: (name: Level): Figure | null => {
+      const value = last[name]
+      if (value === null) return null
+      const before = (days: number) => byDay.get(last.day - days)?.[name] ?? null
+      const days = WINDOWS.find((some) => before(some) !== null)
+      return { value, change: days === undefined ? null : { by: value - (before(days) as number), days } }
     },
     flow: (name: Flow): Figure => {
       const value = window === 0 ? last[name] : (sum(name, last.day, window) as number)

@@ -1,0 +1,1 @@
+ALTER TABLE `billing_days` ADD `unlinked` integer;
