@@ -16,7 +16,7 @@ import { keptWith } from '../idempotency/claim'
 import { Fault, notFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 
-/** A grant, with the key of its plan. */
+/** A grant, with the key and the name of its plan. */
 export type Grant = ReturnType<typeof findGrant>['_']['result'][number]
 
 const shown = {
@@ -24,6 +24,7 @@ const shown = {
   consumer_id: grants.consumer_id,
   feature: grants.feature,
   plan: plans.key,
+  plan_name: plans.name,
   effect: grants.effect,
   value: grants.value,
   starts_at: grants.starts_at,

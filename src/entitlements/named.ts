@@ -24,12 +24,12 @@ const o = alias(billingObjects, 'o')
 /**
  * The names that belong to a billing object, as an expression over its columns: `Named` as JSON.
  *
- * @param plansToo whether the plans are looked up; without it, there are none
+ * @param whats what is looked up; the rest is null, or none
  */
 export function namedOf(
   projectId: string,
   { vendor, customer, candidates }: Record<'vendor' | 'customer' | 'candidates', SQL | Column>,
-  plansToo: boolean,
+  whats: { consumer: boolean; plans: boolean },
 ): SQL {
   const owner = ownerOf(projectId, { vendor, customer })
   const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${consumerTitle(sql`${projectId}`, k)}, ${k.id}), 'state', ${k.state})
@@ -40,7 +40,7 @@ export function namedOf(
       CROSS JOIN json_each(json_array(j.value ->> 'price', j.value ->> 'variant', j.value ->> 'product')) f WHERE f.value IS NOT NULL) w
     CROSS JOIN ${planRefs} ON ${planRefs.project_id} = ${projectId} AND ${planRefs.vendor} = ${vendor} AND ${planRefs.ref} = w.ref
     CROSS JOIN ${plans} ON ${plans.project_id} = ${projectId} AND ${plans.id} = ${planRefs.plan_id})`
-  return sql`json_object('consumer', json(${consumer}), 'plans', json(${plansToo ? sold : sql`'[]'`}))`
+  return sql`json_object('consumer', json(${whats.consumer ? consumer : sql`NULL`}), 'plans', json(${whats.plans ? sold : sql`'[]'`}))`
 }
 
 const ownerOf = (projectId: string, { vendor, customer }: Record<'vendor' | 'customer', SQL | Column>) =>
@@ -54,7 +54,7 @@ function ofObject(projectId: string, { kind, id, vendor }: ObjectKey): SQL {
 
 /** Reads the names that belong to one billing object. */
 export function findNamed(db: Db, projectId: string, key: ObjectKey) {
-  const shown = { named: json<Named>(namedOf(projectId, o, true)).as('named') }
+  const shown = { named: json<Named>(namedOf(projectId, o, { consumer: true, plans: true })).as('named') }
   return raw(db, shown, (fields) => sql`SELECT ${fields} ${ofObject(projectId, key)}`)
 }
 

@@ -28,7 +28,7 @@ export type FeaturesAsked = Extent & {
   keys: readonly string[] | null
   /** Whether purchases are read also if no plan says how long a one-time payment lasts, so that they give nothing. */
   explained?: boolean | undefined
-  /** Whether the vendor's ids of each item's price and product are read: an explanation shows them, and a preview maps them anew. */
+  /** Whether names are read: those of plans, and the vendor's ids of each item's price and product, which a preview maps anew. */
   named?: boolean
   /** Whether the payments of subscriptions are read also if the setting `subscription_reversed` does not need them. */
   reversed?: boolean
@@ -69,12 +69,13 @@ export function settingsNow(db: Db, projectId: string) {
     .where(eq(projects.id, projectId))
 }
 
-/** The plans, each with what it gives of the features and the bytes of that. `features`: null where it is not read. */
-function plansOf(db: Db, projectId: string, { keys, plans: ids = [] }: FeaturesAsked) {
+/** The plans, each with what it gives of the features and the bytes of that. `features`, `name`: null where they are not read. */
+function plansOf(db: Db, projectId: string, { keys, plans: ids = [], explained, named = explained }: FeaturesAsked) {
   const [given, inText] = keys !== null && keys.length <= MAX_ASKED_FEATURES ? [among(keys), ofParts] : [WHOLE, ofWhole]
   const shown = {
     id: p.id,
     key: p.key,
+    name: sql<string | null>`${named ? p.name : sql`NULL`}`.as('name'),
     rank: p.rank,
     features:
       sql<PlanFeatures | null>`iif(bytes <= ${MAX_SMALL_PLAN} OR ${inArray(p.id, valuesOf(ids))}, given, NULL)`.mapWith(
@@ -83,7 +84,7 @@ function plansOf(db: Db, projectId: string, { keys, plans: ids = [] }: FeaturesA
     bytes: sql<number>`bytes`,
   }
   const all = sql`SELECT *, octet_length(given) AS bytes FROM (
-    SELECT ${plans.id}, ${plans.key}, ${plans.rank}, ${given} AS given FROM ${plans} WHERE ${plans.project_id} = ${projectId})`
+    SELECT ${plans.id}, ${plans.key}, ${plans.name}, ${plans.rank}, ${given} AS given FROM ${plans} WHERE ${plans.project_id} = ${projectId})`
   return raw(db, shown, (fields) => sql`SELECT ${fields} FROM (${all}) ${p}`)
 }
 

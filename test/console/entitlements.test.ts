@@ -40,7 +40,7 @@ describe('what a consumer may do, in the console', () => {
 
   it('is on its page: why, until when, and by which event, with no more round trips', async () => {
     const text = await words()
-    expect(text).toMatch(/Plan pro Access \d of \d features Subscription active/)
+    expect(text).toMatch(/Plan Pro Access \d of \d features Subscription active/)
     expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
     expect(text).toMatch(
       /Seats seats allowed 3 Included in a subscription or a purchase 1 source Stripe subscription sub_1/,
@@ -88,7 +88,8 @@ describe('what a consumer may do, in the console', () => {
     expect(text).toMatch(/sso sso not allowed – A grant denies it/)
     expect(text).toContain('The feature is denied to the consumer.')
     expect(text).toMatch(/Denies sso grt_\w+ active/)
-    expect(text).toMatch(/Grants the plan starter grt_\w+ active/)
+    expect(text).toMatch(/Grants the plan Starter grt_\w+ active/)
+    expect(await words('?tab=history')).toContain('grants Starter to ada')
     const id = /grants\/(grt_\w+)\/revoke/.exec(/Denies.*?<\/tr>/s.exec(await page())?.[0] ?? '')?.[1]
     expect(await words(`/grants/${id}/revoke`)).toContain('Revoke “no sso”?')
     expect(await send(`/grants/${id}/revoke`)).toEqual(done('grant_revoked'))

@@ -87,6 +87,7 @@ describe('names beside ids', () => {
     const { text } = await visit(`${base}/consumers/${consumer}?tab=billing`, token)
     const all = `/billing/invoices?consumer=${consumer}`
     expect(text).toContain(`<a href="${base}${all}">All invoices</a>`)
+    expect(text).toContain('Team &lt;1&gt;: 2 × ')
     expect(text).not.toContain('All subscriptions')
     expect((await visit(base + all, token)).text.match(/invoices\/in_(a|more_)/g)).toHaveLength(12)
     expect(await costOf(all)).toBeLessThanOrEqual(4)

@@ -58,13 +58,13 @@ export async function findListed<K extends ObjectKind>(
   const objects = listing(kind, { ...asked, ...part }, now)
   const project = projectOf(c.get('actor'))
   const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
-  const beside: ReadBeside = (of) => namedOf(project, of, showsPlans)
+  const beside: ReadBeside = (of) => namedOf(project, of, { consumer: true, plans: showsPlans })
   const rows = await run(db, listObjects(db, project, kind, { ...objects, customers, beside }))
   return { ...objects.page(rows, (row) => presentObject(kind, row)), namesOf: namesIn(rows) }
 }
 
-/** The names that a list has read beside its objects. */
-function namesIn(rows: readonly ListedRow[]): NamesOf {
+/** The names that were read beside objects of one kind. */
+export function namesIn(rows: readonly ListedRow[]): NamesOf {
   const keyOf = (vendor: string, id: string) => `${vendor} ${id}`
   const all = rows
     .filter(isListedObject)

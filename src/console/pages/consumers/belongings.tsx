@@ -5,7 +5,7 @@ import { plural } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
-import { commonColumns } from '../billing/columns'
+import { commonColumns, type NamesOf } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
 import { customerPath } from '../customers/read'
 import { eventColumns } from '../events/row'
@@ -98,13 +98,13 @@ export function Events({ c, of: { row, events } }: Props) {
 type LatestProps<K extends ObjectKind> = Props & { list: ObjectList<K>; found: LatestObjects<K> }
 
 /** The objects of one kind of the customers that changed last. Nothing without customers. */
-export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more } }: LatestProps<K>) {
+export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more, namesOf } }: LatestProps<K>) {
   if (of.customers.length === 0) return null
   return (
     <>
       <h2>{list.title}</h2>
       {data.length > 0 ? (
-        <Table label={list.title} rows={data} columns={columnsOf(c, list)} />
+        <Table label={list.title} rows={data} columns={columnsOf(c, list, namesOf)} />
       ) : (
         <p class="quiet">None.</p>
       )}
@@ -117,6 +117,6 @@ export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more 
   )
 }
 
-function columnsOf<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
-  return list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Vendor')
+function columnsOf<K extends ObjectKind>(c: Visit, list: ObjectList<K>, namesOf: NamesOf) {
+  return list.columns(commonColumns(c, list.path, namesOf)).filter(([head]) => head !== 'Vendor')
 }

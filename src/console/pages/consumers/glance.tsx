@@ -35,7 +35,7 @@ function Access({ c, of: { entitlements } }: Props) {
           giving.map((key, n) => (
             <>
               {n > 0 && ', '}
-              <a href={`${pathsOf(c).plans}/${plans.get(key)}`}>{key}</a>
+              <a href={`${pathsOf(c).plans}/${plans.get(key)?.id}`}>{plans.get(key)?.name}</a>
             </>
           ))
         )}

@@ -2,7 +2,7 @@ import { auditPaging, listAudit } from '../../../audit-log/read'
 import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
 import { isListedObject } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
-import { type ListedRow, listObjects } from '../../../billing/read/store'
+import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { countDevices, type Device, findDevice, listDevices } from '../../../consumers/devices'
 import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
@@ -13,6 +13,7 @@ import { batch, type Query, run } from '../../../db/client'
 import { withCap } from '../../../devices/cap'
 import { readFacts } from '../../../entitlements/answer'
 import { type Grant, listGrants } from '../../../entitlements/grants'
+import { namedOf } from '../../../entitlements/named'
 import { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
 import type { EventRow } from '../../../inbox/events/events'
@@ -23,7 +24,9 @@ import { requireFound } from '../../../lib/fault'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/identities'
 import { can, type Visit } from '../../page'
 import type { NamedEntry } from '../audit-log/entry'
-import { readPeople } from '../audit-log/names'
+import { readNames } from '../audit-log/names'
+import type { NamesOf } from '../billing/columns'
+import { namesIn } from '../billing/find'
 import { type Entitlements, entitlementsIn } from '../entitlements/read'
 import type { TabName } from './tabs'
 
@@ -47,8 +50,9 @@ const GRANTS = 5
 /** Identities that the page shows. */
 const IDENTITIES = 10
 
-/** Objects of one kind of a consumer's customers, the latest change first. `more`: there are, or may be, others. */
-export type Latest<K extends ObjectKind> = { data: ShownObjects[K][]; more: boolean }
+/** Objects of one kind of a consumer's customers, the latest change first. `more`: there are, or may be, others. `namesOf`: their plans, on the tab
+ * that lists them. */
+export type Latest<K extends ObjectKind> = { data: ShownObjects[K][]; more: boolean; namesOf: NamesOf }
 
 /** A consumer with what its page shows. */
 export type ShownConsumer = {
@@ -119,12 +123,12 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
   const isPast = tab === 'history' || !isLiving(row)
   const [latest, entries, identities, events] = await Promise.all([
-    latestOf(c, can(c, 'billing:read') ? found.customers : []),
+    latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
     isPast && can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
     tab === 'devices' ? identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }) : [],
     tab === 'events' ? eventsOf(c, row) : { data: [], more: false },
   ])
-  const history = entries && list.page(entries, await readPeople(rt, null, entries)).data
+  const history = entries && list.page(entries, await readNames(rt, project, entries)).data
   const [counted] = found.counts
   const { active, limit } = counted ? await withCap(db, project, ref, counted) : { active: 0, limit: 0 }
   const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
@@ -156,16 +160,20 @@ async function eventsOf(c: Visit, { id }: Consumer): Promise<ShownConsumer['even
   return { data, more: has_more || truncated }
 }
 
-/** Reads what the first customers have, of each kind what changed last. */
-async function latestOf(c: Visit, customers: Link[]): Promise<ShownConsumer['latest']> {
+/** Reads what the first customers have, of each kind what changed last. @param named whether their plans are read too */
+async function latestOf(c: Visit, customers: Link[], named: boolean): Promise<ShownConsumer['latest']> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const some = customers.slice(0, OF_CUSTOMERS)
   const kinds = Object.keys(OBJECTS) as ShownKinds[]
+  const plans: ReadBeside | undefined = named
+    ? (of) => namedOf(project, of, { consumer: false, plans: true })
+    : undefined
   const lists = kinds.flatMap((kind) =>
     some.map(({ vendor, id }, n): [string, Query<ListedRow[]>] => {
       const page = { before: null, take: OBJECTS[kind] + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
-      return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, ...page })]
+      const beside = kind === 'invoice' ? undefined : plans
+      return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, beside, ...page })]
     }),
   )
   const found: Record<string, ListedRow[]> = some.length === 0 ? {} : await batch(db, Object.fromEntries(lists))
@@ -174,7 +182,11 @@ async function latestOf(c: Visit, customers: Link[]): Promise<ShownConsumer['lat
     const objects = rows.filter(isListedObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
     const most = OBJECTS[kind]
     const more = objects.length > most || objects.length < rows.length || customers.length > some.length
-    return { data: objects.slice(0, most).map((row) => presentObject(kind, row)), more }
+    return {
+      data: objects.slice(0, most).map((row) => presentObject(kind, row)),
+      more,
+      namesOf: namesIn(named ? rows : []),
+    }
   }
   return { subscription: latest('subscription'), purchase: latest('purchase'), invoice: latest('invoice') }
 }

@@ -37,8 +37,8 @@ export function grantsPage(c: Visit, consumer: Consumer, page: Page<Grant>) {
 }
 
 /** What a grant does, in a few words: `Seats: 10`. */
-export function whatOf({ feature, plan, effect, value }: Grant): string {
-  if (plan !== null) return `the plan ${plan}`
+export function whatOf({ feature, plan, plan_name, effect, value }: Grant): string {
+  if (plan !== null) return `the plan ${plan_name}`
   if (effect === 'deny') return `no ${feature}`
   return value === true ? String(feature) : `${feature}: ${shownValue(value)}`
 }

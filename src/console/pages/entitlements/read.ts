@@ -22,8 +22,8 @@ export type Entitled = Omit<Explained, 'sources'> & { key: string; name: string;
 export type Entitlements = {
   now: number
   all: Entitled[]
-  /** The ids of plans by their keys. */
-  plans: ReadonlyMap<string, string>
+  /** The plans by their keys. */
+  plans: ReadonlyMap<string, { id: string; name: string }>
   /** What the consumer pays for and no plan has. */
   items: Source[]
   /** How long a subscription gives access after its period (hours). */
@@ -43,7 +43,7 @@ export function entitlementsIn(found: Found, ahead?: number): Entitlements | nul
   const { catalog, holders } = facts
   const now = ahead ?? facts.now
   const [holder = { state: null, subscriptions: [], purchases: [], grants: [] }] = holders
-  const answer = unlessTooMuch(() => decided(found.features, holder, catalog, now))
+  const answer = unlessTooMuch(() => decided(found, holder, catalog, now))
   return answer && { now, ...answer, missing: ahead === undefined ? null : NOT_KNOWN_AHEAD }
 }
 
@@ -67,14 +67,19 @@ export async function readEntitlementsAt(
   const past = await holderAt({ db, ask: (asked) => batch(db, asked), keptSince }, named, at)
   const { holder, catalog, missing } = past
   const features = await run(db, listFeatures(db, project))
-  return { now: at, ...decided(features, holder, catalog, at), missing }
+  return { now: at, ...decided({ features, plans: found.plans }, holder, catalog, at), missing }
 }
 
-type Named = { key: string; name: string }
+/** What features and plans are called now. */
+type Named = {
+  features: readonly { key: string; name: string }[]
+  plans: readonly { id: string; name: string | null }[]
+}
 
 /** @throws {Fault} `payload_too_large` */
-function decided(named: readonly Named[], holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
-  const nameOf = new Map(named.map(({ key, name }) => [key, name]))
+function decided(named: Named, holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
+  const nameOf = new Map(named.features.map(({ key, name }) => [key, name]))
+  const planNames = new Map(named.plans.map(({ id, name }) => [id, name]))
   const explained = explainAsked([...catalog.byKey.keys()], holder, catalog, now)
   const all = Object.entries(explained).map(([key, { sources: from, ...one }]) => {
     return { ...one, key, name: nameOf.get(key) ?? key, from }
@@ -83,7 +88,7 @@ function decided(named: readonly Named[], holder: ConsumerFacts, catalog: Indexe
   const isUnmapped = ({ type, plan }: Source) => type === 'subscription' && plan === null
   return {
     all: all.map((one) => ({ ...one, from: one.from.filter((source) => !isUnmapped(source)) })),
-    plans: new Map(catalog.plans.map(({ id, key }) => [key, id])),
+    plans: new Map(catalog.plans.map(({ id, key }) => [key, { id, name: planNames.get(id) ?? key }])),
     items: (all[0]?.from ?? []).filter(isUnmapped),
     slack: catalog.rules.renewal_slack_hours,
   }

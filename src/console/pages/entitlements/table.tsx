@@ -131,7 +131,7 @@ function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: 
 }
 
 /** What is known of a source, in one line. */
-function Facts({ c, of, plan }: { c: Visit; of: Source; plan: string | undefined }) {
+function Facts({ c, of, plan }: { c: Visit; of: Source; plan: { id: string; name: string } | undefined }) {
   const { plans, events } = pathsOf(c)
   const time = (text: string | null) => {
     const at = timeOf(text)
@@ -141,7 +141,7 @@ function Facts({ c, of, plan }: { c: Visit; of: Source; plan: string | undefined
   const parts = [
     of.plan !== null && (
       <>
-        plan <a href={plan && `${plans}/${plan}`}>{of.plan}</a>
+        plan <a href={plan && `${plans}/${plan.id}`}>{plan?.name ?? of.plan}</a>
       </>
     ),
     of.price !== null && <code>{of.price}</code>,

@@ -55,6 +55,7 @@ type BesideProps = { events: string; around: Around; above: Neighbor; below: Nei
 
 /** Links to the events above and below this one in its list. */
 export function Beside({ events, around: { address }, above, below }: BesideProps) {
+  if (above === null && below === null) return null
   const query = address.size > 0 ? changed(new URLSearchParams(), { list: address.toString() }) : ''
   const link = (to: Neighbor, label: string, rel: string) => {
     if (to === null) return null
