@@ -12,14 +12,19 @@ import { json } from '../db/sql'
 /** The items or lines of a billing object whose plans are named. */
 const NAMED_ITEMS = 20
 
-/** Whose a billing object is, and the plans of what it is for, by the vendor's price or product. Null: no consumer is linked. */
+/**
+ * Whose a billing object is, and the plans of what it is for, by the vendor's price or product. `consumer` is null if none is linked.
+ * Then `customer` is what the vendor calls the customer: the name or the email address, if one is known.
+ */
 export type Named = {
   consumer: { id: string; title: string; state: string } | null
+  customer: string | null
   plans: { ref: string; id: string; name: string }[]
 }
 
 const k = alias(consumers, 'k')
 const o = alias(billingObjects, 'o')
+const payer = alias(billingObjects, 'payer')
 
 /**
  * The names that belong to a billing object, as an expression over its columns: `Named` as JSON.
@@ -33,14 +38,20 @@ export function namedOf(
 ): SQL {
   const owner = ownerOf(projectId, { vendor, customer })
   const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${consumerTitle(sql`${projectId}`, k)}, ${k.id}), 'state', ${k.state})
-    FROM (SELECT ${owner} AS id) w CROSS JOIN ${consumers} ${k} ON ${k.project_id} = ${projectId} AND ${k.id} = w.id)`
+    FROM ${consumers} ${k} WHERE ${k.project_id} = ${projectId} AND ${k.id} = whose.id)`
+  const nameAtVendor = sql`(SELECT coalesce(${payer.candidates} ->> '$[0].body.name', ${payer.candidates} ->> '$[0].body.email')
+    FROM ${billingObjects} ${payer} WHERE ${payer.project_id} = ${projectId} AND ${payer.kind} = 'customer'
+      AND ${payer.vendor_id} = ${customer} AND ${payer.vendor} = ${vendor})`
   const parts = sql`coalesce(${candidates} -> '$[0].body.items', ${candidates} -> '$[0].body.lines.data', '[]')`
   const sold = sql`(SELECT json_group_array(json_object('ref', ${planRefs.ref}, 'id', ${plans.id}, 'name', ${plans.name}))
     FROM (SELECT DISTINCT f.value AS ref FROM (SELECT value FROM json_each(${parts}) LIMIT ${NAMED_ITEMS}) j
       CROSS JOIN json_each(json_array(j.value ->> 'price', j.value ->> 'variant', j.value ->> 'product')) f WHERE f.value IS NOT NULL) w
     CROSS JOIN ${planRefs} ON ${planRefs.project_id} = ${projectId} AND ${planRefs.vendor} = ${vendor} AND ${planRefs.ref} = w.ref
     CROSS JOIN ${plans} ON ${plans.project_id} = ${projectId} AND ${plans.id} = ${planRefs.plan_id})`
-  return sql`json_object('consumer', json(${whats.consumer ? consumer : sql`NULL`}), 'plans', json(${whats.plans ? sold : sql`'[]'`}))`
+  const plansOf = whats.plans ? sold : sql`'[]'`
+  if (!whats.consumer) return sql`json_object('consumer', NULL, 'customer', NULL, 'plans', json(${plansOf}))`
+  return sql`(SELECT json_object('consumer', json(${consumer}), 'customer', iif(whose.id IS NULL, ${nameAtVendor}, NULL),
+    'plans', json(${plansOf})) FROM (SELECT ${owner} AS id) whose)`
 }
 
 const ownerOf = (projectId: string, { vendor, customer }: Record<'vendor' | 'customer', SQL | Column>) =>

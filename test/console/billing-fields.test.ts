@@ -24,12 +24,12 @@ describe('a billing object in the console', () => {
     const page = async (path: string) =>
       (await visit(`/console/p/${world.project}/platform/billing/${path}`, world.owner.token)).text
     const shown = await page(`invoices/${invoice.id}`)
-    expect(shown).toContain('<dt>Subtotal</dt><dd>USD 24.00</dd>')
+    expect(shown).toContain('<dt>Subtotal</dt><dd>$24.00</dd>')
     expect(shown).toContain(`<a href="${invoice.hosted_invoice_url}" rel="noreferrer"`)
-    expect(shown).toContain('<dt>Post payment credit notes amount</dt><dd>USD 5.00</dd>')
+    expect(shown).toContain('<dt>Post payment credit notes amount</dt><dd>$5.00</dd>')
     expect(shown).toContain('<dt>Customer tax IDs</dt><dd>eu_vat &lt;b&gt;DE1</dd>')
     expect(shown).toContain('1 × &lt;b&gt;Pro&lt;/b&gt;')
-    expect(shown).toContain('USD 19.00')
+    expect(shown).toContain('$19.00')
     expect(shown).toContain('&lt;script&gt;')
     expect(shown).toContain('A list in this object was cut off')
     // A value that is missing is a dash, and a field that had no value was set, not changed.
@@ -41,9 +41,36 @@ describe('a billing object in the console', () => {
     expect(other).toContain(
       '<dt>Pause collection</dt><dd><ul class="changes"><li><span class="quiet">Behavior:</span> void</li>',
     )
-    expect(other).toContain('USD 12.00')
+    expect(other).toContain('$12.00')
     expect(other).toContain('Team &lt;yearly&gt;')
     expect(other).not.toContain('was cut off')
+  })
+
+  it('says that an open invoice is overdue, and what remains to be paid', async () => {
+    const world = await billingWorld()
+    const now = Math.floor(Date.now() / 1000)
+    const today = now - (now % 86_400)
+    const invoices = [
+      [{ due_date: now - 86_500, amount_paid: 900, amount_remaining: 1500 }, 'overdue', '$15.00'],
+      [{ due_date: now + 900 }, 'open', '$24.00'],
+      [{ due_date: null }, 'open', '$24.00'],
+      [{ due_date: today }, 'open', '$24.00'], // a day, which has not ended
+      [{ due_date: now - 86_500, amount_remaining: 0 }, 'open', '$0.00'],
+      [{ due_date: now - 86_500, status: 'paid' }, 'paid', '–'],
+    ] as const
+    const sent = invoices.map(([fields]) => stripeInvoice(fields))
+    await world.deliver(...sent.map((one) => stripeEventOf('invoice.updated', one)))
+    const page = async (path: string) =>
+      (await visit(`/console/p/${world.project}/platform/billing/${path}`, world.owner.token)).text
+    const rows = (await page('invoices')).split('<tr>')
+    const wordsOf = ({ id }: { id?: unknown }) =>
+      rows
+        .find((row) => row.includes(`/invoices/${id}?`))
+        ?.replace(/<[^>]+>/g, ' ')
+        .replace(/\s+/g, ' ')
+    for (const [n, [, status, remaining]] of invoices.entries())
+      expect([n, wordsOf(sent[n] ?? {})]).toEqual([n, expect.stringContaining(` $24.00 ${status} Test ${remaining} `)])
+    expect(await page(`invoices/${sent[0]?.id}`)).toContain('<span class="badge bad">overdue</span>')
   })
 
   it('shows the items of a purchase, and the money that went back', async () => {
@@ -59,9 +86,9 @@ describe('a billing object in the console', () => {
       (await visit(`/console/p/${world.project}/platform/billing/${path}`, world.owner.token)).text
     const list = await page('purchases')
     expect(list).toContain('price_1')
-    expect(list).toMatch(/data-label="Money back"[^<]*>EUR 9\.00</)
+    expect(list).toMatch(/data-label="Money back"[^<]*>€9\.00</)
     const shown = await page('purchases/pi_1')
-    expect(shown).toContain('<dt>Refunded amount</dt><dd>EUR 9.00</dd>')
+    expect(shown).toContain('<dt>Refunded amount</dt><dd>€9.00</dd>')
     expect(shown).toContain('re_1')
   })
 })

@@ -48,8 +48,8 @@ describe('formatting', () => {
       '2.5 min',
       '3 h',
     ])
-    expect(money({ value: 1900, currency: 'EUR' })).toBe('EUR 19.00')
-    expect(money({ value: 1900, currency: 'JPY' })).toBe('JPY 1,900')
+    expect(money({ value: 1900, currency: 'EUR' })).toBe('€19.00')
+    expect(money({ value: 1900, currency: 'JPY' })).toBe('¥1,900')
     expect(money({ value: 1900, currency: '<b>' })).toBe('1900 <b>')
   })
 })

@@ -28,6 +28,7 @@ const TONES: Record<string, string> = {
   'no secret': 'bad',
   refused: 'bad',
   past_due: 'warn',
+  overdue: 'bad',
   unpaid: 'bad',
   ambiguous: 'warn',
   allowed: 'good',

@@ -68,7 +68,7 @@ function short(value: number): string {
 
 type Money = { value: number; currency: string }
 
-/** An amount in minor units: `EUR 19.00`. */
+/** An amount in minor units: `€19.00`, `CA$19.00`, and `CHF 19.00` where a currency has no sign. */
 export function money({ value, currency }: Money): string {
   try {
     const { format, digits } = formatOf(currency)
@@ -91,7 +91,7 @@ export function decimal(value: number | null | undefined, currency: string | nul
 
 /** @throws RangeError if it is no currency code */
 function formatOf(currency: string) {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
   return { format, digits: format.resolvedOptions().maximumFractionDigits ?? 2 }
 }
 
@@ -155,7 +155,7 @@ export function amountIn(field: string, value: unknown, currency: string | null 
   return money({ value, currency })
 }
 
-/** The price of an item or a line: `EUR 19.00 / month`, `EUR 5.00 / 3 months`. Null for a price without an amount. */
+/** The price of an item or a line: `€19.00 / month`, `€5.00 / 3 months`. Null for a price without an amount. */
 export function priceOf(item: Record<string, unknown>, currency?: string | null): string | null {
   const { amount, interval, interval_count } = item
   const own = typeof item.currency === 'string' ? item.currency : currency

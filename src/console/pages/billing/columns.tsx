@@ -11,7 +11,9 @@ import { BillingStanding } from './standing'
 /** The names that belong to objects of a list: see `Named`. */
 export type NamesOf = (row: Pick<Presented, 'vendor' | 'id'>) => Named | undefined
 
-export type CommonColumns = Record<'id' | 'status' | 'customer' | 'vendor' | 'updated', Column<Presented>> & {
+export type CommonColumns = Record<'id' | 'customer' | 'vendor' | 'updated', Column<Presented>> & {
+  /** The column of the status. @param at see `ObjectList.standingAt` */
+  status: <Row extends Presented>(at?: (row: Row, now: number) => string | null) => Column<Row>
   /** A column of times. */
   time: <Row>(head: string, of: (row: Row) => string | null, kind?: 'spare') => Column<Row>
   /** The name of the plan that an item of a row is for; undefined if it is for none. */
@@ -33,46 +35,43 @@ export function planIn(named: Named | undefined, { price, variant, product }: Pr
  * @param path the last segment of the list's path
  */
 export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => undefined): CommonColumns {
-  const at = `${pathsOf(c).billing}/${path}`
   const { now } = c.get('rt')
   return {
     id: [
       'ID',
-      ({ id, vendor }) => (
-        <a href={`${at}/${encodeURIComponent(id)}?vendor=${vendor}`}>
-          <Id>{id}</Id>
+      (row) => (
+        <a class="quiet" href={pathOf(c, path, row)}>
+          <Id>{row.id}</Id>
         </a>
       ),
+      'spare',
     ],
-    status: ['Status', (row) => <BillingStanding of={row} />],
-    customer: [
-      'Customer',
-      (row) => {
-        const { customer, vendor } = row
-        const consumer = namesOf(row)?.consumer
-        return (
-          (customer || consumer) && (
-            <>
-              {consumer && (
-                <a class="name line" href={`${pathsOf(c).consumers}/${consumer.id}`}>
-                  {consumer.title}
-                </a>
-              )}
-              {customer ? (
-                <a href={`${pathsOf(c).billing}/customers/${vendor}/${encodeURIComponent(customer)}`}>
-                  <Id>{customer}</Id>
-                </a>
-              ) : (
-                <span class="quiet">Guest</span>
-              )}
-            </>
-          )
-        )
-      },
-    ],
+    status: (at) => ['Status', (row) => <BillingStanding of={row} now={at?.(row, now)} />],
+    customer: ['Customer', (row) => customerIn(namesOf(row), row)],
     vendor: ['Vendor', (row) => vendorTitle(row.vendor), 'spare'],
     time: (head, of, kind) => [head, (row) => <Time at={timeOf(of(row))} now={now} none="" />, kind],
     planOf: (row, item) => planIn(namesOf(row), item)?.name,
     updated: ['Updated', (row) => <Time at={timeOf(row.updated_at)} now={now} none="" />],
   }
+}
+
+const pathOf = (c: Visit, path: string, { id, vendor }: Pick<Presented, 'id' | 'vendor'>) =>
+  `${pathsOf(c).billing}/${path}/${encodeURIComponent(id)}?vendor=${vendor}`
+
+/** What a customer is called: as the consumer is, or by the vendor; its id where neither is known. */
+function customerIn(named: Named | undefined, { customer }: Pick<Presented, 'customer'>) {
+  return named?.consumer?.title ?? named?.customer ?? (customer === null ? 'Guest' : <code>{customer}</code>)
+}
+
+/** Columns of billing objects, with the first one as the link to the page of each. It has the object's id where it says nothing. */
+export function opening<Row extends Presented>(c: Visit, path: string, columns: Column<Row>[]): Column<Row>[] {
+  const [first, ...others] = columns
+  if (first === undefined) return []
+  const [head, cell] = first
+  const link = (row: Row) => (
+    <a class="name" href={pathOf(c, path, row)}>
+      {cell(row) || <code>{row.id}</code>}
+    </a>
+  )
+  return [[head, link], ...others]
 }

@@ -13,7 +13,7 @@ import { Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { ConsumerOf } from '../customers/link'
 import { customerPath } from '../customers/read'
-import { commonColumns } from './columns'
+import { commonColumns, opening } from './columns'
 import { invoices } from './invoices'
 import { currencyOf, Discounts, type Lists, Metadata } from './object'
 import type { ObjectList } from './object-list'
@@ -118,11 +118,15 @@ type LatestProps<K extends ObjectKind> = {
 /** The objects of one kind that changed last. */
 function Latest<K extends ObjectKind>({ c, customer, list, of: { data, has_more } }: LatestProps<K>) {
   const all = `${pathsOf(c).billing}/${list.path}?customer=${encodeURIComponent(customer.id)}`
-  const columns = list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Customer' && head !== 'Vendor')
+  const own = list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Customer' && head !== 'Vendor')
   return (
     <>
       <h2>{list.title}</h2>
-      {data.length === 0 ? <p class="quiet">None.</p> : <Table label={list.title} rows={data} columns={columns} />}
+      {data.length === 0 ? (
+        <p class="quiet">None.</p>
+      ) : (
+        <Table label={list.title} rows={data} columns={opening(c, list.path, own)} />
+      )}
       {has_more && (
         <p>
           <a href={all}>All {list.title.toLowerCase()}</a>, beyond the {plural(data.length, 'row')} shown here

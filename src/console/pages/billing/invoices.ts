@@ -1,6 +1,9 @@
+import { isOverdueInvoice, remainingOf } from '../../../billing/invoices/debt'
 import { INVOICE_STATUSES } from '../../../vendors/objects'
 import { amountIn, decimal } from '../../ui/format'
 import type { ObjectList } from './object-list'
+
+const standingAt: ObjectList<'invoice'>['standingAt'] = (row, now) => (isOverdueInvoice(row, now) ? 'overdue' : null)
 
 /** The list of invoices. To add a column, add a line to `columns`. */
 export const invoices: ObjectList<'invoice'> = {
@@ -9,20 +12,17 @@ export const invoices: ObjectList<'invoice'> = {
   title: 'Invoices',
   statuses: INVOICE_STATUSES,
   showsPlans: false,
+  standingAt,
   titleOf: ({ number }) => number,
   first: ['total', 'amount_remaining', 'due_at', 'paid_at'],
   columns: ({ id, status, customer, vendor, updated, time }) => [
-    id,
-    ['Number', ({ number }) => number],
-    status,
     customer,
     ['Total', ({ total, currency }) => amountIn('total', total, currency), 'number'],
-    [
-      'Remaining',
-      ({ amount_remaining, currency }) => amountIn('amount_remaining', amount_remaining, currency),
-      'number spare',
-    ],
-    time('Due', ({ due_at }) => due_at, 'spare'),
+    status(standingAt),
+    ['Remaining', (row) => amountIn('amount_remaining', remainingOf(row), row.currency), 'number'],
+    time('Due', ({ due_at }) => due_at),
+    ['Number', ({ number }) => number],
+    id,
     vendor,
     updated,
   ],

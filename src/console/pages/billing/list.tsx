@@ -12,7 +12,7 @@ import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
-import { commonColumns } from './columns'
+import { commonColumns, opening } from './columns'
 import type { Asked, Listed } from './find'
 import type { ObjectList } from './object-list'
 
@@ -28,7 +28,7 @@ export function listPage<K extends ObjectKind>(
 ) {
   const { path, title, statuses } = list
   const { billing } = pathsOf(c)
-  const shown = { c, list: path, columns: list.columns(commonColumns(c, path, found.namesOf)) }
+  const shown = { c, list: path, columns: opening(c, path, list.columns(commonColumns(c, path, found.namesOf))) }
   const searched = Object.entries(asked).some(([name, one]) => name !== 'order' && one !== undefined)
   return show(
     c,

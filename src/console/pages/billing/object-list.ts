@@ -19,9 +19,11 @@ export type ObjectList<K extends ObjectKind> = {
   showsPlans: boolean
   /** What an object is called where its page begins; null: by its id. */
   titleOf: (row: ShownObjects[K], planOf: (item: Priced) => string | undefined) => string | null
+  /** A word for what the status of an object means at a time (ms), where that says more; else null. */
+  standingAt?: (row: ShownObjects[K], now: number) => string | null
   /** The fields that its page shows first, in order. */
   first: readonly (keyof ShownObjects[K] & string)[]
-  /** The columns in order. `common` holds the columns that all kinds share. */
+  /** The columns in order. The first one becomes the link to the page of its object. `common` holds the columns that all kinds share. */
   columns: (common: CommonColumns) => Column<ShownObjects[K]>[]
   /** The columns of its file between those that all kinds share. */
   file: CsvColumn<ShownObjects[K]>[]

@@ -43,7 +43,7 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
       <Head
         title={
           <>
-            {title} <BillingStanding of={object} />
+            {title} <BillingStanding of={object} now={list.standingAt?.(object as ShownObjects[K], around.now)} />
           </>
         }
       />

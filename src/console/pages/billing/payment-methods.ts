@@ -13,11 +13,11 @@ export const paymentMethods: ObjectList<'payment_method'> = {
   titleOf: (row) => named(row) || null,
   first: [],
   columns: ({ id, status, customer, vendor, updated }) => [
-    id,
-    status,
     customer,
     ['Method', named],
+    status(),
     ['Card expires', ({ card }) => (card?.exp_year ? `${card.exp_month ?? '?'}/${card.exp_year}` : '')],
+    id,
     vendor,
     updated,
   ],

@@ -1,16 +1,23 @@
 import type { Presented } from '../../../billing/read/present'
 import { Badge, TestBadge } from '../../ui/badge'
 
-/** The status, with the vendor's own status if that differs, whether the status is ambiguous, and a mark if it is of test mode. */
+/**
+ * The status, with the vendor's own status if that differs, whether the status is ambiguous, and a mark if it is of test mode.
+ *
+ * @param props.now a word for what the status means now, which takes its place
+ */
 export function BillingStanding({
   of,
+  now,
 }: {
+  now?: string | null | undefined
   of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'> & { livemode?: boolean | null }
 }) {
   const { status, vendor_status, ambiguous, incomplete, livemode } = of
   return (
     <>
-      <Badge of={status} /> {vendor_status && vendor_status !== status && <span class="quiet">{vendor_status}</span>}{' '}
+      <Badge of={now ?? status} />{' '}
+      {vendor_status && vendor_status !== status && <span class="quiet">{vendor_status}</span>}{' '}
       {ambiguous && <Badge of="ambiguous" />} {incomplete && <Badge of="incomplete" />} <TestBadge of={livemode} />
     </>
   )

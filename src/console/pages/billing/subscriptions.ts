@@ -16,11 +16,11 @@ export const subscriptions: ObjectList<'subscription'> = {
   titleOf: ({ items, currency }, planOf) => itemsOf(items, currency, planOf) || null,
   first: ['trial_end', 'current_period_end', 'cancel_at', 'ended_at'],
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
-    id,
-    status,
     customer,
-    ['Items', (row) => itemsOf(row.items, row.currency, (item) => planOf(row, item))],
+    ['Plan', (row) => itemsOf(row.items, row.currency, (item) => planOf(row, item))],
+    status(),
     time('Renews or ends', ({ current_period_end, ended_at }) => ended_at ?? current_period_end),
+    id,
     vendor,
     updated,
   ],
@@ -38,13 +38,13 @@ export const subscriptions: ObjectList<'subscription'> = {
 
 type Items = ShownObjects['subscription']['items']
 
-/** `2 × EUR 19.00 / month`, or the price's id where the amount is not known. */
+/** `2 × €19.00 / month`, or the price's id where the amount is not known. */
 function priced(item: Items[number], currency: string | null): string {
   const price = priceOf(item, currency) ?? words(item.price)
   return item.quantity === null || item.quantity === 1 ? price : `${item.quantity} × ${price}`
 }
 
-/** The items as {@link priced}, each after the name of its plan: `Team: 2 × EUR 19.00 / month`. */
+/** The items as {@link priced}, each after the name of its plan: `Team: 2 × €19.00 / month`. */
 function itemsOf(items: Items, currency: string | null, planOf: (item: Items[number]) => string | undefined): string {
   const named = items.slice(0, ITEMS_SHOWN).map((item) => {
     const plan = planOf(item)

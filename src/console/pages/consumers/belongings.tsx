@@ -5,7 +5,7 @@ import { plural } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
-import { commonColumns, type NamesOf } from '../billing/columns'
+import { commonColumns, type NamesOf, opening } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
 import { customerPath } from '../customers/read'
 import { eventColumns } from '../events/row'
@@ -118,5 +118,7 @@ export function Latest<K extends ObjectKind>({ c, of, list, found: { data, more,
 }
 
 function columnsOf<K extends ObjectKind>(c: Visit, list: ObjectList<K>, namesOf: NamesOf) {
-  return list.columns(commonColumns(c, list.path, namesOf)).filter(([head]) => head !== 'Vendor')
+  const all = list.columns(commonColumns(c, list.path, namesOf))
+  const own = all.filter(([head]) => head !== 'Customer' && head !== 'Vendor')
+  return opening(c, list.path, own)
 }
