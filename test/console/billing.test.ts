@@ -75,6 +75,11 @@ describe('billing state in the console', () => {
       const { body } = await deliver(id, { ...stripeEvent(type, object), created: now + n })
       ids.push(body.event_ids[0])
     }
+    const old = {
+      ...stripeEvent('customer.subscription.updated', { ...SUBSCRIPTION, id: 'sub_old' }),
+      created: now - 200_000,
+    }
+    ids.push((await deliver(id, old)).body.event_ids[0])
     for (const event of ids) await settled(project, token, event)
   })
 
@@ -87,6 +92,27 @@ describe('billing state in the console', () => {
   ])('shows on %s the amounts in their currency, and what belongs to it', async (path, expected) => {
     const text = await textOf(path)
     for (const part of expected) expect(text).toContain(part)
+  })
+
+  it('is found by customer or consumer, which the address then says', async () => {
+    const found = async (q: string) => {
+      const { status, headers } = await visit(`${billing}/subscriptions?status=active&customer=x&q=${q}`, token)
+      return [status, headers.get('Location')?.replace(billing, '')]
+    }
+    expect(await found('cus_1')).toEqual([303, '/subscriptions?status=active&customer=cus_1'])
+    expect(await found('ext:ada')).toEqual([303, '/subscriptions?status=active&consumer=ext%3Aada'])
+  })
+
+  it('is narrowed by filters, each of which can be taken back', async () => {
+    const path = '/subscriptions?customer=cus_1&updated_within=24h&overdue=&created_after=soon'
+    const { text } = await visit(billing + path, token)
+    expect([text.includes('sub_1?'), text.includes('sub_old?')]).toEqual([true, false])
+    expect(text).toContain('<a href="?customer=cus_1" aria-label="Remove the filter Updated: last 24 hours">')
+    expect(text).toContain('<a href="?updated_within=24h" aria-label="Remove the filter Customer: Ada">')
+    expect(text).toContain('<a href="?customer=cus_1&amp;updated_within=24h&amp;status=past_due">Past due</a>')
+    expect(text.match(/Remove the filter/g)).toHaveLength(2)
+    const all = await textOf('/subscriptions?updated_after=2020-01-01T00:00')
+    expect(all).toMatch(/Updated: custom .*Updated since 2020-01-01 00:00:00 UTC .*sub_old/)
   })
 
   it('leads to the invoice at the vendor, which does not learn from where', async () => {

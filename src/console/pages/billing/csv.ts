@@ -33,7 +33,7 @@ export function objectCsv<K extends ObjectKind>(list: ObjectList<K>) {
       ['updated_at', ({ object }) => object.updated_at],
     ],
     list: (c) => {
-      const asked = askedIn(new URL(c.req.url).searchParams, list.kind)
+      const asked = askedIn(new URL(c.req.url).searchParams, list.kind, c.get('rt').now)
       return async (part) => {
         const { data, namesOf, ...rest } = await findListed(c, list, asked, part)
         return { ...rest, data: data.map((object) => ({ object, named: namesOf(object) })) }

@@ -3,14 +3,16 @@ import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
 import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { customerSetOf } from '../../../consumers/owned'
-import { refToRead } from '../../../consumers/ref'
+import { NAMES_CONSUMER, refToRead } from '../../../consumers/ref'
 import { run } from '../../../db/client'
 import { type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { Order, Page } from '../../../http/page'
 import type { ObjectKind } from '../../../lib/billing-kinds'
-import { inUtc, orderIn } from '../../list'
+import { DAY, iso } from '../../../lib/time'
+import { addFilled, orderIn } from '../../list'
 import type { Visit } from '../../page'
+import type { Span, TimeFilter } from '../../ui/filters'
 import type { NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
@@ -26,25 +28,57 @@ const MODES = new Map<string | null, boolean>([
   ['false', false],
 ])
 
-/** The filters of an address. */
-export function askedIn(query: URLSearchParams, kind: ObjectKind): Asked {
+/** Time spans to choose from. */
+export const SPANS: readonly Span[] = [
+  ['24h', 'Last 24 hours', DAY],
+  ['7d', 'Last 7 days', 7 * DAY],
+  ['30d', 'Last 30 days', 30 * DAY],
+]
+/** The filters by time, as they are called on the page. */
+export const TIMES = {
+  Created: { within: 'created_within', bounds: ['created_after'], spans: SPANS },
+  Updated: { within: 'updated_within', bounds: ['updated_after'], spans: SPANS },
+} as const satisfies Record<string, TimeFilter>
+
+const NAMES = ['customer', 'consumer', 'status', 'livemode', 'overdue', 'order'] as const
+
+/** The filters of an address, as an address. What is no filter is left out: a time that is none, or a span beside a bound. */
+export function addressOf(sent: URLSearchParams, kind: ObjectKind): URLSearchParams {
+  const address = new URLSearchParams()
+  addFilled(address, sent, NAMES)
+  if (kind !== 'subscription' || address.get('overdue') !== 'true') address.delete('overdue')
+  for (const { within, bounds } of Object.values(TIMES)) {
+    addFilled(address, sent, bounds)
+    for (const bound of bounds) if (sortable(address.get(bound) ?? '') === null) address.delete(bound)
+    if (spanOf(sent.get(within)) !== undefined && !bounds.some((bound) => address.has(bound)))
+      address.set(within, sent.get(within) ?? '')
+  }
+  return address
+}
+
+const spanOf = (name: string | null) => SPANS.find(([one]) => one === name)?.[2]
+
+/** The filters of an address. @param now milliseconds, at which a time span ends */
+export function askedIn(sent: URLSearchParams, kind: ObjectKind, now: number): Asked {
+  const address = addressOf(sent, kind)
+  const since = ({ within, bounds: [bound] }: (typeof TIMES)[keyof typeof TIMES]) => {
+    const span = spanOf(address.get(within))
+    return address.get(bound) ?? (span === undefined ? undefined : iso(now - span))
+  }
   return {
-    customer: query.get('customer')?.trim() || undefined,
-    consumer: query.get('consumer')?.trim() || undefined,
-    status: query.get('status') || undefined,
-    livemode: MODES.get(query.get('livemode')),
-    created_after: timeIn(query.get('created_after')),
-    updated_after: timeIn(query.get('updated_after')),
-    overdue: kind === 'subscription' && query.get('overdue') === 'true' ? true : undefined,
-    order: orderIn(query),
+    customer: address.get('customer') ?? undefined,
+    consumer: address.get('consumer') ?? undefined,
+    status: address.get('status') ?? undefined,
+    livemode: MODES.get(address.get('livemode')),
+    created_after: since(TIMES.Created),
+    updated_after: since(TIMES.Updated),
+    overdue: address.has('overdue') || undefined,
+    order: orderIn(address),
   }
 }
 
-/** A time of the address. What is not a time is no filter. */
-function timeIn(text: string | null): string | undefined {
-  const time = inUtc(text?.trim() ?? '')
-  return sortable(time) === null ? undefined : time
-}
+/** The filter that a text in the search box stands for. */
+export const filterOf = (text: string): 'consumer' | 'customer' => (NAMES_CONSUMER.test(text) ? 'consumer' : 'customer')
 
 /** Reads a page of a list. @throws {Fault} `invalid_cursor` */
 export async function findListed<K extends ObjectKind>(

@@ -13,12 +13,12 @@ import { findSourceKeys } from '../../../inbox/refresh/keys'
 import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { withoutGuest } from '../../../vendors/guest'
-import { pageAsked } from '../../list'
+import { changed, pageAsked } from '../../list'
 import { withMode } from '../../mode'
 import { page, type Visit } from '../../page'
 import { objectCsv } from './csv'
 import { customerPage } from './customer'
-import { askedIn, findListed } from './find'
+import { addressOf, askedIn, filterOf, findListed } from './find'
 import { invoices } from './invoices'
 import { listPage } from './list'
 import { type Detail, objectDetail } from './object'
@@ -58,8 +58,11 @@ export const billingPages = new Hono<HttpEnv>()
 function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) => objectPage(c, list)) {
   return new Hono<HttpEnv>()
     .get(`/${list.path}`, page('billing:read'), async (c) => {
-      const query = withMode(c)
-      const asked = askedIn(query, list.kind)
+      const text = c.req.query('q')?.trim() ?? ''
+      const query = addressOf(withMode(c), list.kind)
+      if (text !== '')
+        return c.redirect(c.req.path + changed(query, { consumer: null, customer: null, [filterOf(text)]: text }), 303)
+      const asked = askedIn(query, list.kind, c.get('rt').now)
       return listPage(c, list, { asked, query }, await findListed(c, list, asked, pageAsked(c)))
     })
     .route('/', objectCsv(list))

@@ -8,6 +8,7 @@ import { sortedBy } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { CsvLink } from '../../ui/csv-link'
+import { FilterChips } from '../../ui/filters'
 import { Finder } from '../../ui/finder'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -73,15 +74,12 @@ function States({ at, asked: { q, state, order } }: { at: string; asked: AskedCo
     const query = new URLSearchParams({ ...(q && { q }), ...(value && { state: value }), ...(order && { order }) })
     return query.size > 0 ? `${at}?${query}` : at
   }
-  return (
-    <nav class="chips" aria-label="State">
-      {[undefined, ...CONSUMER_STATES].map((value) => (
-        <a href={link(value)} aria-current={value === state ? 'true' : undefined}>
-          {capital(value ?? 'all')}
-        </a>
-      ))}
-    </nav>
-  )
+  const options = [undefined, ...CONSUMER_STATES].map((value) => ({
+    label: capital(value ?? 'all'),
+    href: link(value),
+    on: value === state,
+  }))
+  return <FilterChips label="State" options={options} />
 }
 
 function columnsOf(c: Visit): Column<Consumer>[] {

@@ -1,15 +1,10 @@
+import { spanWord } from '../../ui/filters'
 import { exact, plural, timeOf } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { SPANS } from './search-query'
 
 /** A connection to choose. */
 export type Choice = { id: string; name: string; livemode: boolean }
-
-/** A time span in words. @param custom whether there are other bounds */
-export function timeWord(within: string | null, custom: boolean): string {
-  const [, label] = SPANS.find(([name]) => name === within) ?? []
-  return label?.toLowerCase() ?? (custom ? 'custom' : 'any time')
-}
 
 /** The name of a connection; its id if it was deleted. */
 export const nameOf = (id: string, connections: readonly Choice[]) =>
@@ -59,7 +54,7 @@ function valueWord(name: string, value: string, connections: readonly Choice[]):
   if (at !== null) return exact(at)
   if (name === 'connection_id') return nameOf(value, connections)
   if (name === 'vendor') return vendorTitle(value)
-  if (name === 'within') return timeWord(value, false)
+  if (name === 'within') return spanWord(SPANS, value) ?? 'any time'
   if (name === 'livemode') return value === 'true' ? 'live' : 'test'
   if (name === 'source') return value === 'fetch' ? 'fetched from the vendor' : 'delivered by the vendor'
   if (name === 'order') return 'oldest first'

@@ -1,7 +1,8 @@
 import { SHOWN_STATUSES } from '../../../inbox/lifecycle'
 import { changed } from '../../list'
-import { type Choice, chosenWord, nameOf, timeWord, wordsOf } from './filter-words'
-import { type AskedEvents, SPANS } from './search-query'
+import { type ActiveFilter, ActiveFilters, FilterMenu, TimeMenu } from '../../ui/filters'
+import { type Choice, chosenWord, nameOf, wordsOf } from './filter-words'
+import { type AskedEvents, RECEIVED } from './search-query'
 import type { Counts } from './store'
 
 /**
@@ -44,45 +45,29 @@ export function Statuses({ asked, counts, how }: { asked: AskedEvents; counts: C
 /** The connection and the time, as menus of links. */
 export function Menus({ asked, connections }: { asked: AskedEvents; connections: readonly Choice[] }) {
   const { address } = asked
-  const connection = address.get('connection_id')
-  const within = address.get('within')
-  const custom = address.has('received_after') || address.has('received_before')
-  const link = (label: string, changes: Record<string, string | null>, on: boolean) => (
-    <li>
-      <a href={changed(address, changes)} aria-current={on ? 'true' : undefined}>
-        {label}
-      </a>
-    </li>
-  )
-  const anyTime = { within: null, received_after: null, received_before: null }
+  const chosen = address.get('connection_id')
+  const link = (label: string, id: string | null) => ({
+    label,
+    href: changed(address, { connection_id: id }),
+    on: id === chosen,
+  })
+  const custom = RECEIVED.bounds.some((name) => address.has(name))
   return (
     <>
-      <details class="menu">
-        <summary>
-          <span class="cut">Connection: {connection === null ? 'any' : nameOf(connection, connections)}</span>
-        </summary>
-        <ul>
-          {link('Any connection', { connection_id: null }, connection === null)}
-          {connections.map(({ id, name }) => link(name, { connection_id: id }, id === connection))}
-        </ul>
-      </details>
-      <details class="menu">
-        <summary>
-          <span class="cut">Received: {timeWord(within, custom)}</span>
-        </summary>
-        <ul>
-          {link('Any time', anyTime, within === null && !custom)}
-          {SPANS.map(([name, label]) => link(label, { ...anyTime, within: name }, within === name))}
-          <li>
-            <a
-              href={`${changed(address, { within: null, more: '1' })}#received_after`}
-              aria-current={custom ? 'true' : undefined}
-            >
-              Custom…
-            </a>
-          </li>
-        </ul>
-      </details>
+      <FilterMenu
+        label={`Connection: ${chosen === null ? 'any' : nameOf(chosen, connections)}`}
+        options={[link('Any connection', null), ...connections.map(({ id, name }) => link(name, id))]}
+      />
+      <TimeMenu label="Received" of={RECEIVED} address={address}>
+        <li>
+          <a
+            href={`${changed(address, { within: null, more: '1' })}#received_after`}
+            aria-current={custom ? 'true' : undefined}
+          >
+            Custom…
+          </a>
+        </li>
+      </TimeMenu>
     </>
   )
 }
@@ -93,27 +78,10 @@ export function Chips({ asked, connections }: { asked: AskedEvents; connections:
   const ids = address.getAll('id')
   // The list says its mode by itself.
   const apart = ['status', 'livemode', 'id']
-  const active = [...address].flatMap(([name, value]) => {
+  const active = [...address].flatMap(([name, value]): ActiveFilter[] => {
     const others = address.getAll(name).filter((one) => one !== value)
-    return apart.includes(name) ? [] : [[wordsOf(name, value, connections), { [name]: others }] as const]
+    return apart.includes(name) ? [] : [[wordsOf(name, value, connections), changed(address, { [name]: others })]]
   })
-  if (ids.length > 0) active.push([chosenWord(ids), { id: [] }])
-  if (active.length === 0) return null
-  return (
-    <ul class="active" aria-label="Filters">
-      {active.map(([words, without]) => (
-        <li>
-          <span class="cut">{words}</span>
-          <a href={changed(address, without)} aria-label={`Remove the filter ${words}`}>
-            ×
-          </a>
-        </li>
-      ))}
-      {(active.length > 1 || address.has('status')) && (
-        <li class="plain">
-          <a href="?">Clear all</a>
-        </li>
-      )}
-    </ul>
-  )
+  if (ids.length > 0) active.push([chosenWord(ids), changed(address, { id: [] })])
+  return <ActiveFilters of={active} clear={active.length > 1 || address.has('status')} />
 }

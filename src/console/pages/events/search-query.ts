@@ -2,6 +2,7 @@ import { type SearchFields, SearchQuery } from '../../../inbox/search/filters'
 import { DAY, HOUR, iso } from '../../../lib/time'
 import { addFilled } from '../../list'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
+import type { Span, TimeFilter } from '../../ui/filters'
 
 const LISTS = ['event_type', 'status', 'id'] as const
 /** The filters that have their own place on the page. The others are under “More filters”. */
@@ -21,12 +22,14 @@ export const MORE = [
   'order',
 ] as const
 
-/** Time spans to choose from, as the address names them. */
-export const SPANS = [
+/** Time spans to choose from. */
+export const SPANS: readonly Span[] = [
   ['1h', 'Last hour', HOUR],
   ['24h', 'Last 24 hours', DAY],
   ['7d', 'Last 7 days', 7 * DAY],
-] as const
+]
+/** When an event was received, as a filter. */
+export const RECEIVED: TimeFilter = { within: 'within', bounds: ['received_after', 'received_before'], spans: SPANS }
 
 /** A search from the address. `fields` is null if the search is invalid. */
 export type AskedEvents = {
@@ -52,7 +55,7 @@ export function readSearch(sent: URLSearchParams, now: number): AskedEvents {
   addFilled(address, sent, [...FIRST, ...MORE])
   const query = new URLSearchParams(address)
   if (query.get('livemode') === 'all') query.delete('livemode')
-  const [name, , span] = SPANS.find(([name]) => name === sent.get('within')) ?? []
+  const [name, , span = 0] = SPANS.find(([name]) => name === sent.get('within')) ?? []
   if (name !== undefined && !address.has('received_after')) {
     address.set('within', name)
     query.set('received_after', `${iso(now - span).slice(0, 19)}Z`)

@@ -1,0 +1,113 @@
+import type { ObjectKind } from '../../../lib/billing-kinds'
+import { changed } from '../../list'
+import { pathsOf, type Visit } from '../../page'
+import { ColumnsMenu } from '../../ui/columns'
+import {
+  type ActiveFilter,
+  ActiveFilters,
+  FilterChips,
+  FilterField,
+  FilterMenu,
+  spanWord,
+  TimeMenu,
+} from '../../ui/filters'
+import { Finder } from '../../ui/finder'
+import { asWords, exact, timeOf } from '../../ui/format'
+import type { Column } from '../../ui/table'
+import { SPANS, TIMES } from './find'
+import type { ObjectList } from './object-list'
+
+type NarrowProps<K extends ObjectKind, Row> = {
+  c: Visit
+  list: ObjectList<K>
+  address: URLSearchParams
+  /** The columns that can be hidden; null without rows. */
+  columns: readonly Column<Row>[] | null
+  /** What the customer or the consumer in the address is called; undefined if that is not known. */
+  name: string | undefined
+}
+
+/** Finds the objects of one customer, and narrows the list: by status, by time, and by missing renewals. */
+export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, name }: NarrowProps<K, Row>) {
+  const { kind, path, statuses } = list
+  const at = `${pathsOf(c).billing}/${path}`
+  const link = (of: string) => (label: string, value: string | null) => ({
+    label,
+    href: changed(address, { [of]: value }),
+    on: address.get(of) === value,
+  })
+  const status = link('status')
+  const overdue = link('overdue')
+  return (
+    <>
+      <Finder
+        action={at}
+        q=""
+        label="Find by customer or consumer"
+        placeholder="Customer (cus_…), consumer (csm_…) or your own ID (ext:…)"
+        maxlength={204}
+      >
+        <Kept of={address} without={['customer', 'consumer']} />
+      </Finder>
+      <FilterChips
+        label="Status"
+        options={[status('All', null), ...statuses.map((one) => status(asWords(one), one))]}
+      />
+      <div class="toolbar">
+        {Object.entries(TIMES).map(([label, of]) => (
+          <TimeMenu label={label} of={of} address={address}>
+            <li class="last">
+              <form action={at}>
+                <Kept of={address} without={[of.within, ...of.bounds]} />
+                {of.bounds.map((bound) => (
+                  <FilterField
+                    of={{ query: address, mistakes: {} }}
+                    name={bound}
+                    label="Since (UTC)"
+                    type="datetime-local"
+                  />
+                ))}
+                <button type="submit">Apply</button>
+              </form>
+            </li>
+          </TimeMenu>
+        ))}
+        {kind === 'subscription' && (
+          <FilterMenu
+            label={`Renewal: ${address.has('overdue') ? 'overdue' : 'any'}`}
+            options={[overdue('Any', null), overdue('Overdue', 'true')]}
+          />
+        )}
+        {columns && <ColumnsMenu c={c} list={path} columns={columns} />}
+      </div>
+      <ActiveFilters of={activeIn(address, name)} clear={address.size > 1} />
+    </>
+  )
+}
+
+/** The other filters, which a form keeps. */
+function Kept({ of, without }: { of: URLSearchParams; without: readonly string[] }) {
+  return (
+    <>{[...of].map(([name, value]) => !without.includes(name) && <input type="hidden" name={name} value={value} />)}</>
+  )
+}
+
+const since = (value: string) => `since ${exact(timeOf(value) ?? 0)}`
+const span = (value: string) => spanWord(SPANS, value) ?? value
+
+/** The filters that no chip or notice of the page says, in words. */
+const WORDS: Record<string, (value: string, name: string | undefined) => string> = {
+  customer: (value, name) => `Customer: ${name ?? value}`,
+  consumer: (value, name) => `Consumer: ${name ?? value}`,
+  created_after: (value) => `Created ${since(value)}`,
+  updated_after: (value) => `Updated ${since(value)}`,
+  created_within: (value) => `Created: ${span(value)}`,
+  updated_within: (value) => `Updated: ${span(value)}`,
+  overdue: () => 'Renewal: overdue',
+}
+
+const activeIn = (address: URLSearchParams, called: string | undefined): ActiveFilter[] =>
+  [...address].flatMap(([name, value]) => {
+    const words = WORDS[name]?.(value, called)
+    return words === undefined ? [] : [[words, changed(address, { [name]: null })] as const]
+  })
