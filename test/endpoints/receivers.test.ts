@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { FAST } from '../../src/endpoints/limits'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { rows } from '../inbox/pipeline'
@@ -139,6 +140,15 @@ describe('a receiver', () => {
     await world.pump()
     expect(await endpoint.got()).toHaveLength(1)
     expect(await endpoint.deliveries()).toEqual([])
+    // It must be fast several times at once before it is back among the others.
+    for (const n of [2, 4]) {
+      await world.change(n)
+      await world.pump()
+    }
+    expect(await endpoint.row()).toMatchObject({ slow: 1 })
+    await world.change(FAST.attempts)
+    await world.pump()
+    expect(await endpoint.row()).toMatchObject({ slow: 0 })
   })
 
   it('that answers 410 is disabled at once', async () => {

@@ -181,6 +181,7 @@ describe('security emails', () => {
     expect((await renew(other.token, { bindings: { EMAIL } })).status).toBe(201)
     expect((await sign(other.authenticator, { ...HERE, bindings: { EMAIL } })).status).toBe(201)
     expect(mails).toHaveLength(9)
+    expect(lines.filter((one) => one.includes('notice_limit_reached'))).toHaveLength(3)
 
     const broken = { send: () => Promise.reject(new Error('E_SENDER_NOT_VERIFIED')) } as unknown as SendEmail
     const third = await withPasskey()
