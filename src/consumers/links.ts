@@ -41,7 +41,7 @@ const shown = {
 }
 
 /** A vendor's customer, and which consumer it is. */
-export type Link = ReturnType<typeof findLinks>['_']['result'][number]
+export type Link = ReturnType<typeof findLink>['_']['result'][number]
 /** A customer; or, without `recorded`, the place that the next page starts after: see {@link listLinks}. */
 export type ListedCustomer = Pick<Link, 'vendor' | 'id'> & {
   [Name in Exclude<keyof Link, 'vendor' | 'id'>]: Link[Name] | null
@@ -56,8 +56,8 @@ export function linksOf(projectId: string, fields: SQL, walk: SQL): SQL {
 }
 
 /** Reads which consumer a customer is. There always is a row: see `recorded`. */
-export function findLink(db: Db, projectId: string, customer: CustomerKey) {
-  return findLinks(db, projectId, [customer])
+export function findLink(db: Db, projectId: string, { vendor, id }: CustomerKey) {
+  return raw(db, shown, (fields) => linksOf(projectId, fields, sql`SELECT ${id} AS customer, ${vendor} AS vendor`))
 }
 
 /** Reads which consumers these customers are: a row for each of them. */

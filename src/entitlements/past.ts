@@ -1,7 +1,6 @@
 import { and, asc, eq, gt, gte, lt, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditLog } from '../audit/schema'
-import type { Effect } from '../billing/effect'
 import { listFeatures } from '../catalog/features'
 import { type MappedPrice, mappedPrices } from '../catalog/plans'
 import { planRevisions, plans } from '../catalog/schema'
@@ -16,6 +15,7 @@ import { type Db, raw } from '../db/client'
 import { json, literals } from '../db/sql'
 import { attempts, events, refs } from '../inbox/schema'
 import { isBefore } from '../inbox/sources'
+import { effectIn } from '../inbox/summary'
 import { idFloor } from '../lib/ids'
 import { iso } from '../lib/time'
 import { state } from '../stores/schema'
@@ -154,7 +154,7 @@ export function holdingEventsOf(db: Db, projectId: string, held: readonly { kind
     occurred_at: e.occurred_at,
     object: sql<string | null>`${e.summary}->>'$.object.id'`,
     status: sql<string | null>`${e.summary}->>'$.object.status'`,
-    effect: json<Effect | null>(effect),
+    effect: effectIn(effect),
     again_at: sql<number | null>`CASE WHEN ${e.attempts} > 1 THEN ${last} END`,
   }
   return raw(

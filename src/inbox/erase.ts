@@ -6,8 +6,9 @@ import { referenceTo } from '../consumers/guests'
 import { CHUNK_ERASED } from '../consumers/limits'
 import { customerLinks, type ErasureCursor, erasures } from '../consumers/schema'
 import { type Db, type Query, raw } from '../db/client'
-import { json, jsonLists, valuesOf } from '../db/sql'
+import { jsonLists, valuesOf } from '../db/sql'
 import { bodies, events, packedBodies, packedKeyOf, payloads, refs } from './schema'
+import { effectsIn, storedEffect } from './summary'
 
 const e = alias(events, 'e')
 const l = alias(customerLinks, 'l')
@@ -31,7 +32,7 @@ export function selectEvents(db: Db, erasure: ErasureRow, at: ErasureCursor, flo
       vendor: l.vendor,
       id: e.id,
       attempts: e.attempts,
-      effects: json<Effect[] | null>(sql`${e.summary}->'$.effects'`),
+      effects: effectsIn(sql`${e.summary}`),
       blocked: sql<boolean>`${isOpen}`.mapWith(Boolean),
     },
     (fields) => sql`SELECT ${fields} ${from}
@@ -67,7 +68,8 @@ export function deletePayloads(
       .update(erasures)
       .set({ removed: sql`${erasures.removed} + changes()` })
       .where(isErasure(erasure))
-  const summaries = jsonLists(rewritten).map((list, i) => [`summaries${i}`, rewrite(db, project_id, list)])
+  const stored = rewritten.map((one) => ({ ...one, effects: one.effects.map(storedEffect) }))
+  const summaries = jsonLists(stored).map((list, i) => [`summaries${i}`, rewrite(db, project_id, list)])
   return {
     packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${free(packedKeyOf(e.payload_id))}`),
     counted_first: counted(),

@@ -1,6 +1,5 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { Effect } from '../billing/effect'
 import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
 import { bare } from '../db/sql'
@@ -16,26 +15,11 @@ import { CHUNK_PAYLOADS } from './limits'
 import { causeMutes } from './mutes/schema'
 import { vendorAsks } from './refresh/schema'
 import { connectionHours } from './silence/schema'
+import { summaryColumn } from './summary'
 import { vendorKeys } from './vendor-api/schema'
 import { vendorEndpoints } from './vendor-endpoints/schema'
 
 const list = (values: readonly string[]) => sql.raw(values.map((value) => `'${value}'`).join(','))
-
-/** The decoded view of an event, as stored and shown. Null if the payload has no such value. */
-export type DecodedSummary = {
-  vendor: string
-  object: { type: string | null; id: string | null; status: string | null }
-  customer: string | null
-  subscription: string | null
-  invoice: string | null
-  amount: { value: number; currency: string } | null
-  occurred_at: string | null
-  livemode: boolean | null
-  api_version: string | null
-  refs: string[]
-  /** What it did to billing objects and links. Empty for an event that affects none. */
-  effects: Effect[]
-}
 
 /** One row per vendor event, small and often written; payloads have their own table, `bodies`. The id holds the time of receipt. */
 export const events = sqliteTable(
@@ -78,7 +62,7 @@ export const events = sqliteTable(
     last_error_code: text({ enum: EVENT_ERROR_CODES }),
     replay_id: text(),
     /** The decoded view; null until the event has been processed. */
-    summary: text({ mode: 'json' }).$type<DecodedSummary>(),
+    summary: summaryColumn(),
     /** When the first attempt began (ms), if it has no row of its own in `attempts`: see attempts.ts. */
     started_at: integer(),
     /** When it was last released (ms), if it was held: its lag counts from then. A replay begins anew. */

@@ -63,6 +63,7 @@ describe('a position in the feed', () => {
     const after = await follow(world, { after: position })
     // The newest row has stayed, so what is just before it is still a position.
     expect((await follow(world, { after: found.at(-2)?.id ?? '' })).found.at(-1)).toEqual(after.found.at(-1))
+    expect((await world.changes(`?after=${found.at(-3)?.id}`)).body.code).toBe('cursor_expired')
     expect(after.found.map(({ number }) => number)).toEqual([found.length + 1])
   })
 })

@@ -59,7 +59,7 @@ export async function happen(project: string, connection: string, stories: reado
         due_at: null,
         trigger: 'ingest',
         started_at: at,
-        summary: status === 'failed' ? null : ({ refs: [] } as unknown as Verdict['summary']),
+        summary: status === 'failed' ? null : ({ object: {}, refs: [], effects: [] } as unknown as Verdict['summary']),
         snapshots: [],
         claims: [],
       }

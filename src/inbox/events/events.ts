@@ -1,8 +1,7 @@
 import { and, asc, type Column, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
-import type { Effect } from '../../billing/effect'
 import { consumerOf } from '../../consumers/links'
 import type { Db, Query } from '../../db/client'
-import { columnsOf, json, valuesOf } from '../../db/sql'
+import { columnsOf, valuesOf } from '../../db/sql'
 import { idRange } from '../../lib/ids'
 import { settingsFor } from '../../tenancy/project'
 import { type Connection, readingOf } from '../connections/connection'
@@ -14,6 +13,7 @@ import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, textColumns, withPayload } from '../payload'
 import { events } from '../schema'
 import { isDelivered, PREFIX_OF, type Source } from '../sources'
+import { effectIn } from '../summary'
 import { MAX_PAGE_BYTES } from './limits'
 
 /** How events are read: without their payloads, or with as many of them as have so many bytes together. */
@@ -131,7 +131,7 @@ export function findRecorded(db: Db, projectId: string, id: string) {
     settings: settingsFor(events.project_id),
     /** Whether what the event names would be fetched, and what it had led to if it was. */
     apart: sql<boolean>`${isFetchedApart(events)}`.mapWith(Boolean).as('apart'),
-    fetched: json<Effect | null>(
+    fetched: effectIn(
       sql`(SELECT value FROM json_each(${events.summary}, '$.effects') WHERE value->>'result' = 'fetched')`,
     ).as('fetched'),
   }

@@ -1,8 +1,6 @@
 import { and, count, eq, inArray, isNotNull, isNull, lt, lte, not, notExists, or, type SQL, sql } from 'drizzle-orm'
-import type { Effect } from '../../billing/effect'
 import { batch, type Db, type Results } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
-import { json } from '../../db/sql'
 import { isDeleted, settingsFor } from '../../tenancy/project'
 import { projects } from '../../tenancy/schema'
 import { readingOf } from '../connections/connection'
@@ -12,6 +10,7 @@ import { dueOf, isPaused, notOnHold } from '../held'
 import { leftBy } from '../lifecycle'
 import { attempts, events, replays } from '../schema'
 import { isDelivered } from '../sources'
+import { effectsIn } from '../summary'
 import { LEASE_MS, MAX_TRIES } from './limits'
 import { fittingPayloads, type StoredPayload, selectPayloads } from './payloads'
 
@@ -164,7 +163,7 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
       payload_id: events.payload_id,
       settings: settingsFor(events.project_id),
       /** Of a replay: what the event did when it was processed before. */
-      earlier: json<Effect[] | null>(effectsOfReplayed).as('earlier'),
+      earlier: effectsOfReplayed.as('earlier'),
     })
     .from(listed(keys))
     .crossJoin(events)
@@ -174,7 +173,7 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
 
 /** A record of a fetch is also processed again for an event that is replayed. */
 const isAgain = or(isNotNull(events.replay_id), not(isDelivered(events.id)))
-const effectsOfReplayed = sql`CASE WHEN ${isAgain} THEN ${events.summary}->'$.effects' END`
+const effectsOfReplayed = effectsIn(sql`CASE WHEN ${isAgain} THEN ${events.summary} END`)
 
 /** A list of events as a table `m`: one parameter, however long the list is. */
 export function listed(keys: readonly EventKey[]): SQL {

@@ -21,6 +21,7 @@ import { binOf } from '../histogram'
 import { FINAL_STATUSES, leftBy } from '../lifecycle'
 import { attempts, events, minutes, refs, replays, totals } from '../schema'
 import { isDelivered } from '../sources'
+import { storedSummary } from '../summary'
 import { failingTold } from '../tell'
 import { MAX_ERROR_LENGTH } from './limits'
 import type { Verdict } from './verdict'
@@ -227,8 +228,12 @@ type Lists = { whole: string; brief: string }
 
 function listsOf({ verdicts, now }: Finish): Lists {
   const brief = verdicts.map((verdict) => listed(verdict, now))
-  const whole = brief.map((one, i) => ({ ...one, summary: verdicts[i]?.summary ?? null }))
+  const whole = brief.map((one, i) => ({ ...one, summary: summaryOf(verdicts[i]) }))
   return { whole: JSON.stringify(whole), brief: JSON.stringify(brief) }
+}
+
+function summaryOf(verdict: Verdict | undefined): object | null {
+  return verdict?.summary ? storedSummary(verdict.summary) : null
 }
 
 /** A verdict as it travels in a list. */

@@ -2,7 +2,6 @@ import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
 import type { Db } from '../../db/client'
-import { json } from '../../db/sql'
 import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import type { ObjectKind } from '../../lib/billing-kinds'
@@ -14,6 +13,7 @@ import { statusShown } from '../held'
 import type { ShownStatus } from '../lifecycle'
 import { events, refs } from '../schema'
 import { PREFIX_OF, SOURCES, type Source } from '../sources'
+import { effectsIn } from '../summary'
 
 /** Events referring to an object that one page of its timeline looks at. A few of them are about another object. */
 export const MAX_TIMELINE_LOOKED_AT = 1000
@@ -153,7 +153,7 @@ export function listReferring(
         /** What the event is about, by its summary; null while it is not processed. */
         object_id: sql<string | null>`${events.summary}->>'$.object.id'`.as('object_id'),
         vendor: sql<string | null>`${events.summary}->>'$.vendor'`.as('vendor'),
-        effects: json<Effect[] | null>(sql`${events.summary}->'$.effects'`).as('effects'),
+        effects: effectsIn(sql`${events.summary}`).as('effects'),
       })
       .from(newest)
       .crossJoin(events)
