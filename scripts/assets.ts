@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { PAGE_HEADERS } from '../src/console/headers.ts'
-import { COPY_ICONS, DOCS_ICON, SECTION_ICONS } from '../src/console/ui/frame/icons.ts'
+import { COPY_ICONS, DOCS_ICON, SEARCH_ICON, SECTION_ICONS } from '../src/console/ui/frame/icons.ts'
 import { docsFiles } from './lib/docs/build.ts'
 import { ROOT } from './lib/paths.ts'
 
@@ -144,11 +144,16 @@ function buildDocs(paths: Record<string, string>): void {
 
 /** Adds a rule for the mark, and one for each icon of the sidebar and of buttons. The style sheet has them, so that no page waits for another file. */
 function withIcons(style: string): string {
-  const icons = [...new Set([...Object.values(SECTION_ICONS), DOCS_ICON, ...COPY_ICONS])].map((name) => {
+  const icons = [...new Set([...Object.values(SECTION_ICONS), DOCS_ICON, SEARCH_ICON, ...COPY_ICONS])].map((name) => {
     const address = imageOf(packaged('heroicons', `24/outline/${name}.svg`))
     return `[data-icon="${name}"]{--icon:${address}}`
   })
-  return [style, `.brand{--mark:${imageOf(join(OWN, 'icon.svg'))}}`, ...icons].join('\n')
+  return [withoutComments(style), `.brand{--mark:${imageOf(join(OWN, 'icon.svg'))}}`, ...icons].join('\n')
+}
+
+/** Comments are for us. Those that name a license stay. */
+function withoutComments(style: string): string {
+  return style.replace(/\/\*(?!!).*?\*\//gs, '').replace(/\n\s*\n/g, '\n')
 }
 
 /** The colors and fonts of the viewer of the API reference, by the console's that take their place. Its own dark theme is not used. */

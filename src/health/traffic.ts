@@ -34,7 +34,7 @@ export function refusingEverything(connections: readonly Watched[]): string[] {
     const hour = allRefused(last_60m, refused_last_60m)
     const causes = hour ?? allRefused(last_5m, refused_last_5m)
     if (!causes) return []
-    const list = Object.entries(causes).map(([cause, n]) => `${cause} ${n}`)
+    const list = Object.entries(causes).map(([cause, n]) => `${cause} (${n})`)
     const since = hour ? 'hour' : 'five minutes'
     return [`the connection ${name} refused every delivery of the last ${since}: ${list.join(', ')}`]
   })

@@ -34,7 +34,7 @@ describe('a billing object in the console', () => {
     expect(shown).toContain('A list in this object was cut off')
     // A value that is missing is a dash, and a field that had no value was set, not changed.
     expect(await page('invoices')).toContain('data-label="Due"><span class="quiet none">–</span>')
-    expect(shown).toContain('<span class="quiet">currency:</span> USD')
+    expect(shown).toContain('<span class="quiet">Currency:</span> USD')
     // One name for each field.
     expect(shown).not.toContain('Due date')
     const other = await page(`subscriptions/${subscription.id}`)

@@ -4,8 +4,11 @@ import { newWorld } from '../feed/world'
 import { watchWorld } from '../watch/world'
 import { visit } from './visit'
 
+/** The cells of a column. The first column's, which are what happened, have no label. */
 const cellsOf = (text: string, label: string) =>
-  [...text.matchAll(new RegExp(`data-label="${label}">(.*?)</td>`, 'g'))].map(([, cell = '']) => cell)
+  [...text.matchAll(new RegExp(`${label === 'Type' ? '<tr><td' : `data-label="${label}"`}>(.*?)</td>`, 'g'))].map(
+    ([, cell = '']) => cell,
+  )
 
 async function changesPage() {
   const world = await newWorld()
@@ -31,7 +34,7 @@ describe('the changes in the console', () => {
       'Consumer changed',
       'Consumer created',
     ])
-    expect(said.at(-1)).toBe('Created the project')
+    expect(said.at(-1)).toBe('Project created')
     expect(cellsOf(text, 'Type')[3]).toContain('<span class="line quiet">name</span>')
     const link = (path: string, id: string) => `<a href="${base}/${path}"><code class="id">${id}</code></a>`
     expect(cellsOf(text, 'Object').slice(0, 2)).toEqual([

@@ -184,8 +184,10 @@ describe('a consumer', () => {
     expect(await ask('nobody')).toContain('No consumer has this ID')
     expect(await ask('six@example.com')).toContain('Several consumers match')
     const question = await ask('user_6')
-    expect(question).toContain('Your IDs user_1, user_one.')
-    expect(question).toContain('3 customers of your vendors')
+    expect(question).toContain(
+      'The IDs <code>user_1</code>, <code>user_one</code>. API calls that use them then reach six@example.com.',
+    )
+    expect(question).toContain('3 customers at your vendors')
     expect(question).toContain(`name="into" value="${into}"`)
     expect(await here.send(here.at(`/${id}/merge`), { into })).toEqual(done(here.at(`/${into}`), 'consumer_merged'))
     expect((await here.page(here.at(`/${into}?tab=history`))).text).toMatch(/Merged a consumer/)

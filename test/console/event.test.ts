@@ -136,13 +136,13 @@ describe('what an event changed', () => {
       await sent(stripeSubscription({ id: 'sub_c', status: 'trialing', metadata: { a: '1', b: '2' } })),
     )
     expect(part(first, 'Effects')).toMatch(
-      /Subscription sub_c applied .* No earlier state of this object was stored\. .*status: trialing/,
+      /Subscription sub_c applied .* No earlier state of this object was stored\. .*Status: Trialing/,
     )
     expect(part(first, 'Changed fields')).toMatch(/^The object’s earlier state is not known: no earlier event/)
     const object = stripeSubscription({ id: 'sub_c', status: 'active', metadata: { a: '3', b: '2' } })
     const previous = { status: 'trialing', metadata: { a: '1' } }
     const text = await here.see(await sent(object, { at: T0 + 60, previous }))
-    expect(part(text, 'Effects')).toMatch(/object\. vendor_status: trialing → active|status: trialing → active/)
+    expect(part(text, 'Effects')).toMatch(/object\. Vendor status: trialing → active|Status: Trialing → Active/)
     expect(part(text, 'Effects')).not.toContain('No earlier state')
     expect(part(text, 'Changed fields')).toBe(
       'status: "trialing" → "active" metadata.a: "1" → "3" As Stripe reports it in the event.',

@@ -174,10 +174,10 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   it('merges two consumers, and the merged one leads to the survivor', async () => {
     const merged = page.url()
     await link('Merge into…').click()
-    await page.getByLabel('The consumer that stays').fill('user_2')
+    await page.getByLabel('Merge into', { exact: true }).fill('user_2')
     await press('Continue')
     await title('Merge Ada Lovelace into Ada L.?')
-    expect(await main()).toContain('1 customer of your vendors')
+    expect(await main()).toContain('1 customer at your vendors')
     await press('Merge consumers')
     expect(await notice()).toBe('The consumers were merged into this one.')
     expect(await main()).toContain('user_1')

@@ -106,8 +106,8 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
         return rows.allInnerTexts()
       })
       .toEqual([
-        expect.stringMatching(/Dispute dp_1.*€49\.00.*Won.*fraudulent/s),
-        expect.stringMatching(/Refund re_1.*€9\.00.*Succeeded.*requested by customer/s),
+        expect.stringMatching(/Dispute dp_1.*€49\.00.*Won.*Fraudulent/s),
+        expect.stringMatching(/Refund re_1.*€9\.00.*Succeeded.*Requested by customer/s),
         expect.stringMatching(/Refund re_2.*€40\.00.*Succeeded/s),
       ])
     expect(await main()).toContain('Returned in full by refund re_2.')

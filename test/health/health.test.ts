@@ -115,7 +115,7 @@ describe('the verdict', () => {
       'one delivery refused, and nothing accepted',
       { minutes: [at(59, { refused: { signature_mismatch: 1 } })] },
       'degraded',
-      [/^the connection stripe refused every delivery of the last hour: signature_mismatch 1$/],
+      [/^the connection stripe refused every delivery of the last hour: signature_mismatch \(1\)$/],
     ],
     ['one refused an hour ago', { minutes: [at(60, { refused: { signature_mismatch: 1 } })] }, 'ok', []],
     [
@@ -134,7 +134,7 @@ describe('the verdict', () => {
         ],
       },
       'degraded',
-      [/refused every delivery of the last five minutes: signature_mismatch 4, signature_missing 1$/],
+      [/refused every delivery of the last five minutes: signature_mismatch \(4\), signature_missing \(1\)$/],
     ],
     [
       'one accepted since',

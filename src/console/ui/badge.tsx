@@ -1,3 +1,5 @@
+import { modeWord } from './format'
+
 const TONES: Record<string, string> = {
   processed: 'good',
   accepted: 'good',
@@ -41,7 +43,7 @@ const TONES: Record<string, string> = {
 
 /** Live or test, where every row says which. */
 export function ModeBadge({ of }: { of: boolean }) {
-  return <span class={`badge ${of ? 'good' : 'test'}`}>{of ? 'Live' : 'Test'}</span>
+  return <span class={`badge ${of ? 'good' : 'test'}`}>{modeWord(of)}</span>
 }
 
 /** Marks what is of test mode. What is live, or of no known mode, has no mark. */

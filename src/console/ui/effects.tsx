@@ -1,7 +1,7 @@
 import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
 import { Badge } from './badge'
-import { amountIn, asWords, words } from './format'
+import { amountIn, asWords, labelOf, modeWord, words } from './format'
 import { Id } from './id'
 
 const RESULTS: Record<Effect['result'], string> = {
@@ -85,7 +85,7 @@ export function Changes({ of, currency }: ChangesProps) {
     <ul class="changes">
       {Object.entries(of).map(([field, change]) => (
         <li>
-          <span class="quiet">{field}:</span> {said(field, change, known)}
+          <span class="quiet">{labelOf(field)}:</span> {said(field, change, known)}
         </li>
       ))}
     </ul>
@@ -97,10 +97,14 @@ type Change = NonNullable<Effect['change']>[string]
 function said(field: string, { from, to, too_large, personal }: Change, currency: { from: unknown; to: unknown }) {
   if (personal) return 'changed: see the object for its value'
   if (too_large) return 'changed: too large to show here'
-  const text = (value: unknown, of: unknown) => amountIn(field, value, typeof of === 'string' ? of : null)
-  const after = text(to, currency.to) ?? short(to)
+  const text = (value: unknown, of: unknown) => {
+    if (typeof value === 'boolean') return field === 'livemode' ? modeWord(value) : value ? 'Yes' : 'No'
+    if (field === 'status' && typeof value === 'string') return asWords(value)
+    return amountIn(field, value, typeof of === 'string' ? of : null) ?? short(value)
+  }
+  const after = text(to, currency.to)
   // A field that had no value was set, not changed.
-  return from === null || from === undefined ? after : `${text(from, currency.from) ?? short(from)} → ${after}`
+  return from === null || from === undefined ? after : `${text(from, currency.from)} → ${after}`
 }
 
 function short(value: unknown): string {

@@ -106,19 +106,35 @@ const TIME = /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?Z$/
 export function words(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
+  if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 })
   if (typeof value !== 'object') return String(value).replace(TIME, '$1 $2 UTC')
-  if ('quantity' in value && 'price' in value) return `${value.quantity ?? '?'} × ${value.price ?? '?'}`
+  if ('quantity' in value && 'price' in value) return `${words(value.quantity ?? '?')} × ${value.price ?? '?'}`
   if ('type' in value && 'value' in value) return `${value.type ?? '?'} ${value.value ?? '?'}`
   return Object.entries(value)
     .filter(([, part]) => part !== null)
-    .map(([name, part]) => `${name} ${words(part)}`)
+    .map(([name, part]) => `${name} ${isYear(name) ? part : words(part)}`)
     .join(', ')
 }
+
+/** Whether a field is a year, whose digits are not grouped. */
+export const isYear = (name: string) => name.endsWith('year')
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** A word of the API as people read it: `past_due` is "Past due". */
 export const asWords = (name: string) => capital(name.replaceAll('_', ' '))
+
+/** A field's name as a label: `amount_due` is "Amount due". */
+export function labelOf(name: string): string {
+  if (name === 'id') return 'ID'
+  if (name === 'livemode') return 'Mode'
+  return asWords(name)
+    .replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
+    .replace(/\bids\b/, 'IDs')
+}
+
+/** A mode as a word. */
+export const modeWord = (livemode: boolean) => (livemode ? 'Live' : 'Test')
 
 /** A message as a full sentence, with a capital letter and a period. */
 export function sentence(message: string): string {

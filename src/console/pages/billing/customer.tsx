@@ -51,7 +51,8 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
       <Head
         title={
           <>
-            {title} {status !== null && <BillingStanding of={{ status, vendor_status, ambiguous, incomplete }} />}
+            {title}{' '}
+            {status !== null && <BillingStanding of={{ vendor, status, vendor_status, ambiguous, incomplete }} />}
           </>
         }
       >

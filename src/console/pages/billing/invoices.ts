@@ -14,7 +14,7 @@ export const invoices: ObjectList<'invoice'> = {
   showsPlans: false,
   standingAt,
   titleOf: ({ number }) => number,
-  first: ['total', 'amount_remaining', 'due_at', 'paid_at'],
+  first: () => ['total', 'amount_remaining', 'due_at', 'paid_at'],
   columns: ({ id, status, customer, vendor, updated, time }) => [
     customer,
     ['Total', ({ total, currency }) => amountIn('total', total, currency), 'number'],

@@ -1,6 +1,6 @@
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { changed, sortedBy } from '../../list'
-import { pathsOf, type Visit } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { withoutColumns } from '../../ui/columns'
 import { CsvLink } from '../../ui/csv-link'
 import { show } from '../../ui/layout'
@@ -28,6 +28,8 @@ export function listPage<K extends ObjectKind>(
   const { billing } = pathsOf(c)
   const shown = { c, list: path, columns: opening(c, path, list.columns(commonColumns(c, path, found.namesOf))) }
   const searched = Object.entries(asked).some(([name, one]) => name !== 'order' && one !== undefined)
+  const isPart = searched || found.truncated || query.has('cursor')
+  if (found.data.length === 0 && !isPart) return emptyPage(c, list)
   return show(
     c,
     { title, section: path },
@@ -50,14 +52,34 @@ export function listPage<K extends ObjectKind>(
           without={withoutColumns(shown)}
         />
       ) : (
-        <p class="empty">
-          {searched || found.truncated
-            ? `No ${title.toLowerCase()} match this search.`
-            : `No ${title.toLowerCase()} yet. They appear when events from ${VENDORS_WITH_STATE} are processed.`}
-        </p>
+        <p class="empty">No {title.toLowerCase()} match this search.</p>
       )}
       {found.truncated && <p>There may be more matches. Continue on the next page.</p>}
       <Pager c={c} cursor={found.next_cursor} query={query} />
+    </>,
+  )
+}
+
+/** Without any objects, there is nothing to search. */
+function emptyPage<K extends ObjectKind>(c: Visit, { title, path }: ObjectList<K>) {
+  const { connections } = pathsOf(c)
+  const [to, verb] = can(c, 'connections:write')
+    ? [`${connections}/new`, 'Connect a vendor']
+    : [connections, 'Connections']
+  return show(
+    c,
+    { title, section: path },
+    <>
+      <Head title={title} />
+      <section class="empty">
+        <h2>No {title.toLowerCase()} yet</h2>
+        <p>They appear here when events from {VENDORS_WITH_STATE} are processed.</p>
+        {can(c, 'connections:read') && (
+          <a class="button" href={to}>
+            {verb}
+          </a>
+        )}
+      </section>
     </>,
   )
 }

@@ -2,7 +2,7 @@ import type { Presented, ShownObjects } from '../../../billing/read/present'
 import { isBack } from '../../../vendors/purchase'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
-import { amountIn, timeOf, words } from '../../ui/format'
+import { amountIn, asWords, timeOf, words } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { ExactTime } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
@@ -43,7 +43,7 @@ export function MoneyBack({ c, object, refunds, disputes }: Props) {
     ['When', ({ created_at }) => created_at && <ExactTime at={timeOf(created_at)} now={now} />],
     ['Amount', ({ amount }) => amountIn('amount', amount, currency), 'number'],
     ['State', ({ state, more }) => <State of={state} more={more} />],
-    ['Reason', ({ reason }) => reason && <span class="text">{words(reason.replaceAll('_', ' '))}</span>],
+    ['Reason', ({ reason }) => reason && <span class="text">{asWords(reason)}</span>],
     ['Event', ({ event_id }) => <a href={`${events}/${event_id}`}>{event_id}</a>],
   ]
   return (

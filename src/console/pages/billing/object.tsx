@@ -35,6 +35,9 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
     const plan = planIn(named, part)
     return plan && <a href={`${pathsOf(c).plans}/${plan.id}`}>{plan.name}</a>
   }
+  const first = list
+    .first(object as ShownObjects[K])
+    .map((one) => (typeof one === 'string' ? ([undefined, one] as const) : one))
   const title = list.titleOf(object as ShownObjects[K], (item) => planIn(named, item)?.name) ?? object.id
   return show(
     c,
@@ -54,7 +57,7 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
           the vendor’s dashboard whether it renewed, and whether its events were sent.
         </p>
       )}
-      <First c={c} list={list} of={of} />
+      <First c={c} first={first} of={of} />
       {parts.length > 0 && (
         <>
           <h2>{items ? 'Items' : 'Lines'}</h2>
@@ -70,7 +73,7 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
       <GivesNothing of={gives} />
       {lines?.has_more && <p class="quiet">The event did not contain all lines. The vendor has the rest.</p>}
       <MoneyBack c={c} object={object} refunds={refunds} disputes={disputes} />
-      <Fields c={c} first={list.first} of={object} />
+      <Fields c={c} first={first.map(([, name]) => name)} of={object} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
       <Timeline c={c} page={timeline} currency={around.currency} />
@@ -78,10 +81,10 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
   )
 }
 
-type FirstProps<K extends ObjectKind> = { c: Visit; list: ObjectList<K>; of: Detail }
+type FirstProps = { c: Visit; first: readonly (readonly [label: string | undefined, name: string])[]; of: Detail }
 
 /** Whose the object is, and what a reader wants to know of it first. */
-function First<K extends ObjectKind>({ c, list, of: { object, named, gives } }: FirstProps<K>) {
+function First({ c, first, of: { object, named, gives } }: FirstProps) {
   const { billing, consumers } = pathsOf(c)
   const around = { now: c.get('rt').now, currency: currencyOf(object) }
   const { vendor, customer } = object
@@ -98,8 +101,8 @@ function First<K extends ObjectKind>({ c, list, of: { object, named, gives } }: 
           <a href={`${billing}/customers/${vendor}/${encodeURIComponent(payer)}`}>{customer ?? 'Guest'}</a>
         </Fact>
       )}
-      {list.first.map((name) => (
-        <Value name={name} value={(object as Row)[name]} brief {...around} />
+      {first.map(([label, name]) => (
+        <Value name={name} label={label} value={(object as Row)[name]} brief {...around} />
       ))}
       <Fact name="Vendor">
         <VendorLabel name={vendor} />

@@ -11,7 +11,7 @@ export const paymentMethods: ObjectList<'payment_method'> = {
   statuses: PAYMENT_METHOD_STATUSES,
   showsPlans: false,
   titleOf: (row) => named(row) || null,
-  first: [],
+  first: () => [],
   columns: ({ id, status, customer, vendor, updated }) => [
     customer,
     ['Method', named],

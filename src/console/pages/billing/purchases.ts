@@ -15,7 +15,7 @@ export const purchases: ObjectList<'purchase'> = {
   statuses: PURCHASE_STATUSES,
   showsPlans: true,
   titleOf: (row, planOf) => itemsOf(row, planOf) || null,
-  first: ['total', 'refunded_amount', 'paid_at'],
+  first: () => ['total', 'refunded_amount', 'paid_at'],
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     customer,
     ['Items', (row) => (row.items_missing ? 'Not known' : itemsOf(row, (item) => planOf(row, item)))],

@@ -1,5 +1,7 @@
 import type { Presented } from '../../../billing/read/present'
 import { Badge, TestBadge } from '../../ui/badge'
+import { asWords } from '../../ui/format'
+import { vendorTitle } from '../../ui/vendor-titles'
 
 /**
  * The status, with the vendor's own status if that differs, whether the status is ambiguous, and a mark if it is of test mode.
@@ -11,13 +13,17 @@ export function BillingStanding({
   now,
 }: {
   now?: string | null | undefined
-  of: Pick<Presented, 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'> & { livemode?: boolean | null }
+  of: Pick<Presented, 'vendor' | 'status' | 'vendor_status' | 'ambiguous' | 'incomplete'> & {
+    livemode?: boolean | null
+  }
 }) {
-  const { status, vendor_status, ambiguous, incomplete, livemode } = of
+  const { vendor, status, vendor_status, ambiguous, incomplete, livemode } = of
   return (
     <>
       <Badge of={now ?? status} />{' '}
-      {vendor_status && vendor_status !== status && <span class="quiet">{vendor_status}</span>}{' '}
+      {vendor_status && vendor_status !== status && (
+        <small class="quiet">{`${vendorTitle(vendor)}:\u00a0${asWords(vendor_status)}`}</small>
+      )}{' '}
       {ambiguous && <Badge of="ambiguous" />} {incomplete && <Badge of="incomplete" />} <TestBadge of={livemode} />
     </>
   )

@@ -14,7 +14,7 @@ export const subscriptions: ObjectList<'subscription'> = {
   statuses: SUBSCRIPTION_STATUSES,
   showsPlans: true,
   titleOf: ({ items, currency }, planOf) => itemsOf(items, currency, planOf) || null,
-  first: ['trial_end', 'current_period_end', 'cancel_at', 'ended_at'],
+  first: (row) => ['trial_end', endOf(row)],
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     customer,
     ['Plan', (row) => itemsOf(row.items, row.currency, (item) => planOf(row, item))],
@@ -34,6 +34,17 @@ export const subscriptions: ObjectList<'subscription'> = {
     ['canceled_at', ({ canceled_at }) => canceled_at],
     ['ended_at', ({ ended_at }) => ended_at],
   ],
+}
+
+type Ending = 'current_period_end' | 'cancel_at' | 'ended_at'
+
+/** The time at which a subscription ended, ends or else renews: what it is called, and its field. */
+export function endOf(
+  row: Pick<ShownObjects['subscription'], Exclude<Ending, 'current_period_end'> | 'cancel_at_period_end'>,
+): [label: string, name: Ending] {
+  if (row.ended_at !== null) return ['Ended', 'ended_at']
+  if (row.cancel_at !== null) return ['Ends', 'cancel_at']
+  return [row.cancel_at_period_end ? 'Ends' : 'Renews', 'current_period_end']
 }
 
 type Items = ShownObjects['subscription']['items']

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { amountIn, asWords, priceOf, timeOf, words } from '../../ui/format'
+import { amountIn, isYear, labelOf, modeWord, priceOf, timeOf, words } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { ExactTime, Fact, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
@@ -13,29 +13,20 @@ type Around = { now: number; currency: string | null }
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 const ADDRESS = /^https?:\/\//
 
-/** A field's name as a label: `amount_due` is "Amount due". */
-export function labelOf(name: string): string {
-  if (name === 'id') return 'ID'
-  return asWords(name)
-    .replace(/\b(url|pdf)\b/gi, (word) => word.toUpperCase())
-    .replace(/\bids\b/, 'IDs')
-}
-
 type ValueProps = {
   name: string
   value: unknown
+  label?: string | undefined
   /** Whether a time is as in a list: how far away it is. */
   brief?: boolean
 }
 
 /** A field of an object as a term and its value. A field without a value is not shown. */
-export function Value({ name, value, brief, ...around }: ValueProps & Around) {
+export function Value({ name, value, label = labelOf(name), brief, ...around }: ValueProps & Around) {
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return null
-  if (name === 'livemode') return <Fact name="Mode">{value ? 'Live' : 'Test'}</Fact>
+  if (name === 'livemode') return <Fact name={label}>{modeWord(value === true)}</Fact>
   const at = brief && typeof value === 'string' ? timeOf(value) : null
-  return (
-    <Fact name={labelOf(name)}>{at === null ? shown(name, value, around) : <Time at={at} now={around.now} />}</Fact>
-  )
+  return <Fact name={label}>{at === null ? shown(name, value, around) : <Time at={at} now={around.now} />}</Fact>
 }
 
 function shown(name: string, value: unknown, { now, currency }: Around): Child {
@@ -74,7 +65,7 @@ function Parted({ of }: { of: Row }) {
         ([name, part]) =>
           part !== null && (
             <li>
-              <span class="quiet">{labelOf(name)}:</span> {words(part)}
+              <span class="quiet">{labelOf(name)}:</span> {isYear(name) ? String(part) : words(part)}
             </li>
           ),
       )}

@@ -66,14 +66,16 @@ type Names = ReadonlyMap<string, { name: string }>
 function columnsOf(c: Visit, names: Names): Column<Change>[] {
   const { now } = c.get('rt')
   return [
-    ['Number', ({ number }) => number, 'number'],
-    ['When', ({ at }) => <Time at={timeOf(at)} now={now} />],
     [
       'Type',
       ({ type, fields, features = [] }) => (
         <>
           {saidOf(type)}
-          {fields !== null && fields.length > 0 && <span class="line quiet">{fields.join(', ')}</span>}
+          {fields !== null && fields.length > 0 && (
+            <span class="line quiet">
+              <FieldNames of={fields} />
+            </span>
+          )}
           {features.slice(0, MAX_FEATURES_SHOWN).map(({ key, before, after }) => (
             <span class="line quiet">
               {key}: {valueText(before)} → {valueText(after)}
@@ -98,6 +100,8 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
       (change) => (change.cause !== null || (change.causes ?? []).length > 0) && <Because c={c} change={change} />,
       'spare',
     ],
+    ['When', ({ at }) => <Time at={timeOf(at)} now={now} />],
+    ['Number', ({ number }) => number.toLocaleString('en'), 'number'],
   ]
 }
 
@@ -107,6 +111,20 @@ function Because({ c, change: { cause, causes } }: { c: Visit; change: Change })
   const made = cause ?? last?.cause
   if (made) return <Linked to={causePath(c, made)} id={made.id} />
   return <span>{last && (last.type === 'time' ? 'time' : saidOf(last.type as ChangeType))}</span>
+}
+
+/** Fields that a line of the list names. A new object has more. */
+const MAX_FIELDS_SHOWN = 6
+
+function FieldNames({ of }: { of: readonly string[] }) {
+  const more = of.length - MAX_FIELDS_SHOWN
+  const named = of.slice(0, MAX_FIELDS_SHOWN).map((name) => (name === 'livemode' ? 'mode' : name.replaceAll('_', ' ')))
+  return (
+    <>
+      {named.join(', ')}
+      {more > 0 && ` and ${more} more`}
+    </>
+  )
 }
 
 /** Features that a line of the list shows, and characters of each value. */

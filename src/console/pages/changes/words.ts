@@ -1,4 +1,5 @@
 import type { ChangeType } from '../../../feed/types'
+import { capital } from '../../ui/format'
 import { ACTIONS } from '../audit-log/words'
 
 /** What the changes are called that no entry of the audit log stands for. */
@@ -23,7 +24,14 @@ const SAID: Partial<Record<ChangeType, string>> = {
 
 /** What a change is called. */
 export function saidOf(type: ChangeType): string {
-  return SAID[type] ?? ACTIONS[type]?.did ?? type
+  return SAID[type] ?? turned(ACTIONS[type]?.did) ?? type
+}
+
+/** What was done, as what happened: `Created a grant` is `Grant created`. */
+function turned(did: string | undefined): string | undefined {
+  return did?.replace(/^(\w+ed) (?:an?|the) (?!.* (?:to|for|before) )(.+)$/, (_, verb: string, what: string) => {
+    return `${capital(what)} ${verb.toLowerCase()}`
+  })
 }
 
 /** The choices of the filter. */

@@ -5,6 +5,7 @@ import { vendorOf } from '../../../vendors'
 import { can, pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
+import { Jumps, type Part } from '../../ui/jumps'
 import { show } from '../../ui/layout'
 import { Head, Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -54,6 +55,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
           </a>
         )}
       </Head>
+      {!settingUp && <Jumps to={partsOf(c, of)} />}
       {row.status === 'disabled' && (
         <p class="warning" role="note">
           This connection is disabled and refuses every delivery.
@@ -71,7 +73,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       )}
       <TestEvent c={c} row={row} mistakes={mistakesOf('sample')} />
       {(row.verification || !settingUp) && <VerificationSummary c={c} row={row} />}
-      <h2>Details</h2>
+      <h2 id="details">Details</h2>
       <Facts c={c} of={of} />
       {!isNew && <ConnectionRefusals c={c} of={of} />}
       <Diagnoses c={c} of={of} />
@@ -85,6 +87,22 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       {can(c, 'connections:write') && <Settings c={c} row={row} sent={{ ...sent, mistakes: mistakesOf('name') }} />}
     </>,
   )
+}
+
+/** The parts of the page of a connection that is set up. */
+function partsOf(c: Visit, { row, formats, key, run }: ShownConnection): Part[] {
+  const { api, endpoints } = vendorOf(row.vendor) ?? {}
+  const all: [...Part, isShown: boolean][] = [
+    ['details', 'Details', true],
+    ['refused', 'Refused deliveries', true],
+    ['format', 'Format', formats.length > 0],
+    ['secrets', 'Signing secrets', true],
+    ['endpoint', 'Webhook endpoint', endpoints !== undefined],
+    ['api-key', 'API key', api !== undefined],
+    ['import', 'Import', run !== null || (key !== null && api?.imports !== undefined)],
+    ['settings', 'Settings', can(c, 'connections:write')],
+  ]
+  return all.flatMap(([id, label, isShown]) => (isShown ? [[id, label] as const] : []))
 }
 
 const ENDS = {

@@ -72,11 +72,12 @@ export const refusalMutes = muteActions({
   says: ({ code }, { name }) => (
     <>
       <p>
-        <code>{code}</code>. Connection: {name}
+        Cause: <code>{code}</code>
       </p>
+      <p>Connection: {name}</p>
       <p>
-        While the cause is muted, <em>Needs attention</em> does not list its deliveries, and they alone send no notice.
-        They are still refused and counted, and health still reports them.
+        While this cause is muted, <em>Needs attention</em> leaves it out and sends no notice about it. Deliveries with
+        this cause are still refused, counted and shown in the health.
       </p>
     </>
   ),

@@ -5,6 +5,7 @@ import { plural } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
+import { vendorTitle } from '../../ui/vendor-titles'
 import { commonColumns, type NamesOf, opening } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
 import { customerPath } from '../customers/read'
@@ -71,10 +72,16 @@ export function Customers({ c, of: { row, customers } }: Props) {
         class="consumers"
       />
       {customers.length > NAMED && (
-        <p class="quiet">
-          And {plural(customers.length - NAMED, 'other')}. <code>GET /billing/customers?consumer={row.id}</code> lists
-          all of them.
-        </p>
+        <details>
+          <summary>{plural(customers.length - NAMED, 'more customer')}</summary>
+          <ul>
+            {customers.slice(NAMED).map((link) => (
+              <li>
+                <a href={customerPath(c, link)}>{link.id}</a> <span class="quiet">{vendorTitle(link.vendor)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
       )}
     </>
   )
@@ -88,7 +95,8 @@ export function Events({ c, of: { row, events } }: Props) {
       <Table label="Events" rows={events.data} columns={eventColumns(c)} class="events" />
       {events.more && (
         <p class="quiet">
-          There may be more. <code>GET /billing/webhooks/search?consumer={row.id}</code> lists all of them.
+          These are the newest. Your server can list all of them:{' '}
+          <code>GET /billing/webhooks/search?consumer={row.id}</code>
         </p>
       )}
     </>

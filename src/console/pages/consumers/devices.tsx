@@ -27,7 +27,7 @@ export function Devices({ c, of: { row, devices } }: { c: Visit; of: ShownConsum
         {more && (
           <>
             {' '}
-            <code>GET /consumers/{row.id}/devices</code> lists all.
+            These are not all: your server can list them with <code>GET /consumers/{row.id}/devices</code>.
           </>
         )}
       </p>

@@ -1,7 +1,9 @@
+import type { ShownObjects } from '../../../billing/read/present'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
 import { amountIn, plural, timeOf } from '../../ui/format'
 import { Fact, None, Time } from '../../ui/parts'
+import { endOf } from '../billing/subscriptions'
 import type { ShownConsumer } from './read'
 
 type Props = { c: Visit; of: ShownConsumer }
@@ -81,18 +83,11 @@ function Paying({ c, of: { latest } }: Props) {
   )
 }
 
-type Ending = Pick<ShownConsumer['latest']['subscription']['data'][number], 'cancel_at' | 'cancel_at_period_end'> & {
-  current_period_end: string | null
-  ended_at: string | null
-}
-
-function Ends({ of, now }: { of: Ending; now: number }) {
-  const { ended_at, cancel_at, cancel_at_period_end, current_period_end } = of
-  const ends = cancel_at ?? (cancel_at_period_end ? current_period_end : null)
-  const [name, at] =
-    ended_at !== null ? ['Ended', ended_at] : ends !== null ? ['Ends', ends] : ['Renews', current_period_end]
+function Ends({ of, now }: { of: ShownObjects['subscription']; now: number }) {
+  const [label, name] = endOf(of)
+  const at = of[name]
   return at === null ? null : (
-    <Fact name={name ?? ''}>
+    <Fact name={label}>
       <Time at={timeOf(at)} now={now} />
     </Fact>
   )

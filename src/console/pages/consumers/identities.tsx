@@ -19,7 +19,7 @@ export function Identities({ c, of: { row, identities } }: { c: Visit; of: Shown
       <Table label="Identities" rows={data} columns={columnsOf(c, row)} class="consumers" />
       {more && (
         <p class="quiet">
-          There are more. <code>GET /sso/identities?consumer={row.id}</code> lists all of them.
+          These are the newest. Your server can list all of them: <code>GET /sso/identities?consumer={row.id}</code>
         </p>
       )}
     </>

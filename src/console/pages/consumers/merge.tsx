@@ -14,11 +14,12 @@ import { findTyped } from './find'
 import { Choices, placeOf, titleOf } from './parts'
 import { addressedConsumer, type Moving, readLiving, readMoving } from './read'
 
-const ABOUT = 'Merge two consumers that are the same person. You see what moves before anything changes.'
+const ABOUT =
+  'If two consumers are the same person, merge one into the other. You see what moves before anything changes.'
 
 type Typed = { text: string; found: Consumer[]; mistakes: Mistakes }
 
-/** Asks which consumer stays. With several that match the text, they are listed to choose from. */
+/** Asks which consumer the other is merged into. With several that match the text, they are listed to choose from. */
 function mergePage(c: Visit, row: Consumer, { text, found, mistakes }: Typed) {
   const path = `${pathsOf(c).consumers}/${row.id}`
   const wrong = mistakes.into
@@ -30,7 +31,7 @@ function mergePage(c: Visit, row: Consumer, { text, found, mistakes }: Typed) {
       <p class="quiet">{ABOUT}</p>
       <form method="get" action={`${path}/merge`} class="form">
         <div class="field">
-          <label for="into">The consumer that stays</label>
+          <label for="into">Merge into</label>
           <div class="finder">
             <input
               id="into"
@@ -48,7 +49,7 @@ function mergePage(c: Visit, row: Consumer, { text, found, mistakes }: Typed) {
             </button>
           </div>
           <p class="hint" id="into-hint">
-            Your own ID, csm_… or an email address.
+            Its external ID, its csm_… ID or its email address.
           </p>
           <Wrong id="into-wrong">{wrong}</Wrong>
         </div>
@@ -113,26 +114,35 @@ function whyNot(found: Consumer[], from: Consumer): string {
 }
 
 function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving: Moving }) {
+  const { customers, more, devices, merged } = moving
+  const [ended, kept] = [titleOf(from), titleOf(into)]
   return (
     <>
       <dl class="facts two">
-        <Side title="Ends" of={from} />
-        <Side title="Stays" of={into} />
+        <Side title="From" of={from} />
+        <Side title="Into" of={into} />
       </dl>
-      <p>These move to the consumer that stays:</p>
+      <p>These move to {kept}:</p>
       <ul>
-        <li>{idsOf(from)}. Calls with these IDs reach the consumer that stays.</li>
-        <li>{customersIn(moving)}, with their subscriptions and invoices.</li>
-        {moving.devices > 0 && (
-          <li>{plural(moving.devices, 'active device')}. The consumer that stays can then have more than the limit.</li>
+        {from.external_ids.length > 0 && (
+          <li>
+            {idsOf(from)}. API calls that use {from.external_ids.length === 1 ? 'it' : 'them'} then reach {kept}.
+          </li>
         )}
-        {moving.merged > 0 && (
-          <li>{plural(moving.merged, 'consumer')} that had been merged into the consumer that ends.</li>
+        <li>
+          {more ? 'More than ' : ''}
+          {customers === 0 ? 'No customers' : plural(customers, 'customer')} at your vendors
+          {customers > 0 && ', with all subscriptions, invoices and purchases'}.
+        </li>
+        {devices > 0 && <li>{plural(devices, 'active device')}, even if that is more than the limit.</li>}
+        {merged > 0 && (
+          <li>
+            {plural(merged, 'consumer')} merged into {ended} earlier.
+          </li>
         )}
       </ul>
       <p>
-        The details of the consumer that ends, such as its email address, do not move.{' '}
-        <strong>This cannot be undone.</strong>
+        The name, email address and metadata of {ended} do not move. <strong>You cannot undo a merge.</strong>
       </p>
     </>
   )
@@ -141,15 +151,20 @@ function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving:
 /** How many external ids a confirmation names. */
 const NAMED = 5
 
-function idsOf({ external_ids: all }: Consumer): string {
-  if (all.length === 0) return 'No IDs, because it has none'
-  const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : ''
-  return `${all.length === 1 ? 'Your ID' : 'Your IDs'} ${all.slice(0, NAMED).join(', ')}${more}`
-}
-
-function customersIn({ customers, more }: Moving): string {
-  if (more) return `More than ${customers} customers of your vendors`
-  return customers === 0 ? 'No customers of your vendors' : `${plural(customers, 'customer')} of your vendors`
+function idsOf({ external_ids: all }: Consumer) {
+  const more = all.length - NAMED
+  return (
+    <>
+      {all.length === 1 ? 'The ID ' : 'The IDs '}
+      {all.slice(0, NAMED).map((id, n) => (
+        <>
+          {n > 0 && ', '}
+          <code>{id}</code>
+        </>
+      ))}
+      {more > 0 && ` and ${more} more`}
+    </>
+  )
 }
 
 function Side({ title, of }: { title: string; of: Consumer }) {

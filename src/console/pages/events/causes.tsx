@@ -41,7 +41,7 @@ export function Causes({ c, of, livemode, connections }: CausesProps) {
       {!isOne && <CauseTable c={c} rows={rows} mutedAs={mutedAs} mutedHow={mutedHow} />}
       {rest.length > 0 && <Rest c={c} rows={rest} mutedHow={mutedHow} connections={connections} />}
       <p class="quiet">
-        As of when you loaded this page.
+        Counted when you opened this page.
         {isCut(causes) &&
           ` Based on the newest ${MAX_FAILURES.toLocaleString('en')} failed events. At most ${MAX_FAILURE_CAUSES} causes are shown.`}
       </p>

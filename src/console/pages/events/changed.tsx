@@ -1,7 +1,9 @@
 import { MAX_BEFORE_BYTES } from '../../../inbox/events/limits'
 import type { ObjectChange } from '../../../inbox/events/object-change'
-import { Differences, shortened } from '../../ui/differences'
-import { bytes } from '../../ui/format'
+import type { JsonDifference } from '../../../lib/json-differences'
+import { SECOND } from '../../../lib/time'
+import { type Difference, Differences, shortened } from '../../ui/differences'
+import { bytes, exact } from '../../ui/format'
 import { bytesInHtml } from './payload-text'
 
 /** How many changed values are shown. */
@@ -16,16 +18,22 @@ export function ObjectChanged({ of, events, vendor }: ChangedProps) {
     <section aria-labelledby="changed">
       <h2 id="changed">Changed fields</h2>
       {'differences' in of &&
-        (of.differences.length > 0 ? (
-          <Differences of={of.differences.map(({ path, ...rest }) => ({ what: path, ...rest }))} most={SHOWN} />
-        ) : (
-          <p>Nothing.</p>
-        ))}
+        (of.differences.length > 0 ? <Differences of={of.differences.map(shownAs)} most={SHOWN} /> : <p>Nothing.</p>)}
       <p class="quiet">
         <Known of={of} events={events} vendor={vendor} />
       </p>
     </section>
   )
+}
+
+/** Fields whose numbers are times in seconds: `created`, `trial_end`, `cancel_at`, `billing_cycle_anchor`. */
+const TIMES = /(^|[._])(created|updated|at|start|end|date|anchor|until|expires)$/
+
+/** A difference with times as the console writes them. */
+function shownAs({ path, from, to }: JsonDifference): Difference {
+  const timed = (text: string | null) =>
+    text !== null && TIMES.test(path) && /^[12]\d{9}$/.test(text) ? exact(Number(text) * SECOND) : text
+  return { what: path, from: timed(from), to: timed(to) }
 }
 
 /** Bytes of HTML around a value that changed. */
@@ -34,7 +42,7 @@ const MARKS = 50
 /** About how many bytes of HTML the changes take. */
 export function changesInHtml(of: ObjectChange | null): number {
   if (of === null || !('differences' in of)) return 0
-  const shown = of.differences.slice(0, SHOWN).map(({ path, ...rest }) => shortened({ what: path, ...rest }))
+  const shown = of.differences.slice(0, SHOWN).map((one) => shortened(shownAs(one)))
   return shown.reduce((sum, one) => sum + MARKS + bytesInHtml(Object.values(one).join('')), 0)
 }
 

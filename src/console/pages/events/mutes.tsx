@@ -16,11 +16,12 @@ export const failureMutes = muteActions({
   says: ({ code }, { name, vendor }) => (
     <>
       <p>
-        <strong>{adviceOnCause({ vendor, last_error_code: codeNamed(code) ?? null }).what}</strong> Connection: {name}
+        <strong>{adviceOnCause({ vendor, last_error_code: codeNamed(code) ?? null }).what}</strong>
       </p>
+      <p>Connection: {name}</p>
       <p>
-        While the cause is muted, <em>Needs attention</em> does not list it, and it alone sends no notice. Its events
-        are still counted and listed, and health still reports them.
+        While this cause is muted, <em>Needs attention</em> leaves it out and sends no notice about it. Its events stay
+        in the list, in the counts and in the health.
       </p>
     </>
   ),

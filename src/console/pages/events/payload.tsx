@@ -1,6 +1,6 @@
 import type { EventRow } from '../../../inbox/events/events'
 import { bytesOf, isKept } from '../../../inbox/payload'
-import { plural } from '../../ui/format'
+import { plural, bytes as sizeOf } from '../../ui/format'
 import { JsonTree } from './json-tree'
 import { type Found, findIn, MAX_FIND } from './payload-search'
 import { firstInHtml, hexDump, indented, isJson, treeOf } from './payload-text'
@@ -56,7 +56,7 @@ export function PayloadView({ row, headers, at, used, find, list }: PayloadProps
           </a>
         </div>
       </div>
-      <p class="quiet">{plural(bytes.length, 'byte')}, exactly as received.</p>
+      <p class="quiet">{sizeOf(bytes.length)}, exactly as received.</p>
       <Search text={row.text} at={at} find={find} list={list} />
       <Readable text={row.text} most={TEXT_SHOWN - used} find={find} />
       <details class="raw">

@@ -5,6 +5,7 @@ import { idTime } from '../../../lib/ids'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
 import { Choose } from '../../ui/choosing'
+import { capital } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { Dotted, None, Time } from '../../ui/parts'
 import { Cells, type Column } from '../../ui/table'
@@ -48,7 +49,7 @@ export function eventColumns(c: Visit, choosing = false): Column<EventRow>[] {
       (row) => (
         <>
           <Badge of={row.status} /> <TestBadge of={eventMode(row)} />{' '}
-          {row.last_error && <span class="cut error">{row.last_error.slice(0, ERROR_SHOWN)}</span>}
+          {row.last_error && <span class="cut error">{capital(row.last_error.slice(0, ERROR_SHOWN))}</span>}
         </>
       ),
     ],

@@ -4,7 +4,7 @@ import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 import { ModeBadge } from '../../ui/badge'
 import { Effects } from '../../ui/effects'
-import { money, words } from '../../ui/format'
+import { asWords, modeWord, money, timeOf } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { Fact, Time } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
@@ -51,18 +51,18 @@ export function Summary({ c, row, links }: SummaryProps) {
         )}
         {object?.id && (
           <Fact name="Object">
-            {object.type} <Id>{object.id}</Id>{' '}
+            {object.type && asWords(object.type)} <Id>{object.id}</Id>{' '}
             <a class="aside" href={`${events}?ref=${encodeURIComponent(object.id)}`}>
               All its events
             </a>
           </Fact>
         )}
-        {factsOf(row, links).map(
+        {factsOf(row, links, now).map(
           ([name, value, link]) => value && <Fact name={name}>{link ? <a href={link}>{value}</a> : value}</Fact>,
         )}
         <Fact name="Deliveries">
           {row.deliveries === 0 ? (
-            'none: the service read it from the vendor’s list of events'
+            'None: the service read it from the vendor’s list of events'
           ) : row.deliveries === 1 ? (
             '1'
           ) : (
@@ -97,8 +97,6 @@ export function Effected({ row }: { row: EventRow }) {
   )
 }
 
-const modeWord = (livemode: boolean) => (livemode ? 'Live' : 'Test')
-
 function OtherMode({ row }: { row: EventRow }) {
   const own = row.summary?.livemode ?? null
   if (own === null || own === row.livemode) return null
@@ -126,14 +124,14 @@ type Named = [name: string, value: Child, link?: string | undefined]
 const idIn = (id: string | null | undefined) => id && <Id>{id}</Id>
 
 /** Facts by name. Those without a value are not shown. */
-function factsOf({ summary, occurred_at }: EventRow, links: Links): Named[] {
+function factsOf({ summary, occurred_at }: EventRow, links: Links, now: number): Named[] {
   return [
-    ['Object status', summary?.object.status],
+    ['Object status', summary?.object.status && asWords(summary.object.status)],
     ['Amount', summary?.amount && money(summary.amount)],
     ['Customer', idIn(summary?.customer), links.customer],
     ['Subscription', idIn(summary?.subscription), links.subscription],
     ['Invoice', idIn(summary?.invoice), links.invoice],
     ['Vendor API version', summary?.api_version],
-    ['Occurred', occurred_at && words(occurred_at)],
+    ['Occurred', occurred_at && <Time at={timeOf(occurred_at)} now={now} />],
   ]
 }

@@ -12,6 +12,7 @@ import { type Sent, UNSENT } from '../../refusal'
 import { userOf } from '../../session'
 import { Post, Wrong } from '../../ui/controls'
 import { capital, plural } from '../../ui/format'
+import { Jumps, type Part } from '../../ui/jumps'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
 import { PROJECT } from '../projects/create'
@@ -39,6 +40,7 @@ export function generalPage(
     { title: 'General', section: 'general', status },
     <>
       <Head title="General" />
+      <Jumps to={role === 'owner' ? [...PARTS, ['delete', 'Delete this project']] : PARTS} />
       {can(c, 'projects:write') && (
         <Post c={c} to={pathsOf(c).general} class="form">
           <Wrong>{name.mistakes.form}</Wrong>
@@ -57,7 +59,7 @@ export function generalPage(
       <EntitlementSettings c={c} settings={set} plans={plans} sent={sent.entitlements} />
       <PurchaseSettings c={c} settings={set} sent={sent.purchases} />
       <ExposureSettings c={c} settings={set} sent={sent.exposure} />
-      <h2>Project ID</h2>
+      <h2 id="project">Project ID</h2>
       <p class="quiet">
         API calls send this ID in the <code>X-Project-Id</code> header.
       </p>
@@ -80,7 +82,7 @@ export function generalPage(
           </span>
         </Fact>
       </dl>
-      <h2>Limits</h2>
+      <h2 id="limits">Limits</h2>
       <p class="quiet">These are set for the whole deployment.</p>
       <dl class="facts">
         <Fact name="Payloads are kept for">{plural(settings.payloadRetentionDays, 'day')}</Fact>
@@ -103,11 +105,21 @@ export function generalPage(
   )
 }
 
+const PARTS: readonly Part[] = [
+  ['sign-in', 'Sign-in'],
+  ['consumers', 'Consumers'],
+  ['rules', 'Entitlements'],
+  ['purchases', 'Refunds and disputes'],
+  ['exposure', 'Exposed secrets'],
+  ['project', 'Project ID'],
+  ['limits', 'Limits'],
+]
+
 /** The way to the end of the project. */
 function End({ c }: { c: Visit }) {
   return (
     <>
-      <h2>Delete this project</h2>
+      <h2 id="delete">Delete this project</h2>
       <p class="quiet">
         Its API keys and ingest URLs stop working immediately. An owner can undo this for {RESTORABLE}. Then all of its
         data is deleted.

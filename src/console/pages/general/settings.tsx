@@ -110,7 +110,7 @@ export function Security({ c, settings, sent = UNSENT }: Props) {
   const of = { ...sent, entered: sent.entered ?? SECURITY.opened(settings) }
   return (
     <>
-      <h2>Sign-in</h2>
+      <h2 id="sign-in">Sign-in</h2>
       {userOf(c).role === 'owner' ? (
         <SettingsForm c={c} to="settings" sent={of}>
           {SECURITY.field('require_passkey', of)}

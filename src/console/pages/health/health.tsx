@@ -6,6 +6,7 @@ import type { Series } from '../../ui/chart/words'
 import { sentence } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head, live } from '../../ui/parts'
+import { totalOf } from '../../ui/refusals'
 import { Glance, type Health } from './glance'
 
 /** The time ranges of the chart, with the bucket size for each. */
@@ -33,7 +34,7 @@ export function healthPage(props: Props) {
     { title: 'Health', section: 'health' },
     <>
       <div id="verdict" {...live('verdict', here, '10s')}>
-        <Verdict health={health} />
+        <Verdict c={c} health={health} />
       </div>
       <Chart {...props} here={here} />
       <div id="health" {...live('health', here, '10s')}>
@@ -44,7 +45,11 @@ export function healthPage(props: Props) {
 }
 
 /** The status, with the reasons for it. */
-function Verdict({ health: { status, reasons } }: { health: Health }) {
+function Verdict({ c, health: { status, reasons, last_60m } }: { c: Visit; health: Health }) {
+  const links = [
+    last_60m.failed > 0 && <a href={`${pathsOf(c).events}?status=failed`}>Failed events</a>,
+    totalOf(last_60m.refused) > 0 && <a href="#refused">Refused deliveries</a>,
+  ].filter(Boolean)
   return (
     <>
       <Head
@@ -58,6 +63,7 @@ function Verdict({ health: { status, reasons } }: { health: Health }) {
       {reasons.map((reason) => (
         <p class={`warning ${status === 'failing' ? 'bad' : ''}`}>{sentence(reason)}</p>
       ))}
+      {reasons.length > 0 && links.length > 0 && <p class="links">{links}</p>}
     </>
   )
 }

@@ -22,7 +22,9 @@ export function KeyStep({ c, of, current, done }: StepProps) {
   }
   return (
     <>
-      <p class="quiet">Your server uses it to read events and billing state.</p>
+      <p class="quiet">
+        Your server calls the API with it: to check what a consumer may do, and to read billing state.
+      </p>
       {can(c, 'api_keys:write') ? (
         <Action href={`${keys}/new`} current={current}>
           Create API key

@@ -42,7 +42,7 @@ export function Connections({ c, of: { connections } }: { c: Visit; of: Overview
   )
 }
 
-/** How many keys there are, and which of them expire soon. */
+/** The keys that expire soon, or that there is none at all. Nothing if neither is so. */
 export function Keys({ c, of: { keys } }: { c: Visit; of: Overview }) {
   const { now } = c.get('rt')
   const soon = expiring(keys, now).slice(0, SHOWN)
@@ -58,24 +58,21 @@ export function Keys({ c, of: { keys } }: { c: Visit; of: Overview }) {
       </>
     )
   }
+  if (soon.length === 0) return null
   return (
     <>
       <div class="head section">
         <h2>API keys that expire within 14 days</h2>
         <a href={pathsOf(c).keys}>All API keys</a>
       </div>
-      {soon.length === 0 ? (
-        <p class="quiet">None.</p>
-      ) : (
-        <Table
-          label="API keys that expire"
-          rows={soon}
-          columns={[
-            ['Name', ({ name }) => name],
-            ['Expires', ({ expires_at }) => <Time at={expires_at} now={now} />],
-          ]}
-        />
-      )}
+      <Table
+        label="API keys that expire"
+        rows={soon}
+        columns={[
+          ['Name', ({ name }) => name],
+          ['Expires', ({ expires_at }) => <Time at={expires_at} now={now} />],
+        ]}
+      />
     </>
   )
 }

@@ -33,7 +33,7 @@ export function listPage(
         <Table label="Plans" rows={page.data} columns={columnsOf(c, defaultPlan)} class="consumers" />
       )}
       <Pager c={c} cursor={page.next_cursor} />
-      {unmapped && <UnmappedPrices c={c} rows={unmapped} />}
+      {unmapped && !(empty && unmapped.length === 0) && <UnmappedPrices c={c} rows={unmapped} />}
     </>,
   )
 }

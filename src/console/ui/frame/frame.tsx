@@ -5,7 +5,7 @@ import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { Post } from '../controls'
 import { SECTION_DOCS } from './docs'
-import { DOCS_ICON, SECTION_ICONS } from './icons'
+import { DOCS_ICON, SEARCH_ICON, SECTION_ICONS } from './icons'
 import { type AroundProjects, Mode, ProjectsMenu } from './projects'
 import { groupsFor, type SectionName } from './sections'
 import { FailedCount, PipelineBadge } from './status'
@@ -34,6 +34,11 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         <a class="brand" href={paths?.start ?? '/console'}>
           {around.current?.name ?? 'Platform API'}
         </a>
+        {paths && (
+          <a class="seek" href={paths.search} data-find data-icon={SEARCH_ICON}>
+            <span class="unseen">Search</span>
+          </a>
+        )}
         <Mode modes={around.modes} chosen={chosen} />
         {paths && <Bell open={around.openNotices} to={paths.notices} />}
       </header>

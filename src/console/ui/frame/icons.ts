@@ -33,5 +33,8 @@ export const SECTION_ICONS: Record<SectionName, string> = {
 /** The icon of the link to the documentation of a page. */
 export const DOCS_ICON = 'question-mark-circle'
 
+/** The icon of the search where there is no room for its name. */
+export const SEARCH_ICON = 'magnifying-glass'
+
 /** The icons of the button that copies an id, before and after: assets/copy.js. */
 export const COPY_ICONS = ['document-duplicate', 'check'] as const
