@@ -40,7 +40,7 @@ export function generalPage(
     { title: 'General', section: 'general', status },
     <>
       <Head title="General" />
-      <Jumps to={role === 'owner' ? [...PARTS, ['delete', 'Delete this project']] : PARTS} />
+      <Jumps to={role === 'owner' ? [...PARTS, ['delete', 'Deletion']] : PARTS} />
       {can(c, 'projects:write') && (
         <Post c={c} to={pathsOf(c).general} class="form">
           <Wrong>{name.mistakes.form}</Wrong>
