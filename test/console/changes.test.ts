@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stopClock } from '../clock'
-import { newWorld } from '../feed/world'
+import { follow, newWorld } from '../feed/world'
 import { watchWorld } from '../watch/world'
 import { visit } from './visit'
 
@@ -82,7 +82,8 @@ describe('the changes in the console', () => {
   })
 
   it('fill several pages, each of which goes on where the one before ended', async () => {
-    const { open, put } = await changesPage()
+    const world = await changesPage()
+    const { open, put } = world
     for (let i = 0; i < 120; i++) await put(`consumers/ext:${i}`, {})
     const objects: string[] = []
     for (let query: string | undefined = ''; query !== undefined; ) {
@@ -92,7 +93,11 @@ describe('the changes in the console', () => {
       query = /href="(\?[^"]*cursor=[^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
     }
     expect(new Set(objects).size).toBe(objects.length)
-    expect(objects.length).toBeGreaterThan(120)
+    const { found } = await follow(world)
+    expect(objects).toHaveLength(found.length)
+    const [alone, ...others] = cellsOf((await open(`?number=${found[7]?.number}`)).text, 'Object')
+    expect(others).toEqual([])
+    expect(alone).toContain(found[7]?.object.id)
     expect((await open('?cursor=nonsense')).status).toBe(400)
   })
 })
