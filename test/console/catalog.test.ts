@@ -200,6 +200,9 @@ describe('the catalog in the console', () => {
     const [last, before] = (await history()).split('Changed a plan').slice(1)
     expect(last).toMatch(/^ LIMITS: …x+&quot;,&quot;rows&quot;:1} → …x+&quot;,&quot;rows&quot;:2} just/)
     expect(before).toMatch(/^ LIMITS: .* Seats: 5 per seat → none Price at Stripe: none → price_z just/)
+    // The page reads ten revisions: the latest ones.
+    for (let i = 1; i <= 11; i++) await world.catalog.change(plan, { name: i === 11 ? 'Pro 3' : `Pro 3.${i}` })
+    expect(await history()).toMatch(/^.{0,120} Changed a plan Name: Pro 3.10 → Pro 3 just now/)
     await STORE.prepare('DELETE FROM plan_revisions WHERE plan_id = ?').bind(plan).run()
     expect(await history()).toContain('Changed a plan name. The values before and after are not stored.')
     await world.catalog.change(plan, { features, prices: [PRICE] })
