@@ -77,8 +77,9 @@ function leftOut({ plans }: CatalogState, wanted: CatalogWanted): FieldFault[] {
 
 /** What plans give that is not among the features, or does not fit their types. */
 function unfit(plans: readonly PlanFields[], features: readonly FeatureWrite['after'][]): FieldFault[] {
+  const unknown = 'is not in the features of the document: remove it from the plan too, or add it there'
   return plans.flatMap(({ key, features: given }) =>
-    misfits(given, features).map((one) => ({ ...one, pointer: `/plans/${key}${one.pointer}` })),
+    misfits(given, features, unknown).map((one) => ({ ...one, pointer: `/plans/${key}${one.pointer}` })),
   )
 }
 

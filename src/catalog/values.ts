@@ -52,11 +52,20 @@ function depthOf(value: unknown, most: number): number {
 /** A feature of the project, as far as values concern it. */
 export type Typed = { key: string; type: FeatureType }
 
-/** What is wrong with the features of a plan, by the features that the project has. */
-export function misfits(wanted: PlanFeatures, known: readonly Typed[]): FieldFault[] {
+/**
+ * What is wrong with the features of a plan.
+ *
+ * @param known the features that there are
+ * @param unknown what is said of any other, as the end of a sentence
+ */
+export function misfits(
+  wanted: PlanFeatures,
+  known: readonly Typed[],
+  unknown = 'is not a feature of the project',
+): FieldFault[] {
   return Object.entries(wanted).flatMap(([key, { value, per_seat }]): FieldFault[] => {
     const type = known.find((one) => one.key === key)?.type
-    if (!type) return [{ pointer: `/features/${key}`, code: 'not_one_of', message: 'is not a feature of the project' }]
+    if (!type) return [{ pointer: `/features/${key}`, code: 'not_one_of', message: unknown }]
     const wrong = misfit(type, value, `/features/${key}/value`)
     if (wrong) return [wrong]
     if (!per_seat || type === 'quantity') return []

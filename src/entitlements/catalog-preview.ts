@@ -80,6 +80,7 @@ function changeIn(state: CatalogState, writes: CatalogWrites): { change: Catalog
           .map(({ id, features }) => [id, { features }] as const),
         ...changed.map(({ id, change }) => [id, change] as const),
       ]),
+      added: writes.features.flatMap(({ before, after }) => (before ? [] : [after])),
       combines,
       rules,
     },

@@ -10,7 +10,7 @@ import { consumerId, linksOf } from '../consumers/links'
 import { consumers, grants } from '../consumers/schema'
 import { batch, type Db, type Results, raw } from '../db/client'
 import { valuesOf } from '../db/sql'
-import type { PlanFact } from './facts'
+import type { FeatureFact, PlanFact } from './facts'
 import { factsIn, lacking, readWhole, unlessTooMuch } from './holders'
 import type { HeldKind } from './holdings'
 import { MAX_PREVIEWED, MAX_WALKED } from './limits'
@@ -43,9 +43,13 @@ export type PreviewStep = {
   consumer: string | null
 }
 
-/** A change of plans by their ids, of which some may be new, of how quantities are combined, by the keys of the features, and of settings. */
+/**
+ * A change of plans by their ids, of which some may be new, of how quantities are combined, by the keys of the features, and of settings.
+ * `added`: features that are new.
+ */
 export type CatalogChange = {
   plans: ReadonlyMap<string, PlanChange>
+  added: readonly FeatureFact[]
   combines: ReadonlyMap<string, Combine>
   rules: Partial<Rules>
 }

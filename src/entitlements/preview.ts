@@ -44,7 +44,7 @@ export async function previewPlan({ rt, ask }: Previewing, of: PlanOf, change: P
   const { project_id, id } = of
   const { features = {}, prices } = change
   const list = previewList('plan_preview', { ...change, plan: id }, cursor)
-  const all = { plans: new Map([[id, change]]), combines: new Map(), rules: {} }
+  const all = { plans: new Map([[id, change]]), added: [], combines: new Map(), rules: {} }
   const { plans, known, ...walked } = await ask({
     plans: findPlan(rt.db, project_id, id),
     known: featuresAmong(rt.db, project_id, Object.keys(features)),
@@ -100,7 +100,9 @@ export async function previewOf(
  * gives way to other requests from time to time.
  */
 async function differingAmong({ altered, change, steps, facts }: Concerned, start: Place | null) {
-  const { refs, holders, catalog, now } = await facts()
+  const { refs, holders, catalog: stored, now } = await facts()
+  // Before, nothing gives a new feature.
+  const catalog = indexed({ ...stored, features: [...stored.features, ...change.added] })
   const after = changing(change, refs)
   const nextCatalog = indexed(after.catalog(catalog))
   // The first step of each consumer.

@@ -6,7 +6,7 @@ import { stopClock } from '../clock'
 import { rows } from '../inbox/pipeline'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from './world'
 
-const FEATURES = ['sso', 'seats', 'projects', 'limits']
+const FEATURES = ['sso', 'seats', 'projects', 'limits', 'new']
 const PEOPLE = ['starter', 'pro', 'both', 'twice', 'late', 'ended', 'granted', 'counted', 'none']
 type Whole = Awaited<ReturnType<EntitlementWorld['catalog']['whole']>>['body']
 type Change = (catalog: Whole) => unknown
@@ -99,7 +99,11 @@ const CHANGES: [what: string, change: Change][] = [
       c.features.new = { name: 'New', type: 'boolean' }
       c.plans.team = {
         ...{ name: 'Team', rank: 20, state: 'active', prices: [price('price_none')] },
-        features: { sso: { value: true, per_seat: false }, projects: { value: 9, per_seat: true } },
+        features: {
+          sso: { value: true, per_seat: false },
+          projects: { value: 9, per_seat: true },
+          new: { value: true, per_seat: false },
+        },
       }
     },
   ],
@@ -161,9 +165,12 @@ describe('a preview of a catalog', () => {
       const after = await answers()
       const differences = before.flatMap(({ consumer_id, features }, n) =>
         FEATURES.map((feature) => {
-          const to = after[n]?.features[feature]?.value
-          return { consumer: consumer_id, feature, from: features[feature]?.value, to }
-        }).filter(({ from, to }) => JSON.stringify(from ?? null) !== JSON.stringify(to ?? null)),
+          // A check gives no value to a feature that does not exist yet. In a preview, it is off.
+          const [from, to] = [features, after[n]?.features].map(
+            (all) => all?.[feature]?.value ?? (feature === 'new' ? false : null),
+          )
+          return { consumer: consumer_id, feature, from, to }
+        }).filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to)),
       )
       any += differences.length
       const plain = body.changes.map(({ vendor: _, customer: __, ...one }) => one)

@@ -78,7 +78,7 @@ export async function tryCatalog(url: string, folder: string): Promise<string> {
 
   // What the API refuses is named, and nothing is written.
   edit((file) => delete file.features.feature_3)
-  await expect(run('push'), 1, '/plans/plan_0/features/feature_3 is not a feature of the project')
+  await expect(run('push'), 1, '/plans/plan_0/features/feature_3 is not in the features of the document')
   return '100 plans and 200 features pulled, pushed and moved to another project; a conflict and a loss refused'
 }
 
