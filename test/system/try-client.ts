@@ -44,7 +44,9 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
   }
   cpSync(join(ROOT, 'client/test'), folder, { recursive: true })
   const tests = readdirSync(join(ROOT, 'client/test'))
-  writeFileSync(join(folder, 'readme.ts'), codeOf(readFileSync(join(installed, 'README.md'), 'utf8'), 'ts'))
+  const readme = codeOf(readFileSync(join(installed, 'README.md'), 'utf8'), 'ts')
+  // Two blocks import it, so that each can be copied alone. One file may import it only once.
+  writeFileSync(join(folder, 'readme.ts'), readme.replace('{ PlatformError, verifyWebhook }', '{ verifyWebhook }'))
   writeGuides(folder)
   link(folder, 'standardwebhooks', 'express', 'hono')
   const done = await checkAndRun(url, folder, {
