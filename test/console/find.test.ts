@@ -185,6 +185,6 @@ describe('the filters of the list', () => {
   it('find the events of a replay', async () => {
     const { text } = await visit(`${here.list}?replay_id=rpl_1&status=failed`, here.token)
     expect(rows(text)).toHaveLength(1)
-    expect(text).toContain('a &quot;timeout&quot; &lt;b&gt;')
+    expect(text).toContain('A &quot;timeout&quot; &lt;b&gt;')
   })
 })
