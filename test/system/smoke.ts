@@ -51,6 +51,7 @@ const { tryIdp } = await import('./try-idp.ts')
 const { tryListen } = await import('./try-listen.ts')
 const { tryMcp } = await import('./try-mcp.ts')
 const { tryMirror } = await import('./try-mirror.ts')
+const { tryPages } = await import('./try-pages.ts')
 
 const SECOND = 1000
 const port = await freePort()
@@ -154,6 +155,9 @@ async function tryCommands(): Promise<void> {
   })
   await test('npm run catalog pulls, shows and pushes a catalog; a conflict and a loss are refused', async () => {
     console.log(`  ${await tryCatalog(url, folder)}`)
+  })
+  await test('the commands of guides print what the guides say', async () => {
+    console.log(`  ${await tryPages(url, join(folder, 'pages'))}`)
   })
   await test("/mcp: another maker's client calls every tool", async () => console.log(`  ${await tryMcp(url)}`))
   await test('npm run backup beside the server, restore into another database, export of a project', async () => {
