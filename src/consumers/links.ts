@@ -70,8 +70,7 @@ export function findLinks(db: Db, projectId: string, customers: readonly Custome
  * The customers of a consumer, as a subquery: the first so many that are pinned to it, and the first so many that each of its
  * external ids links.
  */
-function ofConsumer(projectId: string, ref: ConsumerRef, most: number, from = sql`1`): SQL {
-  const owner = consumerIdOf(projectId, ref)
+function ofConsumer(projectId: string, owner: SQL, most: number, from = sql`1`): SQL {
   const first = (index: SQL, condition: SQL) => sql`SELECT ${l.customer}, ${l.vendor}
     FROM ${customerLinks} ${l} INDEXED BY ${index} WHERE ${l.project_id} = ${projectId} AND ${condition} AND ${from}
     ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most}`
@@ -86,7 +85,7 @@ function ofConsumer(projectId: string, ref: ConsumerRef, most: number, from = sq
 
 /** Reads the customers of a consumer, up to {@link MAX_CUSTOMERS}, in the order of their ids. */
 export function customersOf(db: Db, projectId: string, ref: ConsumerRef) {
-  const walk = ofConsumer(projectId, ref, MAX_CUSTOMERS)
+  const walk = ofConsumer(projectId, consumerIdOf(projectId, ref), MAX_CUSTOMERS)
   return raw(
     db,
     shown,
@@ -97,7 +96,12 @@ export function customersOf(db: Db, projectId: string, ref: ConsumerRef) {
 /** Selects customers of a consumer, up to so many, in no order. @param id only those with this id */
 export function someOfConsumer(projectId: string, ref: ConsumerRef, most: number, id?: string): SQL {
   const isOne = id === undefined ? undefined : sql`${l.customer} = ${id}`
-  return sql`SELECT customer, vendor FROM (${ofConsumer(projectId, ref, most, isOne)}) LIMIT ${most}`
+  return sql`SELECT customer, vendor FROM (${ofConsumer(projectId, consumerIdOf(projectId, ref), most, isOne)}) LIMIT ${most}`
+}
+
+/** The same for the consumer whose id an expression says. */
+export function someOwnedBy(projectId: string, owner: SQL, most: number): SQL {
+  return sql`SELECT customer, vendor FROM (${ofConsumer(projectId, owner, most)}) LIMIT ${most}`
 }
 
 /** Reads customers of a consumer, up to so many, in no order. */
@@ -192,7 +196,9 @@ export function listLinks(
       WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'customer' AND ${after(sql`${o.vendor_id}`, sql`${o.vendor}`)}
       ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})
     UNION SELECT * FROM (${sql.join(named, sql` UNION `)})`
-  const own = consumer && ofConsumer(projectId, consumer, most, after(sql`${l.customer}`, sql`${l.vendor}`))
+  const own =
+    consumer &&
+    ofConsumer(projectId, consumerIdOf(projectId, consumer), most, after(sql`${l.customer}`, sql`${l.vendor}`))
   const walk = sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
   const found = (fields: SQL) => sql`${linksOf(projectId, fields, walk)}
     WHERE ${rest ?? sql`1`} ORDER BY w.customer, w.vendor LIMIT ${take}`

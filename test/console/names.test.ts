@@ -13,6 +13,7 @@ const OBJECTS: [type: string, object: Record<string, unknown>][] = [
     'customer.subscription.created',
     { id: 'sub_b', customer: 'cus_b', status: 'active', items: { data: [item('price_b')] } },
   ],
+  ['customer.subscription.deleted', { id: 'sub_over', customer: 'cus_a', status: 'canceled', items: { data: [] } }],
   ['customer.created', { id: 'cus_a', object: 'customer', metadata: { consumer_external_id: 'ada' } }],
   ['customer.created', { id: 'cus_b', object: 'customer', name: 'Bea & Co', email: 'bea@example.com' }],
   [
@@ -85,6 +86,15 @@ describe('names beside ids', () => {
       expect(await costOf(`/billing/${list}`)).toBeLessThanOrEqual(4)
     },
   )
+
+  it('are in the list of consumers, with the subscription that is not over, for one trip more', async () => {
+    const { text } = await visit(`${base}/consumers`, token)
+    const [row = ''] = text.split('<tr').filter((one) => one.includes(`${consumer}">`))
+    const words = row.replace(/^[^>]*>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    expect(words).toContain(' Ada &lt;Lovelace&gt; blocked Team &lt;1&gt; active ')
+    // The session; the consumers; their subscriptions; the frame.
+    expect(await costOf('/consumers')).toBeLessThanOrEqual(5)
+  })
 
   it('lead from a consumer to the lists of all that it has', async () => {
     await insertObjects(

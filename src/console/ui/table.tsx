@@ -1,6 +1,6 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
 import { ChooseAll } from './choosing'
-import { Email, None } from './parts'
+import { None } from './parts'
 
 /**
  * A column: its heading, and the cell for a row. An empty heading marks a column of buttons. Numbers and amounts stand
@@ -15,8 +15,8 @@ export const EMAIL_COLUMN: Column<{ email: string | null }> = [
   'Email address',
   ({ email }) =>
     email && (
-      <span class="address">
-        <Email of={email} />
+      <span class="address cut" title={email}>
+        {email}
       </span>
     ),
 ]

@@ -1,11 +1,12 @@
 import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
-import { batch } from '../../../db/client'
+import { batch, run } from '../../../db/client'
+import { listSubscribed, type Subscribed } from '../../../entitlements/subscribed'
 import { projectOf } from '../../../http/auth'
 import { type Order, type Page, paging } from '../../../http/page'
 import { orderIn, pageAsked } from '../../list'
-import type { Visit } from '../../page'
+import { can, type Visit } from '../../page'
 
 /** Consumers on a page of the list, and consumers to choose from. Their names can be long. */
 const LISTED = 30
@@ -24,6 +25,19 @@ export type AskedConsumers = { q: string; state: ConsumerState | undefined; orde
 export function askedIn(c: Visit): AskedConsumers {
   const state = CONSUMER_STATES.find((name) => name === c.req.query('state'))
   return { q: (c.req.query('q') ?? '').trim(), state, order: orderIn(new URL(c.req.url).searchParams) }
+}
+
+/** A consumer in the list, with the subscription that says most about it. */
+export type ListedConsumer = Consumer & { subscribed?: Subscribed | undefined }
+
+/** The consumers of a page with their subscriptions: one trip for all of them. */
+export async function withSubscriptions(c: Visit, rows: readonly Consumer[]): Promise<ListedConsumer[]> {
+  const ids = rows.map(({ id }) => id)
+  if (ids.length === 0 || !can(c, 'billing:read')) return [...rows]
+  const { db } = c.get('rt')
+  const found = await run(db, listSubscribed(db, projectOf(c.get('actor')), ids))
+  const byId = new Map(found.map(({ id, subscribed }) => [id, subscribed]))
+  return rows.map((row) => ({ ...row, subscribed: byId.get(row.id) }))
 }
 
 /** Reads a page of the list: of all consumers, or of the ones with the id or the email address in `q`. */

@@ -1,4 +1,5 @@
 import type { ShownObjects } from '../../../billing/read/present'
+import { isOver } from '../../../entitlements/subscribed'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
 import { amountIn, plural, timeOf } from '../../ui/format'
@@ -7,9 +8,6 @@ import { endOf } from '../billing/subscriptions'
 import type { ShownConsumer } from './read'
 
 type Props = { c: Visit; of: ShownConsumer }
-
-/** Statuses of a subscription that is over, or never began: another one says more. */
-const OVER = ['canceled', 'incomplete_expired', 'unknown']
 
 /** What whoever answers the consumer wants to know first: the plan, until when, what was paid, and what it may do. */
 export function Glance({ c, of }: Props) {
@@ -54,7 +52,7 @@ function Paying({ c, of: { latest } }: Props) {
   const { now } = c.get('rt')
   const { billing } = pathsOf(c)
   const subscriptions = latest.subscription.data
-  const going = subscriptions.filter(({ status }) => !OVER.includes(status))
+  const going = subscriptions.filter(({ status }) => !isOver(status))
   const subscription = going.find(({ livemode }) => livemode !== false) ?? going[0] ?? subscriptions[0]
   const invoice = latest.invoice.data[0]
   if (!subscription && !invoice) return null

@@ -1,25 +1,25 @@
-import type { Consumer } from '../../../consumers/read'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
+import type { Named } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import { publicOrigin } from '../../../http/origin'
 import type { Page } from '../../../http/page'
 import { APPLICATION } from '../../../lib/key-presets'
 import { sortedBy } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
-import { Badge } from '../../ui/badge'
+import { Badge, TestBadge } from '../../ui/badge'
 import { CsvLink } from '../../ui/csv-link'
 import { FilterChips } from '../../ui/filters'
 import { Finder } from '../../ui/finder'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
-import { Copyable, Head, Time } from '../../ui/parts'
+import { Copyable, Head, None, Time } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
-import type { AskedConsumers } from './find'
+import type { AskedConsumers, ListedConsumer } from './find'
 import { titleOf } from './parts'
 
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
-export function listPage(c: Visit, asked: AskedConsumers, page: Page<Consumer> & { truncated: boolean }) {
+export function listPage(c: Visit, asked: AskedConsumers, page: Page<ListedConsumer> & { truncated: boolean }) {
   const { consumers } = pathsOf(c)
   const narrowed = asked.q !== '' || asked.state !== undefined
   const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
@@ -82,22 +82,49 @@ function States({ at, asked: { q, state, order } }: { at: string; asked: AskedCo
   return <FilterChips label="State" options={options} />
 }
 
-function columnsOf(c: Visit): Column<Consumer>[] {
+function columnsOf(c: Visit): Column<ListedConsumer>[] {
   const { now } = c.get('rt')
+  const paying: Column<ListedConsumer>[] = [
+    ['Plan', ({ subscribed }) => subscribed && <Plans of={subscribed.plans} />],
+    [
+      'Subscription',
+      ({ subscribed }) =>
+        subscribed && (
+          <>
+            <Badge of={subscribed.status} /> <TestBadge of={subscribed.livemode} />
+          </>
+        ),
+    ],
+  ]
   return [
     [
       'Consumer',
       (row) => (
-        <a class="name" href={`${pathsOf(c).consumers}/${row.id}`}>
-          {titleOf(row)}
-        </a>
+        <>
+          <a class="name" href={`${pathsOf(c).consumers}/${row.id}`}>
+            {titleOf(row)}
+          </a>{' '}
+          {row.state !== 'active' && <Badge of={row.state} />}
+        </>
       ),
     ],
-    ['Your ID', ({ external_ids }) => external_ids.length > 0 && <Ids of={external_ids} />],
+    ...(can(c, 'billing:read') ? paying : []),
     EMAIL_COLUMN,
-    ['State', ({ state }) => <Badge of={state} />],
+    ['Your ID', ({ external_ids }) => external_ids.length > 0 && <Ids of={external_ids} />],
     ['Created', ({ created_at }) => <Time at={created_at} now={now} />],
   ]
+}
+
+/** The names of plans, in one line. A dash without any. */
+function Plans({ of }: { of: Named['plans'] }) {
+  const names = of.map(({ name }) => name).join(', ')
+  return names === '' ? (
+    <None />
+  ) : (
+    <span class="cut" title={names}>
+      {names}
+    </span>
+  )
 }
 
 /** The first external id; the number of the others. */
