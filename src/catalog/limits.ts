@@ -31,6 +31,8 @@ export const MAX_RANK = 1000
 export const MAX_CONFIG_BYTES = 2048
 /** Levels of arrays and objects in the value of a config feature. */
 export const MAX_CONFIG_DEPTH = 20
+/** Subscriptions, the last changed ones, whose items say what a price costs. */
+export const SUBSCRIPTIONS_WITH_AMOUNTS = 200
 /** Subscriptions, and purchases, the last changed ones, whose items are looked at for prices that no plan has. */
 export const NEWEST_SUBSCRIPTIONS = 1_000
 /**

@@ -3,7 +3,8 @@ import { insertObjects } from '../billing/rows'
 import { call, countingD1, deliver, freshProject, inStore, settled, stripeConnection, stripeEvent } from '../harness'
 import { visit } from './visit'
 
-const item = (price: string) => ({ id: `si_${price}`, quantity: 2, price: { id: price, product: 'prod_1' } })
+const MONTHLY = { product: 'prod_1', unit_amount: 1900, currency: 'eur', recurring: { interval: 'month' } }
+const item = (price: string) => ({ id: `si_${price}`, quantity: 2, price: { id: price, ...MONTHLY } })
 const OBJECTS: [type: string, object: Record<string, unknown>][] = [
   [
     'customer.subscription.created',
@@ -62,7 +63,7 @@ describe('names beside ids', () => {
     consumer = (await api('consumers/ext:ada', 'PUT', { name: 'Ada <Lovelace>' })).id
     await api('billing/features/seats', 'PUT', { name: 'Seats', type: 'quantity' })
     const features = { seats: { value: 5 } }
-    const prices = [{ vendor: 'stripe', ref: 'price_a' }]
+    const prices = ['price_a', 'price_unseen'].map((ref) => ({ vendor: 'stripe', ref }))
     plan = (await api('billing/plans', 'POST', { key: 'team', name: 'Team <1>', features, prices })).id
     await api(`consumers/${consumer}/block`, 'POST', {})
   })
@@ -94,6 +95,11 @@ describe('names beside ids', () => {
     expect(words).toContain(' Ada &lt;Lovelace&gt; blocked Team &lt;1&gt; active ')
     // The session; the consumers; their subscriptions; the frame.
     expect(await costOf('/consumers')).toBeLessThanOrEqual(5)
+  })
+
+  it('are what the prices of a plan cost, where a subscription says it', async () => {
+    expect(await textOf('/billing/plans')).toContain(' €19.00 / month price_unseen ')
+    expect(await costOf('/billing/plans')).toBeLessThanOrEqual(4)
   })
 
   it('lead from a consumer to the lists of all that it has', async () => {

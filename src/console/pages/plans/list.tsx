@@ -1,4 +1,4 @@
-import type { Plan, Unmapped } from '../../../catalog/plans'
+import type { Plan, Price, Unmapped } from '../../../catalog/plans'
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
@@ -8,12 +8,12 @@ import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { UnmappedPrices } from './unmapped'
 
+/** What a price costs, in words; null if that is not known. */
+type Amounts = (price: Price) => string | null
+type Beside = { unmapped: readonly Unmapped[] | null; defaultPlan: string | null; amounts: Amounts }
+
 /** The plans of the catalog, and the prices that belong to none of them. */
-export function listPage(
-  c: Visit,
-  page: Page<Plan>,
-  { unmapped, defaultPlan }: { unmapped: readonly Unmapped[] | null; defaultPlan: string | null },
-) {
+export function listPage(c: Visit, page: Page<Plan>, { unmapped, defaultPlan, amounts }: Beside) {
   const { plans } = pathsOf(c)
   const empty = page.data.length === 0 && c.req.query('cursor') === undefined
   return show(
@@ -30,7 +30,7 @@ export function listPage(
       {empty ? (
         <NoPlans c={c} />
       ) : (
-        <Table label="Plans" rows={page.data} columns={columnsOf(c, defaultPlan)} class="consumers" />
+        <Table label="Plans" rows={page.data} columns={columnsOf(c, { defaultPlan, amounts })} class="consumers" />
       )}
       <Pager c={c} cursor={page.next_cursor} />
       {unmapped && !(empty && unmapped.length === 0) && <UnmappedPrices c={c} rows={unmapped} />}
@@ -38,7 +38,7 @@ export function listPage(
   )
 }
 
-function columnsOf(c: Visit, defaultPlan: string | null): Column<Plan>[] {
+function columnsOf(c: Visit, { defaultPlan, amounts }: Pick<Beside, 'defaultPlan' | 'amounts'>): Column<Plan>[] {
   return [
     [
       'Plan',
@@ -61,18 +61,25 @@ function columnsOf(c: Visit, defaultPlan: string | null): Column<Plan>[] {
       ),
     ],
     ['Features', ({ features }) => Object.keys(features).length, 'number'],
-    ['Prices', ({ prices }) => prices.length > 0 && <Prices of={prices} />],
+    ['Prices', ({ prices }) => prices.length > 0 && <Prices of={prices} amounts={amounts} />],
     ['Rank', ({ rank }) => rank, 'number spare'],
     ['Changed', ({ updated_at }) => <Time at={updated_at} now={c.get('rt').now} />],
   ]
 }
 
-/** The first price; the number of the others. */
-function Prices({ of: [first, ...others] }: { of: Plan['prices'] }) {
+/** Prices that a row names. */
+const PRICES_SHOWN = 2
+
+/** What the first prices cost, and their ids where that is not known; the number of the others. */
+function Prices({ of, amounts }: { of: Plan['prices']; amounts: Amounts }) {
+  const more = of.length - PRICES_SHOWN
   return (
     <>
-      <code class="line">{first?.ref}</code>
-      {others.length > 0 && <span class="quiet">and {others.length} more</span>}
+      {of.slice(0, PRICES_SHOWN).map((price) => {
+        const amount = amounts(price)
+        return amount === null ? <code class="line">{price.ref}</code> : <span class="line">{amount}</span>
+      })}
+      {more > 0 && <span class="quiet">and {more} more</span>}
     </>
   )
 }

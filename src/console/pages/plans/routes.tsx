@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
+import { amountsOfPrices } from '../../../catalog/amounts'
 import { createPlan, type PlanFields, updatePlan } from '../../../catalog/change'
 import { planFieldsOf } from '../../../catalog/fields'
 import { listPlans, mappedPrices, namePlans, type Price, plansOnPage, unmappedPrices } from '../../../catalog/plans'
@@ -16,6 +17,7 @@ import { backTo, fromOf } from '../../from'
 import { pageAsked } from '../../list'
 import { can, page, pathsOf, type Visit } from '../../page'
 import { EXPLAINED, UNSENT } from '../../refusal'
+import { priceOf } from '../../ui/format'
 import { addPrice, BLANK, CHANGED_PLAN, featuresIn, openedFor, PLAN, pricesIn } from './fields'
 import { createPage, editPage } from './form'
 import { listPage } from './list'
@@ -87,16 +89,22 @@ export const planPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const project = projectOf(c.get('actor'))
     const list = paging('console/plans', pageAsked(c))
-    const { rows, refs, unmapped, settings } = await batch(db, {
+    const { rows, refs, unmapped, settings, costs } = await batch(db, {
       rows: listPlans(db, project, list),
       refs: mappedPrices(db, project),
       unmapped: unmappedPrices(db, project),
       settings: findSettings(db, project),
+      costs: amountsOfPrices(db, project),
     })
     const [plans, fitting] = plansOnPage(rows, refs)
     const shown = list.page(plans, (row) => row, fitting)
     const defaultPlan = settings[0]?.settings?.default_plan ?? null
-    return listPage(c, shown, { unmapped: can(c, 'billing:read') ? unmapped : null, defaultPlan })
+    const seesBilling = can(c, 'billing:read')
+    const amounts = ({ vendor, ref }: Price) => {
+      const found = seesBilling && costs.find((one) => one.vendor === vendor && one.ref === ref)
+      return found ? priceOf(found.price) : null
+    }
+    return listPage(c, shown, { unmapped: seesBilling ? unmapped : null, defaultPlan, amounts })
   })
   .route('/', create)
   .get('/add', page('catalog:write'), async (c) => {

@@ -73,7 +73,7 @@ function Volume({ points, scale }: Drawn) {
   )
 }
 
-/** Grid lines. Each is labeled on the left, or above the line on a narrow screen. */
+/** Grid lines. Each is labeled on the left, or on the right of the plot on a narrow screen. */
 function Grid({ scale: { y, grid, most, tall } }: { scale: Scale }) {
   const lines: [number, string][] = [
     ...[0, most].map((n): [number, string] => [VOLUME.bottom - tall(n), n.toLocaleString('en')]),
@@ -87,7 +87,7 @@ function Grid({ scale: { y, grid, most, tall } }: { scale: Scale }) {
           <text x={LEFT - 8} y={at + 4} text-anchor="end">
             {label}
           </text>
-          <text class="near" x={RIGHT} y={at - 4} text-anchor="end">
+          <text class="near" x={RIGHT + 6} y={at + 5}>
             {label}
           </text>
         </>
