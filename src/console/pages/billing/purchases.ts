@@ -24,7 +24,7 @@ export const purchases: ObjectList<'purchase'> = {
     [
       'Money back',
       ({ refunded_amount, currency }) => amountIn('refunded_amount', refunded_amount || null, currency),
-      'number',
+      'number spare',
     ],
     time('Paid', ({ paid_at }) => paid_at),
     id,

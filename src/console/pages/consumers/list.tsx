@@ -103,14 +103,18 @@ function columnsOf(c: Visit): Column<ListedConsumer>[] {
         <>
           <a class="name" href={`${pathsOf(c).consumers}/${row.id}`}>
             {titleOf(row)}
-          </a>{' '}
-          {row.state !== 'active' && <Badge of={row.state} />}
+          </a>
+          {row.state !== 'active' && (
+            <span class="line">
+              <Badge of={row.state} />
+            </span>
+          )}
         </>
       ),
     ],
     ...(can(c, 'billing:read') ? paying : []),
     EMAIL_COLUMN,
-    ['Your ID', ({ external_ids }) => external_ids.length > 0 && <Ids of={external_ids} />],
+    ['Your ID', ({ external_ids }) => external_ids.length > 0 && <Ids of={external_ids} />, 'spare'],
     ['Created', ({ created_at }) => <Time at={created_at} now={now} />],
   ]
 }
