@@ -45,6 +45,9 @@ type Kept = { secret: string; position: string }
 const LONGEST_WAIT = 30_000
 const SEND_WITHIN = 15_000
 
+/** The API refuses the call, so that asking again is in vain. */
+class Refused extends Error {}
+
 await run(async () => {
   const args = await readArgs()
   const place = [args.url, args.project, args.forward, args.types ?? ''].join(' ')
@@ -115,8 +118,6 @@ async function readPage(
   }
   return null
 }
-
-class Refused extends Error {}
 
 /** Posts a change until the server has taken it. */
 async function deliver(change: Change, url: string, secret: string): Promise<void> {

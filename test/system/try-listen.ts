@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { must } from '../../scripts/lib/api.ts'
+import { command } from '../../scripts/lib/command.ts'
 import { localProject } from '../../scripts/lib/inbox.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { localSession } from '../../scripts/lib/sign-in.ts'
@@ -22,6 +23,7 @@ const WITHIN_MS = 60_000
 export async function tryListen(url: string): Promise<string> {
   const { token } = await localSession(url)
   const project = await localProject(url, token)
+  await refuses(url, project)
   const taken: string[] = []
   const refused = new Set<string>()
   const wrong: string[] = []
@@ -72,6 +74,17 @@ export async function tryListen(url: string): Promise<string> {
   if (wrong.length > 0) throw new Error(wrong.join('\n'))
   if (numbers.some((number, i) => i > 0 && number !== (numbers[i - 1] ?? 0) + 1)) throw new Error(`it sent ${numbers}`)
   return `${numbers.length} changes in order, each refused once, the listener killed in between`
+}
+
+/** @throws unless a token that the API refuses ends the command with the API's reason */
+async function refuses(url: string, project: string): Promise<void> {
+  const flags = ['--forward', url, '--url', url, '--token', 'svc_v1_none', '--project', project]
+  const ended = command(process.execPath, ['scripts/run.js', 'scripts/listen.ts', ...flags])
+  const said = await ended.then(
+    () => 'it ended without an error',
+    (error) => String(error),
+  )
+  if (!said.includes('malformed_credentials')) throw new Error(`a token that is refused: ${said}`)
 }
 
 function listen(forward: string, ...more: string[]): ChildProcess {

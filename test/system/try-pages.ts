@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { must } from '../../scripts/lib/api.ts'
 import { command } from '../../scripts/lib/command.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
-import { localSession } from '../../scripts/lib/sign-in.ts'
+import { signIn } from '../../scripts/lib/sign-in.ts'
 import { blocksOf, codeOf } from './try-guide.ts'
 
 /** Guides whose commands run one after the other as they are printed. */
@@ -24,7 +24,8 @@ type Step = { line: string; says: string[] }
  * @throws if a command is refused, or prints something else
  */
 export async function tryPages(url: string, folder: string): Promise<string> {
-  const { token } = await localSession(url)
+  // A new session: keys can only be minted soon after a sign-in.
+  const { token } = await signIn(url, 'guides@example.com')
   let ran = 0
   for (const page of PAGES) {
     const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name: page } })
