@@ -18,10 +18,11 @@ export const SECRETS: readonly Secret[] = [
 const HEADER = `# Settings and secrets of the local server, generated on its first start. The signing secrets in .wrangler/state are
 # encrypted with its ENCRYPTION_KEY, so delete this file and that folder together.
 `
-/** What a local server is given besides: anyone may sign in, and codes are printed in the terminal. */
+/** What a local server is given besides: anyone may sign in, codes are printed in the terminal, and /metrics has a token. */
 const SETTINGS: readonly Secret[] = [
   { name: 'SIGN_UP', is: /^SIGN_UP$/, make: () => 'open' },
   { name: 'SIGN_IN_DELIVERY', is: /^SIGN_IN_DELIVERY$/, make: () => 'log' },
+  { name: 'METRICS_TOKEN', is: /^METRICS_TOKEN$/, make: () => randomBytes(32).toString('hex') },
 ]
 
 /** Adds missing settings and secrets to .dev.vars and keeps the existing ones. @returns the names that were added */

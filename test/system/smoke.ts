@@ -51,6 +51,7 @@ const { tryIdp } = await import('./try-idp.ts')
 const { tryListen } = await import('./try-listen.ts')
 const { tryMcp } = await import('./try-mcp.ts')
 const { tryMirror } = await import('./try-mirror.ts')
+const { hasPrometheus, tryMonitoring } = await import('./try-monitoring.ts')
 const { tryPages } = await import('./try-pages.ts')
 
 const SECOND = 1000
@@ -92,7 +93,7 @@ async function tryStart(): Promise<void> {
     const path = join(folder, 'second-key.dev.vars')
     writeFileSync(path, 'ENCRYPTION_KEY_2=x\n')
     const made = ensureDevVars(path)
-    if (made.join() !== 'CODE_PEPPER,SIGN_UP,SIGN_IN_DELIVERY') throw new Error(`it made ${made.join()}`)
+    if (made.join() !== 'CODE_PEPPER,SIGN_UP,SIGN_IN_DELIVERY,METRICS_TOKEN') throw new Error(`it made ${made.join()}`)
   })
   await test('a second npm start in the same checkout is refused', async () => {
     mustFail(await npm(['start', '--', '--port', String(await freePort())]), 'is already running')
@@ -156,6 +157,11 @@ async function tryCommands(): Promise<void> {
   await test('npm run catalog pulls, shows and pushes a catalog; a conflict and a loss are refused', async () => {
     console.log(`  ${await tryCatalog(url, folder)}`)
   })
+  if (await hasPrometheus()) {
+    await test('Prometheus takes the alert rules and answers the queries of the dashboard', async () => {
+      console.log(`  ${await tryMonitoring(url, join(folder, 'monitoring'))}`)
+    })
+  } else console.log('Prometheus is not installed, so nothing loads the alert rules and the dashboard.')
   await test('the commands of guides print what the guides say', async () => {
     console.log(`  ${await tryPages(url, join(folder, 'pages'))}`)
   })
