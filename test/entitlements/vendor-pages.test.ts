@@ -44,7 +44,7 @@ it.each(PRODUCED)(
         question,
       )
       const { allowed, reason } = body.features.exports ?? {}
-      return `"allowed":${allowed},"reason":"${reason}"`
+      return `\`"allowed":${allowed}\` with \`"reason":"${reason}"\``
     }
     const first = await answer()
     expect(text).toContain(first)
