@@ -32,7 +32,7 @@ describe('the page of an event', () => {
 
   it('says of a real event why it failed, and of an ignored one why nothing was done', async () => {
     const failed = await here.see(await here.send({ ...stripeEvent(), data: null }))
-    expect(failed).toContain('not an event in the format of Stripe')
+    expect(failed).toContain('not a valid Stripe event')
     // What is wrong with this event comes first.
     expect(failed).toMatch(
       /<div class="facing"><section class="trouble"[^>]*><p>Cause: <strong class="error">the payload has no data\.object</,
@@ -138,7 +138,7 @@ describe('what an event changed', () => {
     expect(part(first, 'Effects')).toMatch(
       /Subscription sub_c applied .* No earlier state of this object was stored\. .*Status: Trialing/,
     )
-    expect(part(first, 'Changed fields')).toMatch(/^The object’s earlier state is not known: no earlier event/)
+    expect(part(first, 'Changed fields')).toMatch(/^The object’s earlier state is not known: there is no earlier event/)
     const object = stripeSubscription({ id: 'sub_c', status: 'active', metadata: { a: '3', b: '2' } })
     const previous = { status: 'trialing', metadata: { a: '1' } }
     const text = await here.see(await sent(object, { at: T0 + 60, previous }))

@@ -96,6 +96,9 @@ it('a form sends what the user has changed: what somebody else has changed meanw
   })
   await submit(path, owner.token, { ...form, name: 'Renamed' })
   expect(await shown(body.id)).toMatchObject({ name: 'Renamed', has_secret: true, ...meanwhile })
+  // A refusal of something else shows the settings as they are: whoever saves them then changes nothing.
+  const refused = await submit(`${path}/activate`, owner.token)
+  expect([refused.status, refused.text.includes('value="Renamed"')]).toEqual([409, true])
   const log = await call(`/platform/v1/audit-log?object_id=${body.id}`, { project, token: owner.token })
   expect(log.body.data[0].details).toEqual({ name: 'Renamed' })
   expect((await submit(path, owner.token, form)).headers.get('Location')).toBe(`${path}?done=sso_unchanged`)

@@ -76,8 +76,8 @@ export const refusalMutes = muteActions({
       </p>
       <p>Connection: {name}</p>
       <p>
-        While this cause is muted, <em>Needs attention</em> leaves it out and sends no notice about it. Deliveries with
-        this cause are still refused, counted and shown in the health.
+        While this cause is muted, it does not appear under <em>Needs attention</em>, and no notice is sent about it.
+        Deliveries with this cause are still refused, counted and shown in the health.
       </p>
     </>
   ),

@@ -49,7 +49,7 @@ export function changesInHtml(of: ObjectChange | null): number {
 function Known({ of, events, vendor }: Omit<ChangedProps, 'of'> & { of: ObjectChange }) {
   if (of.how === 'reported') return <>As {vendor} reports it in the event.</>
   if (of.how === 'unknown')
-    return <>The object’s earlier state is not known: no earlier event about it was found nearby.</>
+    return <>The object’s earlier state is not known: there is no earlier event to compare with.</>
   const before = <a href={`${events}/${of.before.id}`}>{of.before.event_type}</a>
   if (of.how === 'gone')
     return (

@@ -20,8 +20,8 @@ export const failureMutes = muteActions({
       </p>
       <p>Connection: {name}</p>
       <p>
-        While this cause is muted, <em>Needs attention</em> leaves it out and sends no notice about it. Its events stay
-        in the list, in the counts and in the health.
+        While this cause is muted, it does not appear under <em>Needs attention</em>, and no notice is sent about it.
+        Its events stay in the list, in the counts and in the health.
       </p>
     </>
   ),

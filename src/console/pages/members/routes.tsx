@@ -61,8 +61,8 @@ const revoke = action({
     question: `Revoke the invitation to ${email}?`,
     says: (
       <p>
-        The invitation offers the role {role}. After you revoke it, nobody can accept it. The person gets no email about
-        this. You can invite the address again.
+        The person was invited with the role {role}. After you revoke it, nobody can accept it. The person gets no email
+        about this. You can invite the address again.
       </p>
     ),
     verb: 'Revoke invitation',

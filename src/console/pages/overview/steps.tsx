@@ -105,7 +105,7 @@ export function SetupSteps({ c, of, fresh = false }: StepsProps) {
 
 const TITLES = [
   'Create an API key',
-  'Call the API with it',
+  'Make your first API call',
   'Connect a billing vendor',
   'Receive the first event',
   'Process the first event',

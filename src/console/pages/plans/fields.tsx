@@ -193,7 +193,7 @@ export function PriceFields({ sent: { entered, mistakes } }: Props) {
     <fieldset>
       <legend>Prices</legend>
       <p class="hint" id="prices-hint">
-        The IDs of the prices or products that your vendors sell this plan as. To remove one, clear its ID. For a
+        The IDs of the prices or products at your vendors that include this plan. To remove one, clear its ID. For a
         one-time price, enter how long a payment lasts: forever, or a duration such as P30D, P6M or P1Y. If that is
         empty, one-time payments do not include the plan. Subscriptions do not need it.
       </p>

@@ -55,7 +55,8 @@ const change = action({
 const activate = action({
   posts: '/:id/activate',
   needs: 'sso:write',
-  ask: (c, _, sent) => shown(c, sent),
+  // What was sent has none of the settings, which the page shows as they are stored.
+  ask: (c, _, { entered: __, ...refusal }) => shown(c, refusal),
   run: (c) => switchConnection(c.get('rt'), changing(c), true),
   done: (c) => [pathOf(c), 'sso_activated'],
 })

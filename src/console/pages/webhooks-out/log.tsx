@@ -74,7 +74,7 @@ export function Deliveries({ c, of: { row, deliveries } }: Props) {
     <>
       <h2 id="deliveries">Not delivered yet</h2>
       {deliveries.length === 0 ? (
-        <p class="quiet">No change is waiting for a retry, and none was given up.</p>
+        <p class="quiet">No change is waiting for a retry, and none has permanently failed.</p>
       ) : (
         <Table
           label="Not delivered yet"
