@@ -67,6 +67,7 @@ export const inWorkers = (outboundService: Outside, stores = '1') =>
         SURFACE_TARGET: 'surfaces.platform.test',
         REFUSAL_FLUSH_MS: '20', // ten seconds by default, for which every test of a refused delivery would wait
         SIGN_IN_DELIVERY: 'log',
+        METRICS_TOKEN: '',
         ALL_CASES: process.env.CASES === 'all', // a fifth of the random cases otherwise: test/harness/cases.ts
         // The body of a real delivery of Apple's, from a file: test/vendors/apple-real.test.ts.
         APPLE_NOTIFICATION: APPLE_NOTIFICATION ? readFileSync(APPLE_NOTIFICATION, 'utf8') : '',

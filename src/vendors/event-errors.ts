@@ -23,7 +23,7 @@ const MEANINGS = {
     mayPass: false,
   },
   payload_invalid: {
-    what: 'The payload is not a valid {vendor} event.',
+    what: 'The payload is not a valid event from {vendor}.',
     todo: 'Check that the connection is for the vendor that really sends to it, and that no proxy changes the body. Compare the payload with the log of {vendor}, and send the event again from there. A replay of this payload fails in the same way.',
     mayPass: false,
   },

@@ -32,7 +32,7 @@ describe('the page of an event', () => {
 
   it('says of a real event why it failed, and of an ignored one why nothing was done', async () => {
     const failed = await here.see(await here.send({ ...stripeEvent(), data: null }))
-    expect(failed).toContain('not a valid Stripe event')
+    expect(failed).toContain('not a valid event from Stripe')
     // What is wrong with this event comes first.
     expect(failed).toMatch(
       /<div class="facing"><section class="trouble"[^>]*><p>Cause: <strong class="error">the payload has no data\.object</,

@@ -181,7 +181,7 @@ describe('the overview of a project', () => {
     expect(found).toEqual([
       [
         'bad',
-        '1 event from Stripe failed (received just now). The payload is not a valid Stripe event.',
+        '1 event from Stripe failed (received just now). The payload is not a valid event from Stripe.',
         `/platform/billing/webhooks?status=failed&amp;connection_id=${connection}&amp;error_code=payload_invalid`,
       ],
       [

@@ -87,7 +87,7 @@ describe.each([
     const id = await send('invoice.payment_failed', null)
     const page = await tab({ javaScriptEnabled })
     await page.goto(`${list}/${id}`)
-    await page.getByText('The payload is not a valid Stripe event.').waitFor()
+    await page.getByText('The payload is not a valid event from Stripe.').waitFor()
     await page.getByRole('link', { name: 'Replay', exact: true }).click()
     const question = javaScriptEnabled ? page.getByRole('dialog') : page.getByRole('main')
     await question.getByText('Replay this event?').waitFor()

@@ -125,19 +125,7 @@ async function tryCommands(): Promise<void> {
     }
   })
   await test('an unknown option is refused', async () => {
-    const names = [
-      'start',
-      'demo',
-      'send',
-      'listen',
-      'mirror',
-      'bootstrap',
-      'deploy',
-      'stores',
-      'backup',
-      'restore',
-      'export',
-    ]
+    const names = 'start demo send listen mirror bootstrap deploy stores backup restore export'.split(' ')
     for (const name of names) mustFail(await asNpm(npmScripts()[name] ?? '', '--nonsense'), 'Usage: npm ')
   })
   await tryBootstrap()

@@ -61,6 +61,7 @@ const isLiving = ({ state }: Consumer) => state !== 'merged' && state !== 'erase
 export const linkChosen = action({
   at: '/link',
   needs: 'consumers:write',
+  counted: { costly: true }, // for as many customers as a page has
   read: readChosen,
   ask: (c, { planned, left }, { status }) => {
     const above = ['Unlinked customers', pathsOf(c).unlinked] as const
