@@ -49,6 +49,12 @@ export function changed(address: URLSearchParams, changes: Record<string, string
   return `?${query}`
 }
 
+/** The ids of the rows that were ticked in a list, each once, or that the form about them names. */
+export function chosenIn(c: Visit): string[] {
+  const ids = c.req.method === 'POST' ? c.get('form').getAll('id') : (c.req.queries('id') ?? [])
+  return [...new Set(ids)]
+}
+
 /** The order of a list, from its address; undefined if it is the default, the newest first. */
 export function orderIn(query: URLSearchParams): Order | undefined {
   return query.get('order') === 'asc' ? 'asc' : undefined

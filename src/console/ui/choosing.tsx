@@ -48,3 +48,23 @@ export function ChooseAll() {
     </label>
   )
 }
+
+type NothingProps = PropsWithChildren<{
+  title: string /** What is chosen, in the plural. */
+  what: string
+  back: string
+}>
+
+/** The page instead of a question, if nothing that was chosen can be dealt with. Children: why. */
+export function NothingChosen({ title, what, back, children }: NothingProps) {
+  return (
+    <section id="confirm" class="confirm">
+      <h1>{title}</h1>
+      {children}
+      <p>Select {what} in the list first.</p>
+      <a class="button" href={back}>
+        Back to the list
+      </a>
+    </section>
+  )
+}

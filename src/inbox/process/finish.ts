@@ -228,12 +228,8 @@ type Lists = { whole: string; brief: string }
 
 function listsOf({ verdicts, now }: Finish): Lists {
   const brief = verdicts.map((verdict) => listed(verdict, now))
-  const whole = brief.map((one, i) => ({ ...one, summary: summaryOf(verdicts[i]) }))
+  const whole = verdicts.map(({ summary }, i) => ({ ...brief[i], summary: summary && storedSummary(summary) }))
   return { whole: JSON.stringify(whole), brief: JSON.stringify(brief) }
-}
-
-function summaryOf(verdict: Verdict | undefined): object | null {
-  return verdict?.summary ? storedSummary(verdict.summary) : null
 }
 
 /** A verdict as it travels in a list. */

@@ -6,8 +6,10 @@ import { batch } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { AddedSecrets } from '../../../inbox/connections/secrets'
 import { action } from '../../action'
+import { chosenIn } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 import { Refused } from '../../refusal'
+import { NothingChosen } from '../../ui/choosing'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { AddedWith, HandedKeys } from './handed'
@@ -23,12 +25,6 @@ type Chosen = {
   gone: KeyRow[]
   /** How many are not in the project. */
   unknown: number
-}
-
-/** The keys that were ticked in the list, or that the form names. */
-function chosenIn(c: Visit): string[] {
-  const ids = c.req.method === 'POST' ? c.get('form').getAll('id') : (c.req.queries('id') ?? [])
-  return [...new Set(ids)]
 }
 
 async function readChosen(c: Visit): Promise<Chosen> {
@@ -56,7 +52,15 @@ export const revokeChosen = action({
     const { live } = chosen
     const above = ['API keys', pathsOf(c).keys] as const
     const view = { title: 'Revoke API keys', section: 'keys', above } as const
-    if (live.length === 0) return show(c, { ...view, status }, <None of={chosen} back={above[1]} />)
+    if (live.length === 0) {
+      return show(
+        c,
+        { ...view, status },
+        <NothingChosen title="No keys to revoke" what="keys" back={above[1]}>
+          <Left of={chosen} />
+        </NothingChosen>,
+      )
+    }
     const verb = `Revoke ${plural(live.length, 'key')}`
     return {
       ...view,
@@ -103,19 +107,6 @@ function Consequences({ c, of }: { c: Visit; of: Chosen }) {
       )}
       <p class="hint">The real numbers may be higher.</p>
     </>
-  )
-}
-
-function None({ of, back }: { of: Chosen; back: string }) {
-  return (
-    <section id="confirm" class="confirm">
-      <h1>No keys to revoke</h1>
-      <Left of={of} />
-      <p>Select keys in the list first.</p>
-      <a class="button" href={back}>
-        Back to the list
-      </a>
-    </section>
   )
 }
 

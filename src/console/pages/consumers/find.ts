@@ -28,10 +28,10 @@ export function askedIn(c: Visit): AskedConsumers {
 }
 
 /** A consumer in the list, with the subscription that says most about it. */
-export type ListedConsumer = Consumer & { subscribed?: Subscribed | undefined }
+export type ConsumerRow = Consumer & { subscribed?: Subscribed | undefined }
 
 /** The consumers of a page with their subscriptions: one trip for all of them. */
-export async function withSubscriptions(c: Visit, rows: readonly Consumer[]): Promise<ListedConsumer[]> {
+export async function withSubscriptions(c: Visit, rows: readonly Consumer[]): Promise<ConsumerRow[]> {
   const ids = rows.map(({ id }) => id)
   if (ids.length === 0 || !can(c, 'billing:read')) return [...rows]
   const { db } = c.get('rt')

@@ -15,11 +15,11 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head, None, Time } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
-import type { AskedConsumers, ListedConsumer } from './find'
+import type { AskedConsumers, ConsumerRow } from './find'
 import { titleOf } from './parts'
 
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
-export function listPage(c: Visit, asked: AskedConsumers, page: Page<ListedConsumer> & { truncated: boolean }) {
+export function listPage(c: Visit, asked: AskedConsumers, page: Page<ConsumerRow> & { truncated: boolean }) {
   const { consumers } = pathsOf(c)
   const narrowed = asked.q !== '' || asked.state !== undefined
   const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
@@ -82,9 +82,9 @@ function States({ at, asked: { q, state, order } }: { at: string; asked: AskedCo
   return <FilterChips label="State" options={options} />
 }
 
-function columnsOf(c: Visit): Column<ListedConsumer>[] {
+function columnsOf(c: Visit): Column<ConsumerRow>[] {
   const { now } = c.get('rt')
-  const paying: Column<ListedConsumer>[] = [
+  const paying: Column<ConsumerRow>[] = [
     ['Plan', ({ subscribed }) => subscribed && <Plans of={subscribed.plans} />],
     [
       'Subscription',

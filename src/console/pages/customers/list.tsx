@@ -72,7 +72,7 @@ function columnsOf(c: Visit, choosing: boolean): Column<ShownCustomer>[] {
       ({ link, name }) => (
         <>
           {choosing && <Choose id={keyOf(link)} name={name ?? link.id} />}
-          <Named c={c} of={{ link, name }} />
+          <CustomerName c={c} of={{ link, name }} />
         </>
       ),
     ],
@@ -93,7 +93,7 @@ function columnsOf(c: Visit, choosing: boolean): Column<ShownCustomer>[] {
 }
 
 /** A customer by its name, with its id below; by its id if it has no name. */
-export function Named({ c, of: { link, name } }: { c: Visit; of: Pick<ShownCustomer, 'link' | 'name'> }) {
+export function CustomerName({ c, of: { link, name } }: { c: Visit; of: Pick<ShownCustomer, 'link' | 'name'> }) {
   const path = customerPath(c, link)
   if (name === null) {
     return (

@@ -44,7 +44,7 @@ export async function readCustomers(c: Visit, customers: readonly CustomerKey[])
 }
 
 /** Whether a customer waits for a consumer: nobody has linked it, or said that it has none. */
-export function isOpen({ link }: ShownCustomer): boolean {
+export function isWaiting({ link }: ShownCustomer): boolean {
   return link.consumer_id === null && link.linked_by !== 'manual' && !link.erased
 }
 

@@ -8,15 +8,17 @@ import { batch } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import { Fault } from '../../../lib/fault'
 import { action } from '../../action'
+import { chosenIn } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 import { Refused } from '../../refusal'
+import { NothingChosen } from '../../ui/choosing'
 import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Email } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { titleOf } from '../consumers/parts'
-import { Named } from './list'
-import { isOpen, LISTED, readCustomers, type ShownCustomer } from './read'
+import { CustomerName } from './list'
+import { isWaiting, LISTED, readCustomers, type ShownCustomer } from './read'
 
 /** What is to be done with a customer: link it to the only consumer that has its email address, or to a new one. */
 type Planned = { of: ShownCustomer; to: Consumer | null }
@@ -27,20 +29,21 @@ const NEW = 'new'
 /** Consumers that are created, or linked to, at the same time. */
 const GROUPS_AT_ONCE = 5
 
-/** The customers that were ticked in the list, or that the form names. @throws {Fault} `not_found` for a key that names none */
-function chosenIn(c: Visit): CustomerKey[] {
-  const ids = c.req.method === 'POST' ? c.get('form').getAll('id') : (c.req.queries('id') ?? [])
-  return [...new Set(ids)].slice(0, LISTED).map((id) => {
-    const key = keyIn(id)
-    return customerNamed(key.vendor, key.id)
-  })
+/** The customers that were chosen, up to a page of them. @throws {Fault} `not_found` for a key that names none */
+function customersIn(c: Visit): CustomerKey[] {
+  return chosenIn(c)
+    .slice(0, LISTED)
+    .map((id) => {
+      const key = keyIn(id)
+      return customerNamed(key.vendor, key.id)
+    })
 }
 
 async function readChosen(c: Visit): Promise<Chosen> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const all = await readCustomers(c, chosenIn(c))
-  const open = all.filter(isOpen)
+  const all = await readCustomers(c, customersIn(c))
+  const open = all.filter(isWaiting)
   const statements = open.map(({ email }, at) => {
     const query = listConsumers(db, project, { email: (email ?? '').toLowerCase() }, { before: null, take: 2 })
     return [at, query] as const
@@ -66,7 +69,15 @@ export const linkChosen = action({
   ask: (c, { planned, left }, { status }) => {
     const above = ['Unlinked customers', pathsOf(c).unlinked] as const
     const view = { title: 'Link customers', section: 'unlinked', above } as const
-    if (planned.length === 0) return show(c, { ...view, status }, <None left={left} back={above[1]} />)
+    if (planned.length === 0) {
+      return show(
+        c,
+        { ...view, status },
+        <NothingChosen title="No customers to link" what="customers" back={above[1]}>
+          <Left n={left} />
+        </NothingChosen>,
+      )
+    }
     return {
       ...view,
       question: `Link ${plural(planned.length, 'customer')}?`,
@@ -79,7 +90,7 @@ export const linkChosen = action({
     const form = c.get('form')
     const isNobody = form.get('as') === 'nobody'
     const shown = new Map(form.getAll('id').map((id, at) => [id, form.getAll('to')[at] ?? NEW]))
-    const open = (await readCustomers(c, chosenIn(c))).filter(isOpen)
+    const open = (await readCustomers(c, customersIn(c))).filter(isWaiting)
     const toOf = (of: ShownCustomer) => shown.get(keyOf(of.link)) ?? NEW
     // Customers of one person must not become two consumers.
     const groups = Map.groupBy(open, (of) => (isNobody ? keyOf(of.link) : toOf(of) === NEW ? personOf(of) : toOf(of)))
@@ -148,17 +159,22 @@ function bodyOf({ link, email, name }: ShownCustomer) {
   return CreateConsumerBody.parse(Object.fromEntries(Object.entries(known).filter(fits)))
 }
 
+/** The chosen customers that stay as they are, and why. */
+function Left({ n }: { n: number }) {
+  return n > 0 && <p>Linked already, or marked as having no consumer: {plural(n, 'selected customer')}.</p>
+}
+
 function Plan({ c, rows, left }: { c: Visit; rows: readonly Planned[]; left: number }) {
   return (
     <>
-      {left > 0 && <p>Linked already, or marked as having no consumer: {plural(left, 'selected customer')}.</p>}
+      <Left n={left} />
       <Table label="What happens" columns={planColumns(c)} rows={rows} class="consumers" />
     </>
   )
 }
 
 const planColumns = (c: Visit): Column<Planned>[] => [
-  ['Customer', ({ of }) => <Named c={c} of={of} />],
+  ['Customer', ({ of }) => <CustomerName c={c} of={of} />],
   ['Email address', ({ of: { email } }) => email && <Email of={email} />],
   ['Consumer', ({ of, to }) => (to ? <Existing c={c} to={to} /> : <New of={of} />)],
 ]
@@ -213,18 +229,5 @@ function Choice({ rows }: { rows: readonly Planned[] }) {
         </label>
       </fieldset>
     </>
-  )
-}
-
-function None({ left, back }: { left: number; back: string }) {
-  return (
-    <section id="confirm" class="confirm">
-      <h1>No customers to link</h1>
-      {left > 0 && <p>Linked already, or marked as having no consumer: {plural(left, 'selected customer')}.</p>}
-      <p>Select customers in the list first.</p>
-      <a class="button" href={back}>
-        Back to the list
-      </a>
-    </section>
   )
 }
