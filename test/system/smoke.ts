@@ -34,6 +34,7 @@ const { backUpAndRestore } = await import('./back-up.ts')
 const { crowd } = await import('./crowd.ts')
 const { Account } = await import('./deploy/account.ts')
 const { walks } = await import('./deploy/walks.ts')
+const { walksOfOperators } = await import('./deploy/walks-of-operators.ts')
 const { walksOfStores } = await import('./deploy/walks-of-stores.ts')
 const { copyOf } = await import('./fresh-copy.ts')
 const { awaitFinal, deliver, isReceipt } = await import('../../scripts/lib/deliver.ts')
@@ -282,6 +283,7 @@ async function tryCopies(): Promise<void> {
     mustFail(lost, 'A real run would stop here. The Worker would have no address')
   })
   for (const [name, walk] of walksOfStores(copy.folder, account)) await test(`npm run deploy: ${name}`, walk)
+  for (const [name, walk] of walksOfOperators(copy.folder, account)) await test(name, walk)
 }
 
 async function test(name: string, body: () => Promise<unknown>): Promise<void> {

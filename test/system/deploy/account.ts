@@ -63,6 +63,7 @@ export class Account {
   }
 
   private ofQueues({ method, query, body }: Asked, [id, part]: string[]): Said | null {
+    if (method === 'PATCH') return ok(this.queues.find((one) => one.queue_id === id))
     if (part === 'consumers') {
       const queue = this.queues.find((one) => one.queue_id === id)
       if (method === 'POST')
@@ -107,16 +108,18 @@ export class Account {
     }
     if (!database) return refused(404, 7404, `The database ${id} could not be found`)
     if (part === 'query') return this.ofQuery(database, JSON.parse(body).sql)
+    if (part === 'time_travel') return ok({ bookmark: 'a-bookmark' })
     return ok({ name: database.name, uuid: database.uuid })
   }
 
   /** Runs the statements in a real SQLite, so that a migration fails here as it would there. */
   private ofQuery({ sqlite }: { sqlite: DatabaseSync }, sql: string): Said {
     try {
-      const reads = /^\s*SELECT\b/i.test(sql)
-      const results = reads ? sqlite.prepare(sql).all() : []
-      if (!reads) sqlite.exec(`SAVEPOINT query; ${sql}; RELEASE query`)
-      return ok([{ results, success: true, meta: {} }])
+      // What comes before a last SELECT writes, and has a result of its own.
+      const [, writes = '', reads = ''] = /^(?:(.*);\n)?(SELECT\b[^;]*)$/is.exec(sql) ?? ['', sql]
+      if (writes !== '') sqlite.exec(`SAVEPOINT query; ${writes}; RELEASE query`)
+      const answers = [writes !== '' ? [[]] : [], reads !== '' ? [sqlite.prepare(reads).all()] : []].flat()
+      return ok(answers.map((results) => ({ results, success: true, meta: {} })))
     } catch (error) {
       if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
       return refused(400, 7500, `${(error as Error).message}: SQLITE_ERROR`)

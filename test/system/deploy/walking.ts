@@ -18,7 +18,7 @@ export function checkoutAt(root: string) {
   const script = async (account: Account, name: string, args: readonly string[]): Promise<Ended> => {
     const { url, close } = await serveAccount(account)
     try {
-      return await ran(root, url, [`scripts/${name}.ts`, ...args])
+      return await ran(root, url, process.execPath, ['scripts/run.js', `scripts/${name}.ts`, ...args])
     } finally {
       close()
     }
@@ -34,13 +34,22 @@ export function checkoutAt(root: string) {
     },
     /** Like `deploy`, but the file is kept for the scripts that read it. */
     deployAndKeep: (account: Account, flags: readonly string[] = []) => script(account, 'deploy', [...OWN, ...flags]),
+    /** Runs a line of a page as an operator pastes it. `deployAndKeep` must have made the file. */
+    async paste(account: Account, line: string): Promise<Ended> {
+      const { url, close } = await serveAccount(account)
+      try {
+        return await ran(root, url, 'bash', ['-c', line.replaceAll('wrangler.deploy.toml', CONFIG)])
+      } finally {
+        close()
+      }
+    },
   }
 }
 
-function ran(root: string, url: string, args: readonly string[]): Promise<Ended> {
+function ran(root: string, url: string, command: string, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const { LOCAL_STATE_DIR: _, ...env } = process.env
-    const child = spawn(process.execPath, ['scripts/run.js', ...args], {
+    const child = spawn(command, args, {
       cwd: root,
       env: {
         ...env,
