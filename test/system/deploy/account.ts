@@ -115,11 +115,12 @@ export class Account {
   /** Runs the statements in a real SQLite, so that a migration fails here as it would there. */
   private ofQuery({ sqlite }: { sqlite: DatabaseSync }, sql: string): Said {
     try {
-      // What comes before a last SELECT writes, and has a result of its own.
-      const [, writes = '', reads = ''] = /^(?:(.*);\n)?(SELECT\b[^;]*)$/is.exec(sql) ?? ['', sql]
-      if (writes !== '') sqlite.exec(`SAVEPOINT query; ${writes}; RELEASE query`)
-      const answers = [writes !== '' ? [[]] : [], reads !== '' ? [sqlite.prepare(reads).all()] : []].flat()
-      return ok(answers.map((results) => ({ results, success: true, meta: {} })))
+      // Each statement of a script has a result of its own. A migration may have triggers, whose statements are not split.
+      const all = /\bCREATE\b/i.test(sql) ? [sql] : sql.split(/;\s*\n/)
+      sqlite.exec('SAVEPOINT query')
+      const results = all.map((one) => (/^\s*SELECT\b/i.test(one) ? sqlite.prepare(one).all() : void sqlite.exec(one)))
+      sqlite.exec('RELEASE query')
+      return ok(results.map((rows) => ({ results: rows ?? [], success: true, meta: {} })))
     } catch (error) {
       if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
       return refused(400, 7500, `${(error as Error).message}: SQLITE_ERROR`)
