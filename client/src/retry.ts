@@ -33,7 +33,8 @@ export function retryingFetch({ fetch, retry, timeoutMs, isRepeatable }: Options
     const until = Date.now() + totalMs
     const most = isRepeatable(request) ? attempts : 1
     // Read once: a request with a body can be sent only once.
-    const body = request.method === 'GET' || request.method === 'HEAD' ? null : await request.arrayBuffer()
+    const hasNone = request.method === 'GET' || request.method === 'HEAD' || request.body === null
+    const body = hasNone ? null : await request.arrayBuffer()
     for (let n = 1; ; n++) {
       const leftMs = Math.max(1, Math.min(timeoutMs, until - Date.now()))
       const outcome = await attempt(fetch, request, body, leftMs)
@@ -61,7 +62,7 @@ async function attempt(
   signal.addEventListener('abort', abort)
   const timer = setTimeout(() => ending.abort(), timeoutMs)
   try {
-    const sent = new Request(request, { signal: ending.signal, ...(body?.byteLength && { body }) })
+    const sent = new Request(request, { signal: ending.signal, ...(body && { body }) })
     const response = await fetch(sent)
     const bytes = await response.arrayBuffer()
     return new Response(bytes.byteLength > 0 ? bytes : null, response)

@@ -31,6 +31,15 @@ test('a call is sent with token, project and parameters', async () => {
   assert.equal(list?.path, '/platform/v1/consumers?state=active&limit=2')
 })
 
+test('a delivery without a byte is sent', async () => {
+  const { api, requests } = await clientOf(ok)
+  await api.ingestDelivery({ connection_id: 'con_1', body: '' })
+  assert.deepEqual(
+    requests.map(({ path, text }) => `${path}${text}`),
+    ['/ingest/con_1'],
+  )
+})
+
 test('429 with Retry-After: the call waits that long', async () => {
   const { api, requests } = await clientOf(inTurn(problem(429, 'rate_limited', { 'Retry-After': '1' }), ok))
   assert.deepEqual(await api.getConsumer({ consumer: 'csm_1' }), CONSUMER)
