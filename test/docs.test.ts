@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ROOMS, SOURCES } from './sources'
+import { allBlocks, isLeftOut, LEFT_OUT, linesOf, USED } from './system/guide-blocks'
 
 const PAGES = import.meta.glob<string>(['../*.md', '../docs/**/*.md', '../bench/*.md', '../client/*.md'], {
   query: '?raw',
@@ -133,6 +134,39 @@ it('has each page of docs/ in its list, docs/README.md', () => {
   const [list = ''] = Object.entries(PAGES).flatMap(([page, text]) => (page === '../docs/README.md' ? [text] : []))
   const pages = Object.keys(PAGES).filter((page) => page.startsWith('../docs/') && page !== '../docs/README.md')
   expect(pages.filter((page) => !list.includes(`](${page.replace('../docs/', '')}): `))).toEqual([])
+})
+
+describe('the code of the README, docs/start and docs/guides', () => {
+  const pages = Object.entries(PAGES).filter(([page]) => /^\.\.\/(README|docs\/(start|guides)\/[\w-]+)\.md$/.test(page))
+  const blocks = pages.flatMap(([path, text]) => {
+    const page = path.split('/').at(-1)?.replace('.md', '') ?? ''
+    // Commands are run line by line.
+    const parts = ({ language, code }: { language: string; code: string }) =>
+      language === 'sh' ? linesOf(code) : [code]
+    return allBlocks(text).flatMap((block) => parts(block).map((code) => ({ page, language: block.language, code })))
+  })
+
+  it('is run by a test of the system, or listed with what it would need', () => {
+    expect(blocks.length).toBeGreaterThan(150)
+    const untried = blocks.filter(({ page, language, code }) => {
+      return language !== 'sh' && USED[page]?.[language] === undefined && !isLeftOut(page, language, code)
+    })
+    expect(untried).toEqual([])
+  })
+
+  it('is all that the lists are about', () => {
+    const used = Object.entries(USED).flatMap(([page, languages]) =>
+      Object.keys(languages).map((one) => `${page} ${one}`),
+    )
+    const there = new Set(blocks.map(({ page, language }) => `${page} ${language}`))
+    expect(used.filter((one) => !there.has(one))).toEqual([])
+    const begins = LEFT_OUT.flatMap(({ begins, ...of }) => begins.map((one) => ({ ...of, begins: one })))
+    const isThere = (of: (typeof begins)[number]) =>
+      blocks.some(
+        ({ page, language, code }) => page === of.page && language === of.language && code.startsWith(of.begins),
+      )
+    expect(begins.filter((of) => !isThere(of))).toEqual([])
+  })
 })
 
 it('begins with a README of at most 90 lines', () => {

@@ -37,7 +37,8 @@ export async function localSession(url: string): Promise<Session> {
   return session
 }
 
-async function printedCode(challenge: string): Promise<string> {
+/** The code that the local server has printed for a challenge. @throws if it prints none */
+export async function printedCode(challenge: string): Promise<string> {
   for (const until = Date.now() + CODE_WITHIN; Date.now() < until; await sleep(50)) {
     const code = findCode(challenge)
     if (code !== null) return code

@@ -31,19 +31,24 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete']
  * @param named whether the client also has a method for each operation
  */
 export function everyCall(document: string, client: string, named: boolean): string {
+  const calls = callsOf(document).flatMap(({ byPath, byName }) => [byPath, ...(named && byName ? [byName] : [])])
+  const start = `import { createClient } from '${client}'\nconst api = createClient({ baseUrl: '' })\n`
+  return `${start}${calls.map((call) => `await ${call}`).join('\n')}\n`
+}
+
+/** Each operation of the document, with the code that makes its call by its path, and by its name; null if it has no method. */
+export function callsOf(document: string): { id: string; byPath: string; byName: string | null }[] {
   const { paths, components } = JSON.parse(document) as Document
-  const methods = named ? callTable(document) : {}
-  const calls = Object.entries(paths).flatMap(([path, operations]) =>
+  const methods = callTable(document)
+  return Object.entries(paths).flatMap(([path, operations]) =>
     METHODS.flatMap((method) => {
       const operation = operations[method]
       if (!operation) return []
       const { operationId: id } = operation
       const least = leastOf(operation, components.schemas)
-      return [callOf(method, path, least), ...(id in methods ? [methodOf(id, least)] : [])]
+      return [{ id, byPath: callOf(method, path, least), byName: id in methods ? methodOf(id, least) : null }]
     }),
   )
-  const start = `import { createClient } from '${client}'\nconst api = createClient({ baseUrl: '' })\n`
-  return `${start}${calls.join('\n')}\n`
 }
 
 type Least = { params: Record<string, Record<string, unknown>>; body?: unknown }
@@ -62,13 +67,13 @@ function leastOf({ parameters = [], requestBody }: Operation, schemas: Document[
 
 function callOf(method: string, path: string, { params, ...body }: Least): string {
   const given = { ...(Object.keys(params).length > 0 && { params }), ...body }
-  return `await api.${method.toUpperCase()}('${path}'${Object.keys(given).length > 0 ? `, ${JSON.stringify(given)}` : ''})`
+  return `api.${method.toUpperCase()}('${path}'${Object.keys(given).length > 0 ? `, ${JSON.stringify(given)}` : ''})`
 }
 
 /** The same call by its name. */
 function methodOf(id: string, { params, ...body }: Least): string {
   const given = { ...params.path, ...params.query, ...body }
-  return `await api.${id}(${Object.keys(given).length > 0 ? JSON.stringify(given) : ''})`
+  return `api.${id}(${Object.keys(given).length > 0 ? JSON.stringify(given) : ''})`
 }
 
 /** The smallest value of a schema's type: an object with the fields that it requires. */

@@ -54,6 +54,8 @@ const { tryMcp } = await import('./try-mcp.ts')
 const { tryMirror } = await import('./try-mirror.ts')
 const { hasPrometheus, tryMonitoring } = await import('./try-monitoring.ts')
 const { tryPages } = await import('./try-pages.ts')
+const { tryPrograms } = await import('./try-programs.ts')
+const { tryVendorCalls } = await import('./try-vendor-calls.ts')
 
 const SECOND = 1000
 const port = await freePort()
@@ -151,8 +153,10 @@ async function tryCommands(): Promise<void> {
       console.log(`  ${await tryMonitoring(url, join(folder, 'monitoring'))}`)
     })
   } else console.log('Prometheus is not installed, so nothing loads the alert rules and the dashboard.')
-  await test('the commands of guides print what the guides say', async () => {
-    console.log(`  ${await tryPages(url, join(folder, 'pages'))}`)
+  await test('the commands and programs of the README and the guides do what the pages say', async () => {
+    console.log(`  ${await tryPages(url, join(folder, 'pages'), join(folder, 'client'))}`)
+    console.log(`  ${await tryPrograms(url, join(folder, 'client'))}`)
+    console.log(`  ${await tryVendorCalls(join(folder, 'vendor-calls'))}`)
   })
   await test("/mcp: another maker's client calls every tool", async () => console.log(`  ${await tryMcp(url)}`))
   await test('npm run backup beside the server, restore into another database, export of a project', async () => {

@@ -6,6 +6,7 @@ import { ROOT } from '../../scripts/lib/paths.ts'
 import { findCode } from '../../scripts/lib/server-log.ts'
 import { localSession } from '../../scripts/lib/sign-in.ts'
 import { everyCall } from './every-call.ts'
+import { tryEveryCall } from './try-every-call.ts'
 import { codeOf, GUIDE_PROGRAMS, runGuide, writeGuides } from './try-guide.ts'
 
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -25,8 +26,8 @@ export function createClient({ baseUrl, token, projectId }: Options) {
 
 /**
  * Builds the client, packs it, and installs it into an empty project. Checks the types of its programs there, of its tests, of the
- * code in its README, and of a program that makes every call, and of the guides' programs. Runs the example, the tests and the program of
- * docs/guides/integrate.md against a running server.
+ * code in its README, and of a program that makes every call, and of the guides' programs. Runs the example, the tests, the programs of
+ * docs/guides/integrate.md and the README, and every call against a running server.
  *
  * @returns the last line that the example printed, and how many tests passed
  */
@@ -54,7 +55,7 @@ export async function tryPackedClient(url: string, folder: string): Promise<stri
     named: true,
     more: [...tests, 'readme.ts', ...GUIDE_PROGRAMS, 'mirror.ts', 'catalog.ts'],
   })
-  return `${done}\n  ${await runTests(url, folder)}\n  ${await runGuide(url, folder)}`
+  return `${done}\n  ${await runTests(url, folder)}\n  ${await runGuide(url, folder)}\n  ${await tryEveryCall(url, folder)}`
 }
 
 /** Runs the client's own tests. @throws with what they print, if one fails */

@@ -1,58 +1,66 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { must } from '../../scripts/lib/api.ts'
-import { localProject } from '../../scripts/lib/inbox.ts'
-import { localSession } from '../../scripts/lib/sign-in.ts'
+import { command } from '../../scripts/lib/command.ts'
+import { signIn } from '../../scripts/lib/sign-in.ts'
 import { sleep } from '../../scripts/lib/terminal.ts'
 import { freePort } from './server.ts'
-import { SSO_PROGRAM } from './try-guide.ts'
+import { blocksOf, SSO_GUIDE } from './try-guide.ts'
+import { check } from './try-pages.ts'
 
 const READY_WITHIN_MS = 10_000
 
 /**
- * Signs in customers at the identity provider of `npm start -- --idp`, as docs/guides/sso-customers.md says: a test run of the connection, then
- * two people, with the program of that page.
+ * Signs in customers at the identity provider of `npm start -- --idp`, with the commands and the program of docs/guides/sso-customers.md: a
+ * test run of the connection, then two people.
  *
  * @param folder where the program is, beside the installed client
  * @returns what is printed about it
  */
 export async function tryIdp(url: string, folder: string): Promise<string> {
-  const { token } = await localSession(url)
-  const project = await localProject(url, token)
-  const port = await freePort()
-  const api = <T>(path: string, json?: unknown) =>
-    must<T>(`${url}/platform/v1${path}`, { method: 'POST', token, project, ...(json !== undefined && { json }) })
-  const connection = await api<{ id: string }>('/sso/connections', {
-    audience: 'customers',
-    name: 'Local',
-    issuer: 'https://idp.example.com',
-    client_id: 'local',
-    client_secret: 'local-secret',
-    redirect_uris: [`http://localhost:${port}/sso/callback`],
-    create_consumers: true,
+  const { token } = await signIn(url, 'sso@example.com')
+  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name: 'SSO' } })
+  const minted = { token, project, json: { name: 'first key' } }
+  const { secret } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, minted)
+  const [port, product] = [await freePort(), (at: string) => at.replaceAll('localhost:3000', `localhost:${port}`)]
+  const [create = '', activate = '', start = '', curl = '', ...more] = blocksOf(readFileSync(SSO_GUIDE, 'utf8'), 'sh')
+  if (more.length > 0) throw new Error('sso-customers: commands that nothing runs')
+  const env = { ...process.env, API_URL: url, PORT: `${port}`, KEY: secret, PROJECT: project, SSO: '' }
+  const [functions = ''] = create.split(/^SSO=/m)
+  const shell = (lines: string) =>
+    command('bash', ['-euc', product(lines).replaceAll('http://localhost:8787', url)], { env, cwd: folder })
+
+  const made = await shell(`${create}\necho " SSO=$SSO"`)
+  env.SSO = / SSO=(\w+)/.exec(made)?.[1] ?? ''
+  await browse(`${/"url":"([^"]+)"/.exec(made)?.[1]}?continue`, 'Ada Lovelace')
+  check('sso-customers', activate, await shell(functions + activate), ['"state":"active"'])
+
+  const program = spawn('bash', ['-c', start], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
   })
-  const run = await api<{ test_id: string; url: string }>(`/sso/connections/${connection.id}/test`)
-  await browse(`${run.url}?continue`, 'Ada Lovelace')
-  const at = `${url}/platform/v1/sso/connections/${connection.id}/tests/${run.test_id}`
-  const tested = await must<{ state: string }>(at, { token, project })
-  if (tested.state !== 'passed') throw new Error(`the test is ${JSON.stringify(tested)}`)
-  await api(`/sso/connections/${connection.id}/activate`)
-  const env = { ...process.env, API_URL: url, API_KEY: token, PROJECT_ID: project, SSO: connection.id, PORT: `${port}` }
-  const program = spawn(process.execPath, [SSO_PROGRAM], { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
   try {
-    const people = await signInAll(`http://localhost:${port}`)
+    await answers(product('http://localhost:3000'))
+    const [authorize = '', exchange = '', says = ''] = curl.split('\n')
+    const to = /"url":"([^"]+)"/.exec(await shell(functions + authorize))?.[1] ?? ''
+    const code = new URL((await browse(to, 'Ada Lovelace')).at).searchParams.get('code')
+    const taken = await shell(functions + exchange.replace('"code":"…"', `"code":"${code}"`))
+    check('sso-customers', exchange, taken, [says.slice(2)])
+    const people = await signInAll(product('http://localhost:3000'))
     if (people[0] !== people[2] || people[0] === people[1]) throw new Error(`the consumers are ${people}`)
   } finally {
-    program.kill()
+    if (program.pid !== undefined) process.kill(-program.pid)
   }
   return 'a test run passed, and two people signed in, one of them twice'
 }
 
 /** @returns the consumers that two people became, one of them twice */
 async function signInAll(product: string): Promise<string[]> {
-  await answers(product)
   const people: string[] = []
   for (const person of ['Ada Lovelace', 'Grace Hopper', 'Ada Lovelace']) {
-    const said = await browse(`${product}/login`, person)
+    const { said } = await browse(`${product}/login`, person)
     const [, consumer] = new RegExp(`^Hello ${person}, you are (csm_\\w+)\\.$`).exec(said) ?? []
     if (consumer === undefined) throw new Error(`the product said: ${said}`)
     people.push(consumer)
@@ -70,8 +78,8 @@ async function answers(at: string): Promise<void> {
   throw new Error(`${at} does not answer`)
 }
 
-/** Follows a browser's way, and chooses a person where the provider asks. @returns the text of the page where it ends */
-async function browse(start: string, person: string): Promise<string> {
+/** Follows a browser's way, and chooses a person where the provider asks. @returns where it ends, and the text of that page */
+async function browse(start: string, person: string): Promise<{ at: string; said: string }> {
   const cookies = new Map<string, Map<string, string>>()
   let at = start
   for (let step = 0; step < 20; step++) {
@@ -88,7 +96,7 @@ async function browse(start: string, person: string): Promise<string> {
     const chosen = page.includes('Local identity provider')
       ? new RegExp(`href="([^"]+)">Sign in as ${person}`).exec(page)?.[1]
       : answer.headers.get('Location')
-    if (!chosen) return page
+    if (!chosen) return { at, said: page }
     at = new URL(chosen, at).href
   }
   throw new Error(`the browser does not arrive: ${at}`)

@@ -1,95 +1,181 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { must } from '../../scripts/lib/api.ts'
 import { command } from '../../scripts/lib/command.ts'
 import { connect } from '../../scripts/lib/inbox.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
+import { redeemLine } from '../../scripts/lib/server-log.ts'
 import { newSigningSecret, type SignedVendor } from '../../scripts/lib/sign.ts'
-import { signIn } from '../../scripts/lib/sign-in.ts'
-import { blocksOf, codeOf } from './try-guide.ts'
+import { printedCode, signIn } from '../../scripts/lib/sign-in.ts'
+import { allBlocks, isLeftOut, linesOf } from './guide-blocks.ts'
+import { blocksOf } from './try-guide.ts'
 
-/** Guides whose commands run one after the other as they are printed. */
-const PAGES = ['devices', 'customer-keys', 'changes', 'from-stripe']
-/** Guides of vendors whose events can be sent without an account there. */
-const VENDORS = ['chargebee', 'lemon-squeezy', 'paddle', 'polar', 'shopify', 'square'].map((name) => `from-${name}`)
-/** Where the guides expect the server. */
-const THERE = 'http://localhost:8787'
+/** Where the pages expect the server. */
+const THERE = ['http://localhost:8787', 'https://api.example.com']
 /** What stands in a guide for a value that an earlier command printed. */
 const PLACEHOLDERS = { DEVICE: ['dev_…', 'dev_[0-9a-z]{26}'], TOKEN: ['svc_dv_…', 'svc_dv_[0-9a-zA-Z_]{20,}'] } as const
 const MARK = '@@ '
+const PLAN = '"allowed":true,…"reason":"plan"'
+/** What a page says in its text, or in another block, that a command prints: the page, how the command begins, and what. */
+const SAID_ELSEWHERE: readonly [page: string, begins: string, says: string][] = [
+  ['README', 'curl -s http://localhost:8787/platform/v1/api-keys', '"name":"first key"'],
+  ['first-hour', 'npm run send', 'processed'],
+  ['catalog-file', 'npm run catalog -- pull', 'catalog.json'],
+  ['catalog-file', 'npm run catalog -- diff', '+ plan pro'],
+  ['catalog-file', 'npm run catalog -- push', 'Pushed'],
+  ['catalog-file', 'node catalog.ts push', 'price_1QZ4k'],
+  ['changes', 'curl', '{"data":[],"next":"chg_…","has_more":false,"poll_after_s":5}'],
+  ['mcp', 'curl', '"tools":['],
+  ['mirror', 'npm run mirror', 'Up to date'],
+  ['webhooks-out', 'curl', '{"endpoint":{"id":"…"secret":"whsec_…"}'],
+]
 
-/** A command of a guide, and what the guide says that it prints. */
+/** A command of a page, and what the page says that it prints. */
 type Step = { line: string; says: string[] }
+/** A page that is tried: `own` is a folder for its files. The project and the key are new, and it has no more than the page says. */
+type Trial = { page: string; text: string; own: string; url: string; token: string; project: string; key: string }
 
 /**
- * Runs the commands of guides as a reader pastes them, each guide in a project of its own, and compares what they print with
- * what the guide says: a comment after a command, in which an ellipsis stands for anything.
+ * Runs every command of the README, of docs/start and of docs/guides as a reader pastes them, except those that guide-blocks.ts lists. Each page
+ * has a project of its own. What a command prints is compared with what the page says: a comment after it, in which an ellipsis stands
+ * for anything.
  *
+ * @param client a folder where the client is installed
  * @throws if a command is refused, or prints something else
  */
-export async function tryPages(url: string, folder: string): Promise<string> {
+export async function tryPages(url: string, folder: string, client: string): Promise<string> {
   // A new session: keys can only be minted soon after a sign-in.
   const { token } = await signIn(url, 'guides@example.com')
-  let ran = 0
-  for (const page of [...PAGES, ...VENDORS]) {
-    const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name: page } })
-    const minted = { token, project, json: { name: 'first key' } }
-    const { secret } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, minted)
-    const text = readFileSync(join(ROOT, `docs/guides/${page}.md`), 'utf8')
+  let [ran, pages] = [0, 0]
+  for (const path of pathsOfPages()) {
+    const [page, text] = [basename(path, '.md'), readFileSync(join(ROOT, path), 'utf8')]
+    const lines = stepsOf(text, page)
+    if (lines.length === 0) continue
     const own = join(folder, page)
+    const trial = { page, text, own, url, token, ...(await newProject(url, token, page)) }
     saveEvents(text, own)
-    const prepared = VENDORS.includes(page) ? await prepare(text, { url, token, project }) : {}
-    const steps = stepsOf(text, page)
-    const script = steps.map((step) => scriptOf(step.line, url, own)).join('\n')
-    const said = await command('bash', ['-euc', script], { env: { KEY: secret, PROJECT: project, ...prepared } })
+    const prepared = await prepare(trial, client)
+    const steps = [...(page === 'README' ? await signInAsPrinted(lines, url) : lines)]
+    const script = steps.map(({ line }) => scriptOf(line, trial)).join('\n')
+    const PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`
+    const env = { KEY: trial.key, PROJECT: trial.project, API_URL: url, API: `${url}/platform/v1`, PATH, ...prepared }
+    const said = await command('bash', ['-euc', script], { env })
     const printed = said.split(MARK).slice(1)
     for (const [at, { line, says }] of steps.entries()) check(page, line, printed[at] ?? '', says)
+    if (page === 'mirror') queryCopy(text, own)
     ran += steps.length
+    pages += 1
   }
-  return `${ran} commands of ${PAGES.length + VENDORS.length} guides printed what they say`
+  return `${ran} commands of ${pages} pages printed what they say`
 }
 
-/** Does what a vendor's guide does in the console: a connection, a feature, and a project for tests. */
-async function prepare(text: string, { url, ...by }: { url: string; token: string; project: string }) {
-  const vendor = /--vendor (\w+)/.exec(text)?.[1] as SignedVendor
-  const { connection, secret } = await connect({ url, vendor, ...by }, vendor, newSigningSecret(vendor))
+function pathsOfPages(): string[] {
+  const folders = ['docs/start', 'docs/guides'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  )
+  return ['README.md', ...folders]
+}
+
+async function newProject(url: string, token: string, name: string): Promise<{ project: string; key: string }> {
+  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name } })
+  const minted = { token, project, json: { name: 'first key' } }
+  const { secret: key } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, minted)
+  return { project, key }
+}
+
+/** Does what a page says in its text: in the console, or in files. @returns the variables that its commands need */
+async function prepare(trial: Trial, client: string): Promise<Record<string, string>> {
+  const { page, text, url, ...by } = trial
   const api = `${url}/platform/v1`
-  await must(`${api}/billing/features/exports`, { ...by, method: 'PUT', json: { name: 'Exports', type: 'boolean' } })
-  await must(`${api}/projects/${by.project}`, {
-    ...by,
-    method: 'PATCH',
-    json: { settings: { test_mode_counts: true } },
-  })
+  if (page === 'mirror') return { API_KEY: by.key }
+  if (page === 'catalog-file') return prepareCatalog(trial, client)
+  if (page === 'webhooks-out') {
+    const [json = ''] = blocksOf(text, 'json')
+    await must(`${api}/webhook-endpoints`, { ...by, json: JSON.parse(json) })
+  }
+  if (!page.startsWith('from-')) return {}
+  if (page !== 'from-stripe')
+    await must(`${api}/billing/features/exports`, { ...by, method: 'PUT', json: { name: 'Exports', type: 'boolean' } })
+  const vendor = /--vendor (\w+)/.exec(text)?.[1] as SignedVendor | undefined
+  if (vendor === undefined || page === 'from-stripe') return {}
+  const { connection, secret } = await connect({ url, vendor, ...by }, vendor, newSigningSecret(vendor))
+  const settings = { test_mode_counts: true }
+  await must(`${api}/projects/${by.project}`, { ...by, method: 'PATCH', json: { settings } })
   return { CONNECTION: connection, SECRET: secret }
 }
 
-/** The commands of a page. One that needs more than the server is left out. */
+/** A live project, a map of its prices, and a checkout of a user's CI. The reader edits the file between two commands: see scriptOf. */
+async function prepareCatalog({ text, own, url, token }: Trial, client: string): Promise<Record<string, string>> {
+  const [edited = '', map = '', ...more] = blocksOf(text, 'json')
+  if (more.length > 0) throw new Error('catalog-file: a block of JSON that nothing reads')
+  writeFileSync(join(own, 'edited.json'), edited)
+  writeFileSync(join(own, 'live.json'), map)
+  mkdirSync(join(own, 'config'))
+  symlinkSync(join(client, 'node_modules'), join(own, 'node_modules'))
+  const live = await newProject(url, token, 'Live')
+  return { TOKEN: token, LIVE: live.project, LIVE_KEY: live.key }
+}
+
+/** The commands of a page that are not left out. */
 function stepsOf(text: string, page: string): Step[] {
   const steps: Step[] = []
-  for (const line of codeOf(text, 'sh').replaceAll('\\\n', '').split('\n')) {
-    if (line.startsWith('# ')) steps.at(-1)?.says.push(line.slice(2))
-    else if (line.trim() !== '' && !line.includes('localhost:3000')) steps.push({ line, says: [] })
+  for (const { code } of allBlocks(text).filter(({ language }) => language === 'sh')) {
+    // The command that a comment is about. It is none after an empty line, and one that is left out is not run.
+    let about: Step | null = null
+    for (const line of linesOf(code)) {
+      if (line.startsWith('# ')) about?.says.push(line.slice(2))
+      else if (line.trim() === '') about = null
+      else {
+        const says = SAID_ELSEWHERE.filter(([of, begins]) => of === page && line.startsWith(begins))
+        about = { line, says: says.map(([, , said]) => said) }
+        if (!isLeftOut(page, 'sh', line)) steps.push(about)
+      }
+    }
   }
-  // The pages say in their text what this one prints.
+  // The vendors' pages say in their text what this one prints. Nothing was bought if the vendor's events cannot be sent from here.
   const ask = steps.find(({ line }) => line.includes('explain=true'))
-  if (!ask) return steps
-  const allowed = '"allowed":true,…"reason":"plan"'
-  ask.says.push(page === 'from-stripe' ? '"allowed":false,…"reason":"test_mode"' : allowed)
-  return page === 'from-stripe' ? [...steps, { line: ask.line, says: [allowed] }] : steps
+  if (!ask || !text.includes('npm run -s send')) return steps
+  ask.says.push(page === 'from-stripe' ? '"allowed":false,…"reason":"test_mode"' : PLAN)
+  return page === 'from-stripe' ? [...steps, { line: ask.line, says: [PLAN] }] : steps
+}
+
+/** Sends the README's first command, and puts the line that the server then prints before the others. */
+async function signInAsPrinted([first, ...others]: readonly Step[], url: string): Promise<Step[]> {
+  const said = await command('bash', ['-euc', first?.line.replaceAll(THERE[0] ?? '', url) ?? ''])
+  const [challenge = ''] = /chl_\w+/.exec(said) ?? []
+  return [{ line: redeemLine(url, challenge, await printedCode(challenge)), says: [] }, ...others]
 }
 
 /** A command with this server's address and with values for its placeholders, whose output is kept apart from the others'. */
-function scriptOf(line: string, url: string, folder: string): string {
-  const here = line.replaceAll(THERE, url).replace('send -- events ', `send -- ${folder}/events --url ${url} `)
+function scriptOf(line: string, trial: Trial): string {
+  const here = THERE.reduce((text, there) => text.replaceAll(there, trial.url), adapted(line, trial))
   const filled = Object.entries(PLACEHOLDERS).reduce((text, [name, [shown]]) => {
     return text.replaceAll(shown, line.includes(`"${shown}`) ? `'"$${name}"'` : `$${name}`)
   }, here)
-  if (/^\w+(=|\(\))/.test(line)) return `${filled}\necho '${MARK}'`
+  if (/^(export )?\w+(=|\(\))/.test(line)) return `${filled}\necho '${MARK}'`
   const kept = Object.entries(PLACEHOLDERS).map(
     ([name, [, pattern]]) =>
       `FOUND=$(grep -oE '${pattern}' <<< "$OUT" | tail -1 || true); ${name}=\${FOUND:-\${${name}:-}}`,
   )
   return [`OUT=$(${filled})`, ...kept, `echo '${MARK}'"$OUT"`].join('\n')
+}
+
+/** The files of a page are in its folder, not in this checkout; and what the page says beside a command is done. */
+function adapted(line: string, { own, url }: Trial): string {
+  if (line.startsWith('npm run -s send')) return line.replace('send -- events ', `send -- ${own}/events --url ${url} `)
+  if (line.startsWith('npm run mirror'))
+    return line.replace('--to ', `--once --to ${own}/`).replace('prj_…', '$PROJECT')
+  if (line.startsWith('cp -r')) return `cd ${own} && cp catalog.json config/ && ${line}`
+  const live = (text: string) => `API_KEY=$LIVE_KEY ${text.replace('prj_…', '$LIVE')}`
+  if (line.startsWith('node catalog.ts')) return `cd ${own} && ${live(line)}`
+  if (!line.startsWith('npm run catalog')) return line
+  const [from, prices] = [`--from ${own}/catalog.json`, `--prices ${own}/`]
+  if (line.includes('prj_…')) return `${live(line).replace('--prices ', prices)} ${from}`
+  if (line.includes(' diff ')) return `${line} ${from} || test $? = 2`
+  if (!line.includes(' pull ')) return `${line} ${from}`
+  const edit = `JSON.stringify({ ...JSON.parse(fs.readFileSync('catalog.json')), ...JSON.parse(fs.readFileSync('edited.json')) })`
+  return `${line} ${from} && cd ${own} && node -e "fs.writeFileSync('catalog.json', ${edit})"`
 }
 
 /** Saves the events of a page in the files that it names. */
@@ -99,10 +185,19 @@ function saveEvents(text: string, folder: string): void {
   if (names.length === 0) return
   const now = JSON.stringify(new Date().toISOString())
   const events = blocksOf(text, 'json').flatMap((block) => JSON.parse(block.replaceAll('"NOW"', now)))
+  if (events.length !== names.length) throw new Error(`${folder}: ${events.length} events, ${names.length} files`)
   for (const [at, name] of names.entries()) writeFileSync(join(folder, name), JSON.stringify(events[at]))
 }
 
-function check(page: string, line: string, printed: string, says: readonly string[]): void {
+/** Asks the copy what the page asks. */
+function queryCopy(text: string, folder: string): void {
+  const copy = new DatabaseSync(join(folder, 'mirror.sqlite'), { readOnly: true })
+  for (const query of blocksOf(text, 'sql')) copy.prepare(query).all()
+  copy.close()
+}
+
+/** @throws if a command was refused, or did not print what is said of it: an ellipsis stands for anything */
+export function check(page: string, line: string, printed: string, says: readonly string[]): void {
   if (/"status":[45]\d\d,/.test(printed)) throw new Error(`${page}: ${line}\nwas refused: ${printed}`)
   for (const said of says) {
     // Each part must be there, in this order.
