@@ -9,6 +9,7 @@ import { valuesOf } from '../db/sql'
 import { Fault, notFound } from '../lib/fault'
 import { projects } from '../tenancy/schema'
 import { MAX_FEATURES, MAX_GRANTS_WALKED } from './limits'
+import { includesFeature } from './plans'
 import { features, plans } from './schema'
 import { type Combine, type FeatureType, type PlanFeatures, UNLIMITED } from './values'
 
@@ -202,8 +203,7 @@ function inSettings(projectId: string, key: string): SQL {
 
 /** The plans that have a feature, as a subquery. */
 function plansWith(projectId: string, key: string): SQL {
-  return sql`(SELECT 1 FROM ${plans} CROSS JOIN json_each(${plans.features}) j
-    WHERE ${plans.project_id} = ${projectId} AND j.key = ${key})`
+  return sql`(SELECT 1 FROM ${plans} WHERE ${plans.project_id} = ${projectId} AND ${includesFeature(key)})`
 }
 
 /**

@@ -73,6 +73,20 @@ export function plansOnPage(rows: readonly (PlanRow & { fits: boolean })[], refs
   ] as const
 }
 
+/** Whether a plan includes a feature. */
+export function includesFeature(key: string): SQL {
+  return sql`json_type(${plans.features}, ${`$.${JSON.stringify(key)}`}) IS NOT NULL`
+}
+
+/** Reads the names of the plans that include a feature, newest first. */
+export function plansIncluding(db: Db, projectId: string, feature: string) {
+  return db
+    .select({ id: plans.id, name: plans.name })
+    .from(plans)
+    .where(and(eq(plans.project_id, projectId), includesFeature(feature)))
+    .orderBy(desc(plans.id))
+}
+
 /** Reads the names of the plans of a project, newest first, with the keys of the features that each gives. */
 export function namePlans(db: Db, projectId: string) {
   const given = json<string[]>(sql`(SELECT json_group_array(j.key) FROM json_each(${plans.features}) j)`).as('given')

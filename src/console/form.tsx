@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type * as z from 'zod'
 import { type Mistakes, parse, type Sent } from './refusal'
-import { Field, Select } from './ui/controls'
+import { Field, type Option, Select } from './ui/controls'
 
 /** How a field is shown. A page can say some of it where it shows the form. */
 type Look = {
@@ -14,7 +14,7 @@ type Look = {
   autofocus?: boolean
   /** The rows of a text with several lines. */
   rows?: number
-  options?: readonly (readonly [value: string, label: string])[]
+  options?: readonly Option[]
 }
 
 type Shown = Look & { name: string; value: string; mistakes: Mistakes }

@@ -46,5 +46,8 @@ export type TestStep = {
   got: string | null
 }
 
+/** What a real sign-in would do, in words. `refused`: whether it would be refused, although every step is ok; none if it would not. */
+export type Would = { would: string; refused?: true }
+
 /** What a test run found, and what a real sign-in would do. */
-export type TestReport = { steps: readonly TestStep[]; would: string }
+export type TestReport = Would & { steps: readonly TestStep[] }

@@ -210,11 +210,10 @@ describe('the catalog in the console', () => {
 
   it('deletes a feature that nothing has, and no other', async () => {
     const path = `${billing}/features`
-    const used = await send(`${path}/sso/delete`)
-    expect([used.status, used.wrong[0]]).toEqual([
-      409,
-      expect.stringContaining('A plan, a grant or the setting devices_feature uses'),
-    ])
+    const without = await visit(`${path}/sso/delete`, token)
+    expect(said(without.text)).toMatch(/“SSO” cannot be deleted This plan includes it: Pro 3 \. Remove it there first/)
+    expect(without.text).not.toContain('Delete feature</button>')
+    expect((await send(`${path}/sso/delete`)).status).toBe(409)
     expect((await send(`${path}/unused/delete`)).location).toBe(`${path}?done=feature_deleted`)
     expect(await words(path)).not.toContain('UNUSED')
   })

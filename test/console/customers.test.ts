@@ -48,6 +48,21 @@ describe('the customers without a consumer', () => {
       expect(text).toContain(part)
   })
 
+  it('can be linked to the consumer that has their email address, which their page offers', async () => {
+    const offered = async (customer: string) =>
+      [...(await page(of(customer, '/consumer'))).matchAll(/name="consumer" value="(\w+)"/g)].map(([, id]) => id)
+    expect(await offered('cus_named')).toEqual([ada])
+    expect(await page(of('cus_named', '/consumer'))).toContain('This consumer has the same email address:')
+    expect(await offered('cus_waits')).toEqual([])
+    // Not the one that the customer is linked to already, and none that was merged or erased.
+    const other = (await api.put('user_same', { email: 'ada@example.com' })).body.id
+    await api.pin('cus_named', ada)
+    expect(await offered('cus_named')).toEqual([other])
+    await api.erase(other)
+    expect(await offered('cus_named')).toEqual([])
+    await api.unpin('cus_named')
+  })
+
   it('have a page, even if an event only links them', async () => {
     const text = await page(of('cus_link'))
     expect(text).toContain('no consumer has the ID <code>user_9</code>')

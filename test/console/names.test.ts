@@ -93,8 +93,26 @@ describe('names beside ids', () => {
     const [row = ''] = text.split('<tr').filter((one) => one.includes(`${consumer}">`))
     const words = row.replace(/^[^>]*>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
     expect(words).toContain(' Ada &lt;Lovelace&gt; blocked Team &lt;1&gt; active ')
-    // The session; the consumers; their subscriptions; the frame.
+    // The session; the consumers; their plans; the frame.
     expect(await costOf('/consumers')).toBeLessThanOrEqual(5)
+  })
+
+  it('are in the list of consumers, with the plans that are granted now', async () => {
+    const { id } = await api('consumers/ext:granted', 'PUT', { name: 'Granted' })
+    await api('billing/plans', 'POST', { key: 'other', name: 'Other', features: {}, prices: [] })
+    const grant = (of: object) => api('billing/grants', 'POST', { consumer: id, ...of })
+    const rowOf = async () => {
+      const { text } = await visit(`${base}/consumers`, token)
+      const [row = ''] = text.split('<tr').filter((one) => one.includes(`${id}">`))
+      return row.replace(/^[^>]*>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    }
+    await grant({ plan: 'other', starts_at: new Date(Date.now() + 60_000).toISOString() })
+    await grant({ feature: 'seats', value: 3 })
+    expect(await rowOf()).toContain(' Granted – ')
+    const { id: ends } = await grant({ plan: 'team' })
+    expect(await rowOf()).toContain(' Granted Team &lt;1&gt; granted ')
+    await api(`billing/grants/${ends}`, 'DELETE', {})
+    expect(await rowOf()).toContain(' Granted – ')
   })
 
   it('are what the prices of a plan cost, where a subscription says it', async () => {

@@ -199,6 +199,10 @@ it('shows refunds and disputes in one table, and what only the vendor’s total 
   ])
   expect(wordsIn(html)).toContain('$2.00 more was refunded according to the vendor')
   expect(table.match(/\/webhooks\/evt_\w+"/g)?.length).toBe(3)
+  const timeline = wordsIn(/<section[^>]*aria-label="Timeline".*?<\/section>/s.exec(html)?.[0] ?? '')
+  expect(timeline).toMatch(
+    /Disputes: Amount \$1\.00, State open, .* Refunds: Amount \$9\.00, Status succeeded, Reason requested by customer/,
+  )
   // Nothing of it is said twice.
   expect(html).not.toMatch(/<dt>(Refunds|Disputes|Items missing)<\/dt>/)
   expect(wordsIn(await read('billing/purchases/pi_month'))).not.toContain('Refunds and disputes')

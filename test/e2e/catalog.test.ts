@@ -131,10 +131,10 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await expect.poll(() => page.getByLabel('Plan', { exact: true }).isVisible()).toBe(false)
     await page.getByLabel('What to do').selectOption('Deny a feature')
     await expect.poll(() => page.getByLabel('Value').isVisible()).toBe(false)
-    await press('Save')
+    await press('Create grant')
     await page.getByText('Must be selected.').waitFor()
     await page.getByLabel('Feature', { exact: true }).selectOption('SSO (sso)')
-    await press('Save')
+    await press('Create grant')
     expect(await notice()).toContain('The grant was created.')
     expect(
       await page.getByRole('region', { name: 'Entitlements' }).getByRole('row').filter({ hasText: 'sso' }).innerText(),

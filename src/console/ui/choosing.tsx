@@ -1,4 +1,5 @@
 import type { Child, PropsWithChildren } from 'hono/jsx'
+import { Cannot } from './cannot'
 
 type ChoosingProps = PropsWithChildren<{
   /** Whether the visitor may do it. If not, the list has no form. */
@@ -50,7 +51,8 @@ export function ChooseAll() {
 }
 
 type NothingProps = PropsWithChildren<{
-  title: string /** What is chosen, in the plural. */
+  title: string
+  /** What is chosen, in the plural. */
   what: string
   back: string
 }>
@@ -58,13 +60,9 @@ type NothingProps = PropsWithChildren<{
 /** The page instead of a question, if nothing that was chosen can be dealt with. Children: why. */
 export function NothingChosen({ title, what, back, children }: NothingProps) {
   return (
-    <section id="confirm" class="confirm">
-      <h1>{title}</h1>
+    <Cannot title={title} back={['Back to the list', back]}>
       {children}
       <p>Select {what} in the list first.</p>
-      <a class="button" href={back}>
-        Back to the list
-      </a>
-    </section>
+    </Cannot>
   )
 }

@@ -68,17 +68,20 @@ export function Field({ name, label, hint, mistakes, children, ...input }: Field
   )
 }
 
-/** A drop-down list. `options` are values with their labels. */
+/** What can be chosen. `kind`: for the style sheet, which shows other fields for it or not. */
+export type Option = readonly [value: string, label: string, kind?: string]
+
+/** A drop-down list. */
 export function Select(props: {
   name: string
   value?: string | undefined
-  options: readonly (readonly [string, string])[]
+  options: readonly Option[]
   required?: boolean
 }) {
   return (
     <select id={props.name} name={props.name} required={props.required}>
-      {props.options.map(([value, label]) => (
-        <option value={value} selected={value === (props.value ?? '')}>
+      {props.options.map(([value, label, kind]) => (
+        <option value={value} class={kind} selected={value === (props.value ?? '')}>
           {label}
         </option>
       ))}

@@ -3,6 +3,7 @@ import { projectPaths } from '../paths'
 import { Badge } from './badge'
 import { amountIn, asWords, labelOf, modeWord, words } from './format'
 import { Id } from './id'
+import { listChanges } from './list-changes'
 
 const RESULTS: Record<Effect['result'], string> = {
   applied: 'This event determined the state of the object.',
@@ -102,12 +103,15 @@ function said(field: string, { from, to, too_large, personal }: Change, currency
     if (field === 'status' && typeof value === 'string') return asWords(value)
     return amountIn(field, value, typeof of === 'string' ? of : null) ?? short(value)
   }
+  const inLists = listChanges(from, to, typeof currency.to === 'string' ? currency.to : null)
+  if (inLists !== null) return cut(inLists)
   const after = text(to, currency.to)
   // A field that had no value was set, not changed.
   return from === null || from === undefined ? after : `${text(from, currency.from)} → ${after}`
 }
 
 function short(value: unknown): string {
-  const text = words(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return cut(words(value), 80)
 }
+
+const cut = (text: string, most = 200) => (text.length > most ? `${text.slice(0, most)}…` : text)

@@ -32,12 +32,12 @@ export async function finishTest(
       // Before the browser is sent away, nothing has been recorded.
       if (steps.length === 0)
         steps.push({ name: 'Discovery', expected: connection.issuer, got: error.message, ok: false })
-      return `Nobody would be signed in. ${error.message}`
+      return { would: `Nobody would be signed in. ${error.message}` }
     },
   )
   const result: TestResult = {
     state: steps.every(({ ok }) => ok) ? 'passed' : 'failed',
-    report: fittedReport({ steps, would }),
+    report: fittedReport({ steps, ...would }),
     discovery: discoveryIn(steps),
   }
   const { project_id, connection_id, redirect_to: id } = login
@@ -52,11 +52,11 @@ function discoveryIn(steps: readonly TestStep[]): TestResult['discovery'] {
 }
 
 /** A report with its texts cut so that it fits into {@link MAX_REPORT}. */
-export function fittedReport({ steps, would }: TestReport): TestReport {
+export function fittedReport({ steps, would, ...rest }: TestReport): TestReport {
   for (let most = MAX_REPORT_TEXT; ; most = Math.floor(most / 2)) {
     const cut = (text: string | null) => (text && text.length > most ? `${text.slice(0, most)}…` : text)
     const short = (step: TestStep) => ({ ...step, expected: cut(step.expected), got: cut(step.got) })
-    const report = { steps: steps.map(short), would: cut(would) ?? '' }
+    const report = { steps: steps.map(short), would: cut(would) ?? '', ...rest }
     if (utf8(JSON.stringify(report)).byteLength <= MAX_REPORT) return report
   }
 }

@@ -4,6 +4,7 @@ import { findSurvivor } from '../../consumers/read'
 import { batch, type Directory, run } from '../../db/client'
 import { notBound, type Runtime } from '../../env'
 import { ssoIdentities } from '../../identities/schema'
+import type { Would } from '../../identities/values'
 import { storeOfProject } from '../../lib/ids'
 import { members } from '../../tenancy/schema'
 import type { SsoConnection } from '../connections/connection'
@@ -13,12 +14,12 @@ import type { Identified } from '../oidc/oidc-client'
 import { type AdmissionFacts, admit, doubtAbout, withUsableEmail } from '../team/admission'
 import { entrantOf, marksOf, selectFacts } from '../team/facts'
 
-/** What a sign-in of this person with the connection would do, as a sentence. It only reads. */
-export async function wouldDo(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
+/** What a sign-in of this person with the connection would do. It only reads. */
+export async function wouldDo(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<Would> {
   return connection.audience === 'team' ? ofTeam(rt, connection, identified) : ofCustomers(rt, connection, identified)
 }
 
-async function ofTeam(rt: Runtime, connection: SsoConnection, said: Identified): Promise<string> {
+async function ofTeam(rt: Runtime, connection: SsoConnection, said: Identified): Promise<Would> {
   const { directory, now } = rt
   const identified = withUsableEmail(said)
   const email = identified.email?.toLowerCase() ?? null
@@ -47,7 +48,7 @@ async function ofTeam(rt: Runtime, connection: SsoConnection, said: Identified):
   return accepted(connection, `${who} would be signed in. ${standing}`)
 }
 
-async function ofCustomers(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<string> {
+async function ofCustomers(rt: Runtime, connection: SsoConnection, identified: Identified): Promise<Would> {
   const { directory } = rt
   const { project_id, id: connection_id, settings } = connection
   const { issuer, subject } = identified
@@ -76,10 +77,12 @@ async function ofCustomers(rt: Runtime, connection: SsoConnection, identified: I
   return accepted(connection, `A new consumer would be created and signed in.${without}`)
 }
 
-const refused = (why: string, who?: string) => `A real sign-in${who ? ` of ${who}` : ''} would be refused. ${why}`
+function refused(why: string, who?: string): Would {
+  return { would: `A real sign-in${who ? ` of ${who}` : ''} would be refused. ${why}`, refused: true }
+}
 
-function accepted({ state }: SsoConnection, what: string): string {
-  return state === 'active' ? what : `${what} The connection must be activated first.`
+function accepted({ state }: SsoConnection, what: string): Would {
+  return { would: state === 'active' ? what : `${what} The connection must be activated first.` }
 }
 
 function storeOf(rt: Runtime, projectId: string): Runtime {

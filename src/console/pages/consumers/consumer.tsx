@@ -33,7 +33,7 @@ export function consumerPage(c: Visit, of: ShownConsumer, tab: TabName | null) {
     { title: titleOf(row), section: 'consumers', above: ['Consumers', consumers] },
     <>
       <Head title={title}>{living && <Actions c={c} row={row} />}</Head>
-      <Standing c={c} row={row} />
+      <Standing c={c} of={of} />
       {living && <Glance c={c} of={of} />}
       <Facts c={c} row={row} />
       {erasure && <ErasedState c={c} row={row} erasure={erasure} />}
@@ -102,7 +102,8 @@ function Past({ c, of: { row, history } }: Props) {
 }
 
 /** What a person must know about a consumer that is not active. */
-function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Visit; row: Consumer }) {
+function Standing({ c, of: { row, into } }: Props) {
+  const { state, blocked_reason } = row
   if (state === 'blocked') {
     return (
       <p class="warning bad" role="note">
@@ -117,10 +118,10 @@ function Standing({ c, row: { state, blocked_reason, merged_into } }: { c: Visit
       </p>
     )
   }
-  if (merged_into === null) return null
+  if (into === null) return null
   return (
     <p class="notice" role="note">
-      This consumer was merged into <a href={`${pathsOf(c).consumers}/${merged_into}`}>{merged_into}</a>. Its IDs,
+      This consumer was merged into <a href={`${pathsOf(c).consumers}/${into.id}`}>{titleOf(into)}</a>. Its IDs,
       customers and devices are there now.
     </p>
   )

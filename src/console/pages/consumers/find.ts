@@ -1,8 +1,8 @@
 import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
-import { batch, run } from '../../../db/client'
-import { listSubscribed, type Subscribed } from '../../../entitlements/subscribed'
+import { batch } from '../../../db/client'
+import { listGrantedPlans, listSubscribed, type Subscribed } from '../../../entitlements/subscribed'
 import { projectOf } from '../../../http/auth'
 import { type Order, type Page, paging } from '../../../http/page'
 import { orderIn, pageAsked } from '../../list'
@@ -27,17 +27,22 @@ export function askedIn(c: Visit): AskedConsumers {
   return { q: (c.req.query('q') ?? '').trim(), state, order: orderIn(new URL(c.req.url).searchParams) }
 }
 
-/** A consumer in the list, with the subscription that says most about it. */
-export type ConsumerRow = Consumer & { subscribed?: Subscribed | undefined }
+/** A consumer in the list, with the subscription that says most about it, and the names of the plans that are granted to it. */
+export type ConsumerRow = Consumer & { subscribed?: Subscribed | undefined; granted?: string[] | undefined }
 
-/** The consumers of a page with their subscriptions: one trip for all of them. */
-export async function withSubscriptions(c: Visit, rows: readonly Consumer[]): Promise<ConsumerRow[]> {
+/** The consumers of a page with what they have: one trip for all of them. */
+export async function withPlans(c: Visit, rows: readonly Consumer[]): Promise<ConsumerRow[]> {
   const ids = rows.map(({ id }) => id)
   if (ids.length === 0 || !can(c, 'billing:read')) return [...rows]
-  const { db } = c.get('rt')
-  const found = await run(db, listSubscribed(db, projectOf(c.get('actor')), ids))
-  const byId = new Map(found.map(({ id, subscribed }) => [id, subscribed]))
-  return rows.map((row) => ({ ...row, subscribed: byId.get(row.id) }))
+  const { db, now } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const found = await batch(db, {
+    subscribed: listSubscribed(db, project, ids),
+    granted: listGrantedPlans(db, project, ids, now),
+  })
+  const subscribed = new Map(found.subscribed.map((row) => [row.id, row.subscribed]))
+  const granted = new Map(found.granted.map((row) => [row.id, row.granted]))
+  return rows.map((row) => ({ ...row, subscribed: subscribed.get(row.id), granted: granted.get(row.id) }))
 }
 
 /** Reads a page of the list: of all consumers, or of the ones with the id or the email address in `q`. */

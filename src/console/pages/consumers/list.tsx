@@ -1,5 +1,4 @@
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
-import type { Named } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import { publicOrigin } from '../../../http/origin'
 import type { Page } from '../../../http/page'
@@ -85,7 +84,7 @@ function States({ at, asked: { q, state, order } }: { at: string; asked: AskedCo
 function columnsOf(c: Visit): Column<ConsumerRow>[] {
   const { now } = c.get('rt')
   const paying: Column<ConsumerRow>[] = [
-    ['Plan', ({ subscribed }) => subscribed && <Plans of={subscribed.plans} />],
+    ['Plan', (row) => <Plans of={row} />],
     [
       'Subscription',
       ({ subscribed }) =>
@@ -119,12 +118,27 @@ function columnsOf(c: Visit): Column<ConsumerRow>[] {
   ]
 }
 
-/** The names of plans, in one line. A dash without any. */
-function Plans({ of }: { of: Named['plans'] }) {
-  const names = of.map(({ name }) => name).join(', ')
-  return names === '' ? (
-    <None />
-  ) : (
+/** The names of the plans that are bought, and of those that are granted. */
+function Plans({ of: { subscribed, granted = [] } }: { of: ConsumerRow }) {
+  const bought = [...new Set(subscribed?.plans.map(({ name }) => name))]
+  const others = granted.filter((name) => !bought.includes(name))
+  if (bought.length + others.length === 0) return <None />
+  return (
+    <>
+      {bought.length > 0 && <Names of={bought} />}
+      {others.length > 0 && (
+        <span class="line">
+          <Names of={others} /> <span class="quiet">granted</span>
+        </span>
+      )}
+    </>
+  )
+}
+
+/** Names in one line. */
+function Names({ of }: { of: string[] }) {
+  const names = of.join(', ')
+  return (
     <span class="cut" title={names}>
       {names}
     </span>

@@ -12,7 +12,7 @@ import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { findTyped } from './find'
 import { Choices, placeOf, titleOf } from './parts'
-import { addressedConsumer, type Moving, readLiving, readMoving } from './read'
+import { addressedConsumer, isLiving, type Moving, readLiving, readMoving } from './read'
 
 const ABOUT =
   'If two consumers are the same person, merge one into the other. You see what moves before anything changes.'
@@ -76,7 +76,7 @@ export const mergePages = action({
     const from = await readLiving(c)
     const text = (c.req.query('into') ?? '').trim()
     const found = text === '' ? [] : await findTyped(c, text)
-    const others = found.filter(({ id, state }) => id !== from.id && state !== 'merged' && state !== 'erased')
+    const others = found.filter((row) => row.id !== from.id && isLiving(row))
     const [into] = others
     const moving = into && others.length === 1 ? await readMoving(c, from) : null
     const mistakes: Mistakes = text !== '' && !into ? { into: whyNot(found, from) } : {}

@@ -18,12 +18,17 @@ export function placeOf(c: Visit, row: Consumer) {
   return { path, view: { section: 'consumers', above: [titleOf(row), path] } } as const
 }
 
-/** Consumers that a typed text can mean, each with what chooses it. */
-export function Choices(props: { c: Visit; rows: Consumer[]; choose: (row: Consumer) => Child }) {
-  const { c, rows, choose } = props
+/** Consumers to choose one from, each with what chooses it. @param says why these; by default, a typed text can mean each of them */
+export function Choices(props: {
+  c: Visit
+  rows: Consumer[]
+  choose: (row: Consumer) => Child
+  says?: string | undefined
+}) {
+  const { c, rows, choose, says = 'Several consumers match. Choose one:' } = props
   return (
     <>
-      <p>Several consumers match. Choose one:</p>
+      <p>{says}</p>
       <Table
         label="Consumers that match"
         rows={rows}

@@ -57,6 +57,8 @@ export type Latest<K extends ObjectKind> = { data: ShownObjects[K][]; more: bool
 /** A consumer with what its page shows. */
 export type ShownConsumer = {
   row: Consumer
+  /** The one that it was merged into. */
+  into: Consumer | null
   customers: Link[]
   /** What its customers have. */
   latest: { [K in ShownKinds]: Latest<K> }
@@ -122,11 +124,13 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const row = requireFound(found.rows, 'Consumer')
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
   const isPast = tab === 'history' || !isLiving(row)
-  const [latest, entries, identities, events] = await Promise.all([
+  const { merged_into } = row
+  const [latest, entries, identities, events, [into = null]] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
     isPast && can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
     tab === 'devices' ? identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }) : [],
     tab === 'events' ? eventsOf(c, row) : { data: [], more: false },
+    merged_into === null ? [] : run(db, findConsumer(db, project, { id: merged_into })),
   ])
   const history = entries && list.page(entries, await readNames(rt, project, entries)).data
   const [counted] = found.counts
@@ -139,6 +143,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const signIns = { data: identities.slice(0, IDENTITIES), more: identities.length > IDENTITIES }
   return {
     row,
+    into,
     customers: found.customers,
     latest,
     devices,

@@ -4,7 +4,7 @@ import { page, pathsOf } from '../../page'
 import { consumerPage } from './consumer'
 import { consumerCsv } from './csv'
 import { revokeDevicePages } from './devices'
-import { askedIn, listFound, withSubscriptions } from './find'
+import { askedIn, listFound, withPlans } from './find'
 import { formPages } from './form'
 import { removeIdentityPages } from './identities'
 import { keyPages } from './key-pages'
@@ -21,7 +21,7 @@ export const consumerPages = new Hono<HttpEnv>().get('/', page('consumers:read')
   const [one, another] = found.data
   const only = asked.q !== '' && asked.state === undefined && another === undefined && !found.has_more
   if (one && only) return c.redirect(`${pathsOf(c).consumers}/${one.id}`, 303)
-  return listPage(c, asked, { ...found, data: await withSubscriptions(c, found.data) })
+  return listPage(c, asked, { ...found, data: await withPlans(c, found.data) })
 })
 
 // The file and the form of a new consumer come before the page of a consumer, whose path they would match.

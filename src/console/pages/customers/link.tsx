@@ -16,10 +16,15 @@ export type Forms = {
   creating: Sent
   /** The consumers that a text can mean, if several do. */
   found?: Consumer[]
+  /** The consumers that have the customer's email address. */
+  same?: Consumer[]
 }
 
+const ONE_ALIKE = 'This consumer has the same email address:'
+const ALIKE = 'These consumers have the same email address:'
+
 /** Says by hand which consumer a customer is: one that is there, a new one, or none. */
-export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creating, found = [] }: Forms) {
+export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creating, found = [], same = [] }: Forms) {
   const status = linking.status === 200 ? creating.status : linking.status
   // What is known of the customer fills in the form.
   const { entered = openedFor(of), mistakes } = creating
@@ -54,6 +59,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
       </dl>
       <p class="quiet">Your choice here takes priority over events, until you unpin the customer.</p>
       <h2>Link to an existing consumer</h2>
+      <ToChoose c={c} of={of} rows={same} says={same.length === 1 ? ONE_ALIKE : ALIKE} />
       <Post c={c} to={`${path}/consumer`} class="form">
         <Field
           name="consumer"
@@ -68,20 +74,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
           Link customer
         </button>
       </Post>
-      {found.length > 0 && (
-        <Choices
-          c={c}
-          rows={found}
-          choose={({ id }) => (
-            <Post c={c} to={`${path}/consumer`}>
-              <input type="hidden" name="consumer" value={id} autocomplete="off" />
-              <button type="submit">
-                Link<span class="unseen"> to {id}</span>
-              </button>
-            </Post>
-          )}
-        />
-      )}
+      <ToChoose c={c} of={of} rows={found} />
       <h2>Create a consumer and link to it</h2>
       <Post c={c} to={`${path}/consumer/new`} class="form once">
         <Wrong>{mistakes.form}</Wrong>
@@ -96,6 +89,28 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
         <button type="submit">Mark as having no consumer</button>
       </Post>
     </>,
+  )
+}
+
+type ToChooseProps = { c: Visit; of: ShownCustomer; rows: Consumer[]; says?: string | undefined }
+
+/** Consumers, each with the button that links the customer to it. */
+function ToChoose({ c, of: { link }, rows, says }: ToChooseProps) {
+  if (rows.length === 0) return null
+  return (
+    <Choices
+      c={c}
+      rows={rows}
+      says={says}
+      choose={({ id }) => (
+        <Post c={c} to={`${customerPath(c, link)}/consumer`}>
+          <input type="hidden" name="consumer" value={id} autocomplete="off" />
+          <button type="submit">
+            Link<span class="unseen"> to {id}</span>
+          </button>
+        </Post>
+      )}
+    />
   )
 }
 

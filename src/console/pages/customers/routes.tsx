@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { findLink } from '../../../consumers/links'
 import { pinCustomer, pinToNobody, unpin } from '../../../consumers/pins'
 import { insertConsumer } from '../../../consumers/put'
+import type { Consumer } from '../../../consumers/read'
 import { refOf } from '../../../consumers/ref'
 import { run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
@@ -13,9 +14,10 @@ import { page, pathsOf, type Visit } from '../../page'
 import { Refused, UNSENT } from '../../refusal'
 import { findTyped } from '../consumers/find'
 import { CONSUMER } from '../consumers/form'
+import { isLiving } from '../consumers/read'
 import { linkCustomerPage } from './link'
 import { unlinkedPage } from './list'
-import { customerIn, customerPath, listUnlinked, readCustomer } from './read'
+import { customerIn, customerPath, listUnlinked, readCustomer, type ShownCustomer } from './read'
 import { linkChosen } from './several'
 
 /** The customers of vendors that are not linked to a consumer, and the ones of them that are linked together. */
@@ -30,17 +32,18 @@ const link = action({
   at: '/:vendor/:customer/consumer',
   needs: 'consumers:write',
   read: readCustomer,
-  ask: (c, of, sent) => {
+  ask: async (c, of, sent) => {
     const { form: consumer, ...mistakes } = sent.mistakes
     return linkCustomerPage(c, of, {
       creating: UNSENT,
       linking: { ...sent, mistakes: consumer === undefined ? mistakes : { consumer } },
+      same: await withSameAddress(c, of),
     })
   },
   run: async (c) => {
     const text = (c.get('form').get('consumer') ?? '').trim()
     const typed = text === '' ? [] : await findTyped(c, text)
-    const found = typed.filter(({ state }) => state !== 'merged' && state !== 'erased')
+    const found = typed.filter(isLiving)
     const [one] = found
     if (!one) throw new Refused({ consumer: 'No consumer has this ID or email address. You can create one below.' })
     if (found.length > 1) {
@@ -133,6 +136,13 @@ export const customerLinkPages = new Hono<HttpEnv>()
   .route('/', toNobody)
   .route('/', unpinPages)
   .route('/', refresh)
+
+/** The consumers that have the email address of a customer, without the one that it is linked to. */
+async function withSameAddress(c: Visit, { link, email }: ShownCustomer): Promise<Consumer[]> {
+  if (email === null) return []
+  const found = await findTyped(c, email)
+  return found.filter((row) => row.id !== link.consumer_id && isLiving(row))
+}
 
 const consumerPath = (c: Visit, id: string) => `${pathsOf(c).consumers}/${id}?tab=billing`
 

@@ -17,6 +17,7 @@ import { show } from '../../ui/layout'
 import { Email } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { titleOf } from '../consumers/parts'
+import { isLiving } from '../consumers/read'
 import { CustomerName } from './list'
 import { isWaiting, LISTED, readCustomers, type ShownCustomer } from './read'
 
@@ -57,8 +58,6 @@ async function readChosen(c: Visit): Promise<Chosen> {
   })
   return { planned, left: all.length - open.length }
 }
-
-const isLiving = ({ state }: Consumer) => state !== 'merged' && state !== 'erased'
 
 /** Links the customers that were ticked in the list, each to the consumer that the page has named, or says that they have none. */
 export const linkChosen = action({

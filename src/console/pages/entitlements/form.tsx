@@ -36,7 +36,7 @@ export const GRANT = form(GrantBody, {
   effect: own(() => 'deny', isDenied),
   value: {
     ...text('Value', {
-      hint: 'A number or “unlimited” for a quantity, JSON for a config. An on/off feature needs no value.',
+      hint: 'A number or “unlimited” for a quantity, JSON for a config.',
     }),
     read: () => undefined,
   },
@@ -75,8 +75,7 @@ type Form = { consumer: Consumer; catalog: readonly Feature[]; plans: readonly N
 export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Sent) {
   const { mistakes, status } = sent
   const { path, view } = placeOf(c, consumer)
-  const optionsOf = (rows: readonly { key: string; name: string }[]) =>
-    rows.map(({ key, name }) => [key, `${name} (${key})`] as const)
+  const optionOf = ({ key, name }: { key: string; name: string }) => [key, `${name} (${key})`] as const
   return show(
     c,
     { ...view, title: 'Grant or deny', status },
@@ -90,18 +89,20 @@ export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Se
         <Wrong>{mistakes.form}</Wrong>
         {GRANT.field('does', sent)}
         <div class="of-feature">
-          {GRANT.field('feature', sent, { options: [['', 'Choose a feature'], ...optionsOf(catalog)] })}
+          {GRANT.field('feature', sent, {
+            options: [['', 'Choose a feature'], ...catalog.map((one) => [...optionOf(one), one.type] as const)],
+          })}
           <div class="of-value">{GRANT.field('value', sent)}</div>
         </div>
         <div class="of-plan">
-          {GRANT.field('plan', sent, { options: [['', 'Choose a plan'], ...optionsOf(plans)] })}
+          {GRANT.field('plan', sent, { options: [['', 'Choose a plan'], ...plans.map(optionOf)] })}
         </div>
         <div class="pair">
           {GRANT.field('starts_at', sent)}
           {GRANT.field('expires_at', sent)}
         </div>
         {GRANT.field('reason', sent)}
-        <SubmitOrCancel label="Save" back={path} />
+        <SubmitOrCancel label="Create grant" back={path} />
       </Post>
     </>,
   )

@@ -2,6 +2,7 @@ import type { AttemptRow } from '../../../inbox/attempts'
 import type { EventRow } from '../../../inbox/events/events'
 import type { ObjectChange } from '../../../inbox/events/object-change'
 import type { Neighbor } from '../../../inbox/search/beside'
+import { eventAdvice } from '../../../vendors/event-errors'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
 import { show } from '../../ui/layout'
@@ -105,9 +106,11 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
 /** While an attempt is on its way, none is offered. A waiting retry can be started now. */
 function Again({ row, at }: { row: EventRow; at: string }) {
   if (isOpenEvent(row.status) && row.status !== 'retrying') return null
+  // A newer version of this service may read it.
+  const isVain = row.status === 'failed' && !eventAdvice(row.last_error_code, row.vendor).mayPass
   return (
     <a id="replay" class="button" href={`${at}/replay`} data-dialog>
-      {row.status === 'retrying' ? 'Retry now' : 'Replay'}
+      {row.status === 'retrying' ? 'Retry now' : isVain ? 'Replay anyway' : 'Replay'}
     </a>
   )
 }

@@ -82,7 +82,8 @@ function columnsOf(c: Visit, plans: readonly NamedPlan[]): Column<Feature>[] {
   return can(c, 'catalog:write') ? [...columns, actions] : columns
 }
 
-function In({ c, plans }: { c: Visit; plans: readonly NamedPlan[] }) {
+/** The first plans of some, each a link; how many more. */
+export function In({ c, plans }: { c: Visit; plans: readonly { id: string; name: string }[] }) {
   if (plans.length === 0) return <span class="quiet">None</span>
   const more = plans.length - NAMED
   return (

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { deleteFeature, type Feature, findFeature, listFeatures, putFeature } from '../../../catalog/features'
-import { namePlans } from '../../../catalog/plans'
+import { namePlans, plansIncluding } from '../../../catalog/plans'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -11,8 +11,10 @@ import { backTo } from '../../from'
 import { pageAsked } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { Refused } from '../../refusal'
+import { Cannot } from '../../ui/cannot'
+import { show } from '../../ui/layout'
 import { createPage, editPage, FEATURE } from './form'
-import { listPage } from './list'
+import { In, listPage } from './list'
 
 const create = action({
   at: '/new',
@@ -44,21 +46,35 @@ const edit = action({
 const remove = action({
   at: '/:key/delete',
   needs: 'catalog:write',
-  read,
-  ask: (c, { key, name }) => ({
-    title: 'Delete feature',
-    section: 'features',
-    above: ['Features', pathsOf(c).features],
-    question: `Delete “${name}”?`,
-    says: (
-      <p>
-        Calls that ask for <code>{key}</code> get the reason <code>unknown_feature</code> from then on. You cannot
-        delete a feature that a plan or a live grant includes.
-      </p>
-    ),
-    verb: 'Delete feature',
-    danger: true,
-  }),
+  read: readWithPlans,
+  ask: (c, { key, name, plans }, { status }) => {
+    const above = ['Features', pathsOf(c).features] as const
+    const view = { title: 'Delete feature', section: 'features', above } as const
+    if (plans.length > 0) {
+      return show(
+        c,
+        { ...view, status },
+        <Cannot title={`“${name}” cannot be deleted`} back={['Back to the features', above[1]]}>
+          <p>
+            {plans.length === 1 ? 'This plan includes' : 'These plans include'} it: <In c={c} plans={plans} />. Remove
+            it there first.
+          </p>
+        </Cannot>,
+      )
+    }
+    return {
+      ...view,
+      question: `Delete “${name}”?`,
+      says: (
+        <p>
+          Calls that ask for <code>{key}</code> get the reason <code>unknown_feature</code> from then on. You cannot
+          delete a feature that a live grant includes.
+        </p>
+      ),
+      verb: 'Delete feature',
+      danger: true,
+    }
+  },
   run: async (c) => {
     const { key } = await read(c)
     await deleteFeature(c.get('rt').db, { project_id: projectOf(c.get('actor')), key }, changeOf(c))
@@ -86,6 +102,18 @@ export const featurePages = new Hono<HttpEnv>()
 function find(c: Visit, key: string) {
   const { db } = c.get('rt')
   return run(db, findFeature(db, projectOf(c.get('actor')), key))
+}
+
+/** Reads the feature in the path, with the plans that include it. @throws {Fault} `not_found` */
+async function readWithPlans(c: Visit): Promise<Feature & { plans: { id: string; name: string }[] }> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const key = c.req.param('key') ?? ''
+  const { rows, plans } = await batch(db, {
+    rows: findFeature(db, project, key),
+    plans: plansIncluding(db, project, key),
+  })
+  return { ...requireFound(rows, 'Feature'), plans }
 }
 
 /** Reads the feature in the path. @throws {Fault} `not_found` */

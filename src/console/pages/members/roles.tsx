@@ -17,9 +17,9 @@ import { needsConfirmation, toConfirm } from '../../lead'
 import { pathsOf, type Visit } from '../../page'
 import { EXPLAINED, parse, Refused } from '../../refusal'
 import { userOf } from '../../session'
+import { Cannot } from '../../ui/cannot'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
-import { Head } from '../../ui/parts'
 import { Consequences, MintedKeys } from './consequences'
 import { showTeam } from './list'
 import { type Affected, readAffected } from './read'
@@ -143,15 +143,9 @@ const leave = action({
 
 function Stay({ to }: { to: string }) {
   return (
-    <section id="confirm" class="confirm">
-      <Head title="You cannot leave this project" />
+    <Cannot title="You cannot leave this project" back={['Back to the members', to]}>
       <p>You are its only owner, and a project must have an owner. Make another member an owner first, then leave.</p>
-      <div class="choice">
-        <a class="button" href={to} data-close>
-          Back to the members
-        </a>
-      </div>
-    </section>
+    </Cannot>
   )
 }
 

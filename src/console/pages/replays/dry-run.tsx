@@ -9,6 +9,7 @@ import { eventAdvice } from '../../../vendors/event-errors'
 import { action } from '../../action'
 import { pathsOf } from '../../page'
 import { Badge } from '../../ui/badge'
+import { Cannot } from '../../ui/cannot'
 import { Effects } from '../../ui/effects'
 import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
@@ -115,14 +116,8 @@ const NOT_NOW = {
 function NotNow({ why, at }: { why: keyof typeof NOT_NOW; at: string }) {
   const [title, says] = NOT_NOW[why]
   return (
-    <section id="confirm" class="confirm">
-      <h1>{title}</h1>
+    <Cannot title={title} back={['Back to the event', at]}>
       <p>{says}</p>
-      <div class="choice">
-        <a class="button" href={at} data-close>
-          Back to the event
-        </a>
-      </div>
-    </section>
+    </Cannot>
   )
 }

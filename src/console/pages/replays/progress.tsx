@@ -73,10 +73,12 @@ const TILES = { processed: 'Processed', ignored: 'Ignored', failed: 'Failed' }
 /** How a replay has ended and, where events failed, what to do about them. */
 function Done({ c, row }: { c: Visit; row: ReplayRow }) {
   const failed = row.failed ?? 0
+  const isIgnored = row.processed === 0 && (row.ignored ?? 0) > 0
   if (failed === 0) {
     return (
       <p data-say="The replay is done. No event failed.">
         {row.failed === null ? 'The results of its events were not counted when it ran.' : 'No event failed.'}
+        {isIgnored && ' All events were ignored: events of their types do not change billing state.'}
       </p>
     )
   }

@@ -125,7 +125,7 @@ function Begin({ c, connection }: Pick<RunProps, 'c' | 'connection'>) {
 export function TestFindings({ state, report }: { state: TestState; report: TestReport }) {
   return (
     <>
-      <p class={state === 'failed' ? 'warning bad' : 'notice'}>
+      <p class={state === 'failed' ? 'warning bad' : report.refused ? 'warning' : 'notice'}>
         {state === 'failed' ? 'The test run failed. ' : 'The test run passed. '}
         {report.would}
       </p>

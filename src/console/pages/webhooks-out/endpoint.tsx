@@ -87,10 +87,10 @@ function Facts({ c, of: { row, names, connections } }: { c: Visit; of: ShownEndp
       {row.relay ? <OfRelay c={c} relay={row.relay} connections={connections} /> : null}
       <Fact name="Order">{row.ordered ? 'One at a time' : 'Up to five at once'}</Fact>
       {!row.relay && <Fact name="Object">{row.include_object ? 'Included' : 'Not included'}</Fact>}
-      <Fact name="Last success">
+      <Fact name="Last successful delivery">
         <ExactTime at={row.last_success_at} now={now} />
       </Fact>
-      <Fact name="Last failure">
+      <Fact name="Last failed delivery">
         <ExactTime at={row.last_failure_at} now={now} />
       </Fact>
       {row.failing_since !== null && (

@@ -1,0 +1,57 @@
+import { amountIn, asWords, words } from './format'
+
+type Entry = Record<string, unknown>
+
+/** Fields that say nothing to a reader beside the others. */
+const LEFT_OUT = ['id', 'event_id', 'created_at', 'currency']
+
+/**
+ * The entries in which two lists differ, such as the refunds of a purchase: each with only the fields that changed, or as a whole if it is
+ * new or gone. Entries are the same if they have the same `id` or, without ids, the same place.
+ *
+ * @param currency of the amounts; null if it is not known
+ * @returns null if the values are not lists of objects
+ */
+export function listChanges(from: unknown, to: unknown, currency: string | null): string | null {
+  const [before, after] = [entriesIn(from), entriesIn(to)]
+  if (!before || !after || before.size + after.size === 0) return null
+  const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((id) => {
+    const was = before.get(id)
+    const is = after.get(id)
+    const names = changedNames(was, is)
+    if (names.length === 0) return []
+    const old = was ? said(was, names, currency) : null
+    const next = is ? said(is, names, currency) : 'removed'
+    return old === null ? next : `${old} → ${next}`
+  })
+  return changes.join('; ') || null
+}
+
+/** The entries of a list by their ids. One that was not set has none. */
+function entriesIn(list: unknown): Map<string, Entry> | null {
+  if (list === null || list === undefined) return new Map()
+  if (!Array.isArray(list) || !list.every((entry) => typeof entry === 'object' && entry !== null)) return null
+  return new Map(list.map((entry: Entry, at) => [typeof entry.id === 'string' ? entry.id : String(at), entry]))
+}
+
+/** The fields of an entry to show: of one that stays, those that changed. */
+function changedNames(was: Entry | undefined, is: Entry | undefined): string[] {
+  const names = Object.keys({ ...was, ...is }).filter((name) => !LEFT_OUT.includes(name))
+  if (!was || !is) return names
+  return names.filter((name) => JSON.stringify(was[name] ?? null) !== JSON.stringify(is[name] ?? null))
+}
+
+/** An item as `3 × price_1`; another entry by its fields, such as `Amount €5.00, Status Succeeded`. */
+function said(entry: Entry, names: readonly string[], currency: string | null): string {
+  const isItem = 'quantity' in entry && 'price' in entry
+  if (isItem && (names.includes('quantity') || names.includes('price'))) return words(entry)
+  return names
+    .filter((name) => entry[name] !== null && entry[name] !== undefined)
+    .map((name) => `${asWords(name)} ${shownValue(name, entry[name], currency)}`)
+    .join(', ')
+}
+
+function shownValue(name: string, value: unknown, currency: string | null): string {
+  const isWord = typeof value === 'string' && /^[a-z]+(_[a-z]+)*$/.test(value)
+  return amountIn(name, value, currency) ?? (isWord ? value.replaceAll('_', ' ') : words(value))
+}
