@@ -20,6 +20,8 @@ export async function readFigures(rt: Runtime) {
   const statements = { ...deployment(db, now), migration: newestMigration(db) }
   const [found, queue_backlog] = await Promise.all([batch(db, statements), backlogOf(rt)])
   const noted = (name: StateName) => found.noted.find((row) => row.name === name)?.value
+  // The number of the key under which the cron found every secret; 0 if it has not, or if no key opens one of them.
+  const sealed_under = (noted('not_resealed') ?? 0) > 0 ? 0 : (noted('sealed_under') ?? 0)
   return {
     store: rt.store,
     ...openFacts(found.open, now),
@@ -29,13 +31,22 @@ export async function readFigures(rt: Runtime) {
     dead_letters: rt.store === 0 ? (noted('dead_letters') ?? 0) : null,
     /** Milliseconds since the epoch; null if the sweep has never run. */
     last_sweep_at: noted('last_sweep_at') ?? null,
-    /** Whether secrets may be left that an older encryption key has sealed: the cron has not found that there are none. */
-    reseal_pending:
-      noted('sealed_under') !== sealingKey(rt.settings.encryptionKeys) || (noted('not_resealed') ?? 0) > 0,
+    sealed_under,
+    reseal_pending: isResealPending(rt, [sealed_under]),
     database_bytes: db.meter.size_bytes,
     migration: found.migration[0]?.name ?? null,
     queue_backlog,
   }
+}
+
+/**
+ * Whether secrets may be left that an older encryption key has sealed, or that no key opens: the cron has not found that there are none.
+ *
+ * @param sealedUnder of each store, the number of the key under which all of its secrets are; 0 or null if that is not known
+ */
+export function isResealPending({ settings }: Runtime, sealedUnder: readonly (number | null)[]): boolean {
+  const newest = sealingKey(settings.encryptionKeys)
+  return sealedUnder.some((key) => key !== newest)
 }
 
 export type Figures = Awaited<ReturnType<typeof readFigures>>

@@ -15,6 +15,7 @@ import { within } from '../lib/within'
 import { MAX_STORE_BYTES } from '../stores/limits'
 import { STORE_STATES, storeState } from '../stores/places'
 import { readService, type StoreRow } from '../stores/store'
+import { isResealPending } from './deployment'
 import { HEALTH_AGE_MS, HEALTH_WITHIN_MS } from './limits'
 
 const Store = named(
@@ -53,12 +54,18 @@ export const healthRoutes = new Hono<HttpEnv>().get(
             version: z.string().nullable().describe('The id of the deployed version; null if the platform gives none.'),
             stores: z.array(Store).describe('As the cron saw them in its last run; none before its first.'),
             failing: z.array(count).describe('The numbers of the stores that failed, or did not answer, in that run.'),
+            reseal_pending: z
+              .boolean()
+              .describe(
+                'Whether a store may have secrets that are encrypted with an older `ENCRYPTION_KEY_n`, or that no key opens. False once the cron has found none in any store: then the older key can be removed.',
+              ),
           }),
           {
             status: 'ok',
             version: '4c1f7d1e-8f0b-4b8a-9a0e-2f6f3f1c9b55',
             stores: [{ number: 0, state: 'open', size_bytes: 151_552_000, limit_bytes: MAX_STORE_BYTES }],
             failing: [],
+            reseal_pending: false,
           },
         ),
       },
@@ -71,7 +78,9 @@ export const healthRoutes = new Hono<HttpEnv>().get(
     requirePublicOrigin(c)
     const stores = rows.map((row) => present(row, rt))
     const failing = stores.filter(({ state }) => state === 'failing').map(({ number }) => number)
-    return answer(c, { status: 'ok' as const, version: versionId(), stores, failing }, 200)
+    const sealedUnder = rt.stores.map((store) => rows.find(({ number }) => number === store)?.sealed_under ?? null)
+    const reseal_pending = isResealPending(rt, sealedUnder)
+    return answer(c, { status: 'ok' as const, version: versionId(), stores, failing, reseal_pending }, 200)
   },
 )
 

@@ -12,6 +12,8 @@ export const stores = sqliteTable('stores', {
   size_bytes: integer(),
   /** The newest migration that was applied to it. */
   migration: text(),
+  /** The number of the encryption key under which all of its secrets were; 0 if some were not, null if that is not known. */
+  sealed_under: integer(),
   /** Whether an operator has closed it to new projects. */
   closed: integer({ mode: 'boolean' }).notNull().default(false),
 })

@@ -8,7 +8,7 @@ import { stores } from './schema'
 
 export type StoreRow = typeof stores.$inferSelect
 /** What the cron saw of a store at a visit. */
-export type Seen = { number: number; error: string | null; size_bytes: number | null; migration: string | null }
+export type Seen = Pick<StoreRow, 'number' | 'error' | 'size_bytes' | 'migration' | 'sealed_under'>
 
 /** Reads what the cron has noted of each store. */
 export function readStores(directory: Directory) {
@@ -49,12 +49,14 @@ export async function noteSeen(directory: Directory, seen: readonly Seen[], now:
     error: sql`j.value ->> 'error'`,
     size_bytes: sql`j.value ->> 'size_bytes'`,
     migration: sql`j.value ->> 'migration'`,
+    sealed_under: sql`j.value ->> 'sealed_under'`,
     closed: sql`0`,
   }
-  const { seen_at, error, size_bytes, migration } = stores
+  const { seen_at, error, size_bytes, migration, sealed_under } = stores
   const update = sql`${bare(seen_at)} = max(${seen_at}, ${excluded(seen_at)}), ${bare(error)} = ${excluded(error)},
     ${bare(size_bytes)} = coalesce(${excluded(size_bytes)}, ${size_bytes}),
-    ${bare(migration)} = coalesce(${excluded(migration)}, ${migration})`
+    ${bare(migration)} = coalesce(${excluded(migration)}, ${migration}),
+    ${bare(sealed_under)} = coalesce(${excluded(sealed_under)}, ${sealed_under})`
   const each = sql`FROM json_each(${JSON.stringify(seen)}) j WHERE true ON CONFLICT DO UPDATE SET ${update}`
   await run(directory, insertFrom(directory, stores, row, each))
 }

@@ -111,9 +111,9 @@ async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> 
     // A database that does not answer at all: the rest would only wait too, each with a connection of this run.
     if (Date.now() - startedAt >= ANSWER_TIMEOUT_MS && errors.length > 0) break
   }
-  const { migration = null } = (figures as Figures | null) ?? {}
+  const { migration = null, sealed_under = null } = (figures as Figures | null) ?? {}
   const error = errors.length === 0 ? null : String(errors[0])
-  return { number: store, error, size_bytes: db.meter.size_bytes, migration }
+  return { number: store, error, size_bytes: db.meter.size_bytes, migration, sealed_under }
 }
 
 /** Statements to the directory come on top of those to its store. */

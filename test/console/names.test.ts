@@ -117,6 +117,7 @@ describe('names beside ids', () => {
 
   it('are what the prices of a plan cost, where a subscription says it', async () => {
     expect(await textOf('/billing/plans')).toContain(' €19.00 / month price_unseen ')
+    expect(await textOf(`/billing/plans/${plan}`)).toMatch(/ price_a .*€19\.00 \/ month .*price_unseen /)
     expect(await costOf('/billing/plans')).toBeLessThanOrEqual(4)
   })
 

@@ -158,6 +158,8 @@ describe('a purchase says what it gives', () => {
   })
 
   it('of a guest, whom a link leads to', async () => {
+    // A guest has the name that the payment has.
+    expect(wordsIn(await read('billing/purchases'))).toContain('Jo Williams (guest)')
     const path = /\/customers\/stripe\/guest[^"]*\/consumer/.exec(await read('billing/purchases/pi_stranger'))?.[0]
     expect(await read(`billing${path}`)).toContain('Which consumer is guest:pi_stranger?')
   })

@@ -127,7 +127,8 @@ const STATED: Record<string, Bounds> = {
   'GET /platform/v1/billing/plans/:id': { rows: PRICES },
   'GET /platform/v1/billing/plans/unmapped-prices': { rows: PRICES + 20_000 },
   [`${BILLING}/plans`]: { rows: 2 * PRICES + 20_000 },
-  [`${BILLING}/plans/:plan`]: { rows: PRICES + LOG },
+  // Beside its history, at the same time, the items of the newest subscriptions, for what its prices cost.
+  [`${BILLING}/plans/:plan`]: { trips: 6, statements: 13, rows: PRICES + LOG + 20_000 },
   [`${BILLING}/plans/:plan/edit`]: { rows: PRICES },
   // The keys of the features that each plan gives.
   [`${BILLING}/features`]: { rows: 10_500 },

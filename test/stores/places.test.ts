@@ -12,6 +12,7 @@ const row = (number: number, fields: Partial<StoreRow> = {}): StoreRow => ({
   error: null,
   size_bytes: 1000 * (number + 1),
   migration: null,
+  sealed_under: null,
   closed: false,
   ...fields,
 })

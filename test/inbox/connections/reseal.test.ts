@@ -52,7 +52,12 @@ describe('the rotation of the encryption key', () => {
     const token = 'a token of an operator, of 32 characters or more'
     const bindings = { ...both(), METRICS_TOKEN: token }
     const { text } = await call('/metrics', { headers: { Authorization: `Bearer ${token}` }, bindings })
-    return [...text.matchAll(/^platform_reseal_pending\{store="\d+"\} (\d)$/gm)].some(([, value]) => value === '1')
+    const isPending = [...text.matchAll(/^platform_reseal_pending\{store="\d+"\} (\d)$/gm)].some(
+      ([, value]) => value === '1',
+    )
+    // Whoever has no METRICS_TOKEN sees it too.
+    expect((await call('/healthz', { bindings: both() })).body.reseal_pending).toBe(isPending)
+    return isPending
   }
 
   it('is: add the next, let the cron re-encrypt, remove the old; deliveries verify all the way', async () => {

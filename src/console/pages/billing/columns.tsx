@@ -1,4 +1,4 @@
-import type { Presented } from '../../../billing/read/present'
+import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { Named } from '../../../entitlements/named'
 import { pathsOf, type Visit } from '../../page'
 import { timeOf } from '../../ui/format'
@@ -58,9 +58,21 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
 const pathOf = (c: Visit, path: string, { id, vendor }: Pick<Presented, 'id' | 'vendor'>) =>
   `${pathsOf(c).billing}/${path}/${encodeURIComponent(id)}?vendor=${vendor}`
 
-/** What a customer is called: as the consumer is, or by the vendor; its id where neither is known. */
-function customerIn(named: Named | undefined, { customer }: Pick<Presented, 'customer'>) {
-  return named?.consumer?.title ?? named?.customer ?? (customer === null ? 'Guest' : <code>{customer}</code>)
+type Paid = Pick<Presented, 'customer'> & Partial<Pick<ShownObjects['purchase'], 'customer_name' | 'customer_email'>>
+
+/** What a customer is called: as the consumer is, by the vendor, or as the buyer said; its id where none is known. */
+function customerIn(named: Named | undefined, { customer, customer_name, customer_email }: Paid) {
+  const name = named?.consumer?.title ?? named?.customer
+  if (name !== undefined && name !== null) return name
+  const said = customer_name ?? customer_email
+  if (customer !== null) return said ?? <code>{customer}</code>
+  return said ? (
+    <>
+      {said} <span class="quiet">(guest)</span>
+    </>
+  ) : (
+    'Guest'
+  )
 }
 
 /** Columns of billing objects, with the first one as the link to the page of each. It has the object's id where it says nothing. */

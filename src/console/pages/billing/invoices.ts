@@ -20,7 +20,8 @@ export const invoices: ObjectList<'invoice'> = {
     ['Total', ({ total, currency }) => amountIn('total', total, currency), 'number'],
     status(standingAt),
     ['Remaining', (row) => amountIn('amount_remaining', remainingOf(row), row.currency), 'number'],
-    time('Due', ({ due_at }) => due_at),
+    // Nobody waits for what has been paid.
+    time('Due', (row) => (remainingOf(row) === null ? null : row.due_at)),
     ['Number', ({ number }) => number],
     id,
     vendor,

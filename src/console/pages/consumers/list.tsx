@@ -122,7 +122,7 @@ function columnsOf(c: Visit): Column<ConsumerRow>[] {
 function Plans({ of: { subscribed, granted = [] } }: { of: ConsumerRow }) {
   const bought = [...new Set(subscribed?.plans.map(({ name }) => name))]
   const others = granted.filter((name) => !bought.includes(name))
-  if (bought.length + others.length === 0) return <None />
+  if (bought.length + others.length === 0) return subscribed ? <span class="quiet">Price not in a plan</span> : <None />
   return (
     <>
       {bought.length > 0 && <Names of={bought} />}

@@ -1,4 +1,4 @@
-import type { Plan, Price, Unmapped } from '../../../catalog/plans'
+import type { Plan, Unmapped } from '../../../catalog/plans'
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
@@ -6,10 +6,9 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import type { Amounts } from './read'
 import { UnmappedPrices } from './unmapped'
 
-/** What a price costs, in words; null if that is not known. */
-type Amounts = (price: Price) => string | null
 type Beside = { unmapped: readonly Unmapped[] | null; defaultPlan: string | null; amounts: Amounts }
 
 /** The plans of the catalog, and the prices that belong to none of them. */

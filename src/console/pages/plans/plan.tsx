@@ -12,16 +12,22 @@ import { VendorLabel } from '../../ui/vendor'
 import type { NamedEntry } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { lastingOf } from './differences'
-import type { PlanHistory } from './read'
+import type { Amounts, PlanHistory } from './read'
 import { shownValue } from './values'
 
 /** How many changed parts of a plan an entry of its history shows. */
 const CHANGES_SHOWN = 5
 
-type Shown = { plan: Plan; catalog: readonly Feature[]; history: PlanHistory | null; isDefault: boolean }
+type Shown = {
+  plan: Plan
+  catalog: readonly Feature[]
+  history: PlanHistory | null
+  isDefault: boolean
+  amounts: Amounts
+}
 
 /** The page of one plan. */
-export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown) {
+export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts }: Shown) {
   const { plans } = pathsOf(c)
   const { id, key, name, rank, state, updated_at, revision, prices } = plan
   const features = catalog.filter((one) => Object.hasOwn(plan.features, one.key))
@@ -82,6 +88,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault }: Shown)
           class="consumers"
           columns={[
             ['Price or product', ({ ref }) => <Id>{ref}</Id>],
+            ...(prices.some(amounts) ? ([['Amount', amounts]] as const) : []),
             ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
             ['One-time payments', (price) => (price.lasts ? lastingOf(price) : 'not included')],
           ]}

@@ -1,5 +1,6 @@
 import { readNamed } from '../../../audit-log/objects'
 import { auditPaging, listAudit } from '../../../audit-log/read'
+import { amountsOfPrices } from '../../../catalog/amounts'
 import { type Feature, listFeatures } from '../../../catalog/features'
 import {
   findPlan,
@@ -11,7 +12,7 @@ import {
   withPrices,
 } from '../../../catalog/plans'
 import { listRevisions, type Revision } from '../../../catalog/revisions'
-import { batch, run } from '../../../db/client'
+import { batch, type Results, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
 import { requireFound } from '../../../lib/fault'
@@ -19,6 +20,7 @@ import { idTime } from '../../../lib/ids'
 import { findSettings } from '../../../tenancy/project'
 import { can, type Visit } from '../../page'
 import type { Difference } from '../../ui/differences'
+import { priceOf } from '../../ui/format'
 import type { NamedEntry } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
 import { differencesOf, type WantedPlan } from './differences'
@@ -50,6 +52,24 @@ export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature
   })
   const plan = requireFound(withPrices(rows, refs), 'Plan')
   return { plan, catalog, isDefault: settings[0]?.settings?.default_plan === plan.id }
+}
+
+/** What a price costs, in words; null if that is not known, or not shown to the user. */
+export type Amounts = (price: Price) => string | null
+
+/** What the prices of plans cost, from what {@link amountsOfPrices} reads. */
+export function amountsIn(c: Visit, costs: Results<{ costs: ReturnType<typeof amountsOfPrices> }>['costs']): Amounts {
+  const seesBilling = can(c, 'billing:read')
+  return ({ vendor, ref }) => {
+    const found = seesBilling && costs.find((one) => one.vendor === vendor && one.ref === ref)
+    return found ? priceOf(found.price) : null
+  }
+}
+
+/** Reads what the prices of plans cost. */
+export async function readAmounts(c: Visit): Promise<Amounts> {
+  const { db } = c.get('rt')
+  return amountsIn(c, await run(db, amountsOfPrices(db, projectOf(c.get('actor')))))
 }
 
 /** The latest changes of a plan. `changes`: what each of them changed, by its id; a change is not there if what was before it is not known. */

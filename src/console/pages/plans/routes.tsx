@@ -17,12 +17,11 @@ import { backTo, fromOf } from '../../from'
 import { pageAsked } from '../../list'
 import { can, page, pathsOf, type Visit } from '../../page'
 import { EXPLAINED, UNSENT } from '../../refusal'
-import { priceOf } from '../../ui/format'
 import { addPrice, BLANK, CHANGED_PLAN, featuresIn, openedFor, PLAN, pricesIn } from './fields'
 import { createPage, editPage } from './form'
 import { listPage } from './list'
 import { planPage } from './plan'
-import { readCatalog, readHistory, readPlan, readPreview, requireFreePrices } from './read'
+import { amountsIn, readAmounts, readCatalog, readHistory, readPlan, readPreview, requireFreePrices } from './read'
 import { reviewPage } from './review'
 import { choosePlanPage } from './unmapped'
 
@@ -100,11 +99,11 @@ export const planPages = new Hono<HttpEnv>()
     const shown = list.page(plans, (row) => row, fitting)
     const defaultPlan = settings[0]?.settings?.default_plan ?? null
     const seesBilling = can(c, 'billing:read')
-    const amounts = ({ vendor, ref }: Price) => {
-      const found = seesBilling && costs.find((one) => one.vendor === vendor && one.ref === ref)
-      return found ? priceOf(found.price) : null
-    }
-    return listPage(c, shown, { unmapped: seesBilling ? unmapped : null, defaultPlan, amounts })
+    return listPage(c, shown, {
+      unmapped: seesBilling ? unmapped : null,
+      defaultPlan,
+      amounts: amountsIn(c, costs),
+    })
   })
   .route('/', create)
   .get('/add', page('catalog:write'), async (c) => {
@@ -115,7 +114,8 @@ export const planPages = new Hono<HttpEnv>()
   })
   .get('/:plan', page('catalog:read'), async (c) => {
     const found = await readPlan(c)
-    return planPage(c, { ...found, history: await readHistory(c, found.plan, found.catalog) })
+    const [history, amounts] = await Promise.all([readHistory(c, found.plan, found.catalog), readAmounts(c)])
+    return planPage(c, { ...found, history, amounts })
   })
   .route('/', edit)
 
