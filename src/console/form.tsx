@@ -63,13 +63,17 @@ export function tick(label: string, { when, hint }: Pick<More, 'when' | 'hint'> 
   return { look: { label, hint }, when, read: (sent) => sent === 'true', show: asText, Control: Tick }
 }
 
-/** Several texts in one field. @param between what is between them */
+/** Several texts in one field, or in several with one name: boxes to tick, and a text for the others. @param between what is between them */
 export function list(label: string, between: ' ' | '\n' | ', ', { when, ...look }: More = {}): FieldOf {
   const parts = between === ', ' ? /\s*,\s*/ : /\s+/
   return {
     look: { label, ...look },
     when,
-    read: (sent) => sent.split(parts).filter((one) => one !== ''),
+    read: (_, sent, name) =>
+      sent
+        .getAll(name)
+        .flatMap((one) => one.trim().split(parts))
+        .filter((one) => one !== ''),
     show: (value) => (value as string[]).join(between),
     Control: look.rows ? Area : Line,
   }

@@ -23,7 +23,7 @@ describe('the key of a vendor’s API in the console', () => {
   it('is set, shown with its permissions but never itself, replaced and removed', async () => {
     const { at, owner, shown, set } = await newPlace()
     const before = await shown()
-    expect(before).toContain('API key of Stripe')
+    expect(before).toContain('Stripe API key')
     expect(before).toContain('<summary>Add a key</summary>')
     expect(before).toMatch(
       /<input[^>]*name="api_key"[^>]*type="password"|<input[^>]*type="password"[^>]*name="api_key"/,
@@ -47,7 +47,7 @@ describe('the key of a vendor’s API in the console', () => {
     await set(second)
     expect(await shown()).toContain(`…${second.slice(-4)}`)
     const asked = (await visit(`${at}/api-key/remove`, owner.token)).text
-    expect(asked).toContain('Remove the API key of Stripe?')
+    expect(asked).toContain('Remove the Stripe API key?')
     expect((await submit(`${at}/api-key/remove`, owner.token)).status).toBe(303)
     expect(await shown()).toBe(before)
   })

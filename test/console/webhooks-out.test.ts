@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { CHANGE_OBJECTS } from '../../src/feed/types'
 import { addMember, call, freshProject, newHost, STORE, setHost, stripeConnection } from '../harness'
-import { submit, visit } from './visit'
+import { formToken, submit, visit } from './visit'
 
 const pathIn = (project: string) => `/console/p/${project}/platform/webhook-endpoints`
 const URL_OF_HOOK = 'https://sample.plain.dev/hook'
@@ -99,7 +100,7 @@ describe('webhooks out in the console', () => {
     await submit(`${at}/enable`, owner.token)
     expect((await visit(at, owner.token)).text).toContain('<span class="badge good">active')
     const form = (await visit(`${at}/edit`, owner.token)).text
-    expect(form).toContain('consumer.*\nwebhook_endpoint.*</textarea>')
+    expect(boxesIn(form, 'types')).toEqual(['consumer.*', 'webhook_endpoint.*'])
     await submit(`${at}/edit`, owner.token, { url: URL_OF_HOOK, types: 'plan.created', ordered: 'true' })
     const changed = (await visit(at, owner.token)).text
     expect(changed).toContain('plan.created')
@@ -213,6 +214,8 @@ describe('webhooks out in the console', () => {
     for (const text of ['>Stripe</a>', 'invoice.*, charge.failed', '>Sent<']) expect(shown).toContain(text)
     const edit = (await visit(`${at}/edit`, owner.token)).text
     expect(edit).toContain('invoice.*\ncharge.failed</textarea>')
+    expect(boxesIn(edit, 'relay.connection_ids')).toEqual([id])
+    expect(edit).toMatch(new RegExp(`value="${id}"[^>]*>\\s*Stripe \\(Stripe`))
     expect(edit).not.toContain('name="types"')
     const changed = { url: URL_OF_HOOK, sends: 'events', 'relay.connection_ids': '', 'relay.event_types': '' }
     await submit(`${at}/edit`, owner.token, changed)
@@ -222,6 +225,30 @@ describe('webhooks out in the console', () => {
     expect(results).toEqual([{ types: '[]', relay: '{"connection_ids":null,"event_types":null,"replays":false}' }])
   })
 })
+
+describe('the types of an endpoint', () => {
+  it('have a box for each kind of object, and a text for single types', async () => {
+    const { project, owner } = await freshProject()
+    const form = (await visit(`${pathIn(project)}/new`, owner.token)).text
+    for (const object of CHANGE_OBJECTS) expect(form).toContain(`name="types" value="${object}.*"`)
+    expect(boxesIn(form, 'types')).toEqual(['subscription.*', 'consumer.*'])
+    const { at } = await added(owner.token, project)
+    const sent = new URLSearchParams({ form_token: await formToken(owner.token), url: URL_OF_HOOK })
+    for (const types of ['invoice.*', 'project.*', 'plan.created\r\nplan.updated']) sent.append('types', types)
+    expect((await visit(`${at}/edit`, owner.token, { form: sent })).status).toBe(303)
+    const types = await STORE.prepare('SELECT types FROM webhook_endpoints WHERE project_id = ?').bind(project).first()
+    expect(types).toEqual({ types: '["invoice.*","project.*","plan.created","plan.updated"]' })
+    const edit = (await visit(`${at}/edit`, owner.token)).text
+    expect(boxesIn(edit, 'types')).toEqual(['invoice.*', 'project.*'])
+    expect(edit).toContain('>plan.created\nplan.updated</textarea>')
+  })
+})
+
+/** The values of the boxes with a name that are ticked. */
+const boxesIn = (text: string, name: string) =>
+  [...text.matchAll(/<input type="checkbox" name="([^"]+)" value="([^"]+)" checked=""/g)].flatMap(([, of, value]) =>
+    of === name ? [value] : [],
+  )
 
 async function endpointsOf(project: string) {
   return STORE.prepare('SELECT count(*) AS n FROM webhook_endpoints WHERE project_id = ?').bind(project).first('n')

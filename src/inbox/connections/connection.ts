@@ -60,7 +60,12 @@ export function listConnections(db: Db, projectId: string, before: string | null
 /** Reads the names of the project's connections, in alphabetical order. */
 export function listConnectionNames(db: Db, projectId: string) {
   return db
-    .select({ id: connections.id, name: connections.name, livemode: connections.livemode })
+    .select({
+      id: connections.id,
+      name: connections.name,
+      vendor: connections.vendor,
+      livemode: connections.livemode,
+    })
     .from(connections)
     .where(and(eq(connections.project_id, projectId), isNull(connections.deleted_at)))
     .orderBy(connections.name, connections.id)

@@ -36,7 +36,7 @@ export async function rotateOnce(before: () => Response, rotate: () => Promise<R
 }
 
 const GRACES = [
-  ['0', 'no time'],
+  ['0', 'No grace period'],
   [String((5 * MINUTE) / SECOND), '5 minutes'],
   [String(HOUR / SECOND), '1 hour'],
   [String(MAX_GRACE_S), '24 hours'],

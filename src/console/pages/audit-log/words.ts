@@ -177,8 +177,8 @@ export const ACTIONS: Record<string, Action> = {
   },
   'connection.refusals_muted': { did: 'Muted refused deliveries with one cause', more: muted },
   'connection.refusals_unmuted': { did: 'Unmuted refused deliveries with one cause', more: ({ code }) => words(code) },
-  'connection.api_key_set': { did: 'Set the API key of a vendor' },
-  'connection.api_key_removed': { did: 'Removed the API key of a vendor' },
+  'connection.api_key_set': { did: 'Set a vendor’s API key' },
+  'connection.api_key_removed': { did: 'Removed a vendor’s API key' },
   'connection.endpoint_set': {
     did: 'Set up the webhook endpoint at a vendor',
     more: ({ did, endpoint }) => [words(did), words(endpoint)].filter(Boolean).join(', '),

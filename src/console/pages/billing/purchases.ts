@@ -22,7 +22,7 @@ export const purchases: ObjectList<'purchase'> = {
     ['Total', ({ total, currency }) => amountIn('total', total, currency), 'number'],
     status(),
     [
-      'Money back',
+      'Refunded',
       ({ refunded_amount, currency }) => amountIn('refunded_amount', refunded_amount || null, currency),
       'number spare',
     ],

@@ -34,7 +34,7 @@ export function ApiKey({ c, of: { row, key, names }, mistakes }: Props) {
   if (!api) return null
   return (
     <>
-      <h2 id="api-key">API key of {api.vendor}</h2>
+      <h2 id="api-key">{api.vendor} API key</h2>
       <p class="quiet">
         With a key, this service can {api.imports && 'import data from the account, and '}read a customer from{' '}
         {api.vendor} instead of waiting for an event.{' '}

@@ -89,7 +89,7 @@ export function EndpointAtVendor({ c, of: { row, key, checked }, sent, mistakesO
       ) : (
         <p class="quiet">
           {reading === undefined
-            ? `The service stores no API key of ${vendor}, so it checks the endpoint only when you enter one.`
+            ? `The service stores no ${vendor} API key, so it checks the endpoint only when you enter one.`
             : 'With a read-only API key, the service checks the endpoint once a day.'}
         </p>
       )}

@@ -146,7 +146,7 @@ const dropKey = action({
   read: find,
   ask: (c, row) => ({
     ...placed(c, row, 'Remove key'),
-    question: `Remove the API key of ${vendorTitle(row.vendor)}?`,
+    question: `Remove the ${vendorTitle(row.vendor)} API key?`,
     says: (
       <p>
         The service deletes the key and no longer uses it. Data already fetched stays. Also revoke the key at{' '}

@@ -186,7 +186,11 @@ export function EntitlementSettings({ c, settings, plans, sent = UNSENT }: Plans
       ) : (
         <dl class="facts">
           <Fact name="Access while a subscription is past due">
-            {grace_days === null ? 'as long as the vendor reports it' : plural(grace_days, 'day')}
+            {grace_days === null
+              ? 'as long as the vendor reports it'
+              : grace_days === 0
+                ? 'no grace period'
+                : plural(grace_days, 'day')}
           </Fact>
           <Fact name="Access after a period ends">{plural(renewal_slack_hours, 'hour')}</Fact>
           <Fact name="Test-mode subscriptions and purchases">

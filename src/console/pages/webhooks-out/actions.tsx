@@ -14,7 +14,7 @@ import type { Sent } from '../../refusal'
 import { endpointPage } from './endpoint'
 import { CHANGED_ENDPOINT, editEndpointPage } from './form'
 import { endpointPath } from './parts'
-import { addressedEndpoint, readEndpoint, readShownEndpoint } from './read'
+import { addressedEndpoint, readEditedEndpoint, readEndpoint, readShownEndpoint } from './read'
 import { askRange, RESEND } from './resends'
 import { secretPage } from './secret'
 import { secretsKnown } from './secrets'
@@ -26,7 +26,7 @@ const pathOf = (c: Visit) => endpointPath(c, idOf(c))
 const edit = action({
   at: '/:id/edit',
   needs,
-  read: readEndpoint,
+  read: readEditedEndpoint,
   ask: editEndpointPage,
   run: (c) => changeEndpoint(c, idOf(c), CHANGED_ENDPOINT.body(c.get('form'))),
   done: (c) => [pathOf(c), 'endpoint_updated'],

@@ -1,14 +1,15 @@
 import type { EndpointRow } from '../../../endpoints/endpoint'
 import { CreateEndpoint, UpdateEndpoint } from '../../../endpoints/fields'
 import { MAX_URL_LENGTH } from '../../../endpoints/limits'
-import { CHANGE_OBJECTS } from '../../../feed/types'
 import { choice, form, list, own, text, tick } from '../../form'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
+import { ChangeTypes, Connections, wordsOf } from './boxes'
 import { endpointPath } from './parts'
+import type { Choosable, EditedEndpoint } from './read'
 
 const SENDS = [
   ['changes', 'Changes in this project'],
@@ -19,7 +20,7 @@ const isRelay = (sent: URLSearchParams) => sent.get('sends') === 'events'
 
 /** The words of a field of a relay; null if there are none. */
 function wordsIn(sent: URLSearchParams, name: string): string[] | null {
-  const words = (sent.get(name) ?? '').split(/\s+/).filter((word) => word !== '')
+  const words = wordsOf(sent, name)
   return words.length > 0 ? words : null
 }
 
@@ -32,13 +33,12 @@ const fields = {
   }),
   // Shown for a new endpoint. It is not sent to the API, which sees it from what else is there.
   sends: choice('What to send', SENDS, { when: () => false }),
-  types: list('Change types', '\n', {
-    rows: 6,
+  types: list('Other change types', '\n', {
+    rows: 3,
     when: (sent) => !isRelay(sent),
     hint: (
       <>
-        One per line. <code>subscription.*</code> matches all types that begin with <code>subscription.</code> You can
-        choose from: {CHANGE_OBJECTS.map((object) => `${object}.*`).join(', ')}.
+        Only needed for single types, such as <code>consumer.blocked</code>. One per line.
       </>
     ),
   }),
@@ -54,11 +54,7 @@ const fields = {
     }),
     isRelay,
   ),
-  'relay.connection_ids': list('Connections', '\n', {
-    rows: 2,
-    when: () => false,
-    hint: 'Connection IDs, one per line. Leave it empty to send the events of all connections.',
-  }),
+  'relay.connection_ids': list('Connections', '\n', { when: () => false }),
   'relay.event_types': list('Event types', '\n', {
     rows: 3,
     when: () => false,
@@ -82,8 +78,11 @@ export const CHANGED_ENDPOINT = form(UpdateEndpoint, fields)
 
 const BLANK = new URLSearchParams({ sends: 'changes', types: 'subscription.*\nconsumer.*' })
 
-/** The form for a new endpoint. @param once the id that it will have, signed: see `onceOf` */
-export function newEndpointPage(c: Visit, once: string, { status, mistakes, entered = BLANK }: Sent) {
+/** What a new endpoint can be made of. `once`: the id that it will have, signed: see `onceOf`. */
+type New = { once: string; connections: Choosable[] }
+
+/** The form for a new endpoint. */
+export function newEndpointPage(c: Visit, { once, connections }: New, { status, mistakes, entered = BLANK }: Sent) {
   const { endpoints } = pathsOf(c)
   return show(
     c,
@@ -95,7 +94,7 @@ export function newEndpointPage(c: Visit, once: string, { status, mistakes, ente
       </p>
       <Post c={c} to={endpoints} class="form once">
         <input type="hidden" name="once" value={once} autocomplete="off" />
-        <Fields sent={{ status, mistakes, entered }} kinds={['changes', 'events']} />
+        <Fields sent={{ status, mistakes, entered }} kinds={['changes', 'events']} connections={connections} />
         <SubmitOrCancel label="Add endpoint" back={endpoints} />
       </Post>
     </>,
@@ -103,7 +102,7 @@ export function newEndpointPage(c: Visit, once: string, { status, mistakes, ente
 }
 
 /** The form that changes an endpoint. */
-export function editEndpointPage(c: Visit, row: EndpointRow, sent: Sent) {
+export function editEndpointPage(c: Visit, { row, connections }: EditedEndpoint, sent: Sent) {
   const path = endpointPath(c, row.id)
   const entered = sent.entered ?? CHANGED_ENDPOINT.opened({ ...row, ...openedRelay(row) })
   const kind = row.relay ? 'events' : 'changes'
@@ -114,7 +113,7 @@ export function editEndpointPage(c: Visit, row: EndpointRow, sent: Sent) {
       <Head title="Edit endpoint" />
       <Post c={c} to={`${path}/edit`} class="form">
         <input type="hidden" name="sends" value={kind} autocomplete="off" />
-        <Fields sent={{ ...sent, entered }} kinds={[kind]} />
+        <Fields sent={{ ...sent, entered }} kinds={[kind]} connections={connections} />
         <SubmitOrCancel label="Save" back={path} />
       </Post>
     </>,
@@ -131,8 +130,10 @@ function openedRelay({ relay }: EndpointRow) {
   }
 }
 
-/** @param kinds what the endpoint can send. With both, the form asks which */
-function Fields({ sent, kinds }: { sent: Sent; kinds: readonly ('changes' | 'events')[] }) {
+type FieldsProps = { sent: Sent; kinds: readonly ('changes' | 'events')[]; connections: Choosable[] }
+
+/** @param props.kinds what the endpoint can send. With both, the form asks which */
+function Fields({ sent, kinds, connections }: FieldsProps) {
   const both = kinds.length > 1
   return (
     <>
@@ -142,14 +143,14 @@ function Fields({ sent, kinds }: { sent: Sent; kinds: readonly ('changes' | 'eve
       {kinds.includes('changes') && (
         <>
           {both && <h2>Changes</h2>}
-          {NEW_ENDPOINT.field('types', sent)}
+          <ChangeTypes sent={sent} others={(others) => NEW_ENDPOINT.field('types', others)} />
           {NEW_ENDPOINT.field('include_object', sent)}
         </>
       )}
       {kinds.includes('events') && (
         <>
           {both && <h2>Vendor events</h2>}
-          {NEW_ENDPOINT.field('relay.connection_ids', sent)}
+          <Connections sent={sent} connections={connections} />
           {NEW_ENDPOINT.field('relay.event_types', sent)}
           {NEW_ENDPOINT.field('relay.replays', sent)}
         </>

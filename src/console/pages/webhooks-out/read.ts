@@ -1,8 +1,9 @@
-import { batch } from '../../../db/client'
+import { batch, run } from '../../../db/client'
 import { type DeliveryRow, listDeliveries, listResends, listRuns, type ResendRow } from '../../../endpoints/deliveries'
 import { type EndpointRow, findEndpoint } from '../../../endpoints/endpoint'
 import { endpointOf } from '../../../endpoints/named'
 import type { KeptAttempt } from '../../../followers/schema'
+import { projectOf } from '../../../http/auth'
 import { listConnectionNames } from '../../../inbox/connections/connection'
 import { requireFound } from '../../../lib/fault'
 import type { Visit } from '../../page'
@@ -27,6 +28,28 @@ export type ShownEndpoint = {
   names: ReadonlyMap<string, string>
   /** Those that a relay names. */
   connections: { id: string; name: string }[]
+}
+
+/** A connection whose events a relay can send. */
+export type Choosable = Awaited<ReturnType<typeof readChoosable>>[number]
+
+/** The connections that the form of an endpoint shows. */
+export function readChoosable(c: Visit) {
+  const { db } = c.get('rt')
+  return run(db, listConnectionNames(db, projectOf(c.get('actor'))))
+}
+
+export type EditedEndpoint = { row: EndpointRow; connections: Choosable[] }
+
+/** Reads what the form that changes an endpoint shows. @throws {Fault} `not_found` */
+export async function readEditedEndpoint(c: Visit): Promise<EditedEndpoint> {
+  const { db } = c.get('rt')
+  const { project_id, endpoint_id } = addressedEndpoint(c)
+  const { rows, connections } = await batch(db, {
+    rows: findEndpoint(db, project_id, endpoint_id),
+    connections: listConnectionNames(db, project_id),
+  })
+  return { row: requireFound(rows, 'Webhook endpoint'), connections }
 }
 
 /** The endpoint that the path names. */

@@ -15,6 +15,7 @@ import { endpointActions, shown } from './actions'
 import { NEW_ENDPOINT, newEndpointPage } from './form'
 import { listPage } from './list'
 import { endpointPath } from './parts'
+import { readChoosable } from './read'
 import { secretPage } from './secret'
 
 /** The form makes one endpoint, however often it is sent. */
@@ -22,7 +23,10 @@ const create = action({
   at: '/new',
   posts: '/',
   needs: 'webhooks:write',
-  read: (c) => onceOf(c.get('rt'), userOf(c), newId('whe', c.get('rt').now)),
+  read: async (c) => ({
+    once: await onceOf(c.get('rt'), userOf(c), newId('whe', c.get('rt').now)),
+    connections: await readChoosable(c),
+  }),
   ask: newEndpointPage,
   run: async (c) => {
     const form = c.get('form')
