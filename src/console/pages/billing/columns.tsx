@@ -60,19 +60,18 @@ const pathOf = (c: Visit, path: string, { id, vendor }: Pick<Presented, 'id' | '
 
 type Paid = Pick<Presented, 'customer'> & Partial<Pick<ShownObjects['purchase'], 'customer_name' | 'customer_email'>>
 
+/** What a guest who paid is called: by the name or the email address that the payment has. */
+export function guestIn({ customer_name, customer_email }: Paid): string {
+  const said = customer_name ?? customer_email
+  return said ? `${said} (guest)` : 'Guest'
+}
+
 /** What a customer is called: as the consumer is, by the vendor, or as the buyer said; its id where none is known. */
-function customerIn(named: Named | undefined, { customer, customer_name, customer_email }: Paid) {
+function customerIn(named: Named | undefined, paid: Paid) {
   const name = named?.consumer?.title ?? named?.customer
   if (name !== undefined && name !== null) return name
-  const said = customer_name ?? customer_email
-  if (customer !== null) return said ?? <code>{customer}</code>
-  return said ? (
-    <>
-      {said} <span class="quiet">(guest)</span>
-    </>
-  ) : (
-    'Guest'
-  )
+  if (paid.customer === null) return guestIn(paid)
+  return paid.customer_name ?? paid.customer_email ?? <code>{paid.customer}</code>
 }
 
 /** Columns of billing objects, with the first one as the link to the page of each. It has the object's id where it says nothing. */

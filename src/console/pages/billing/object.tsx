@@ -7,7 +7,7 @@ import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
-import { planIn } from './columns'
+import { guestIn, planIn } from './columns'
 import { GivesNothing, givesColumn } from './gives'
 import { MoneyBack, type Returned } from './money-back'
 import type { ObjectList } from './object-list'
@@ -98,7 +98,7 @@ function First({ c, first, of: { object, named, gives } }: FirstProps) {
       )}
       {payer && (
         <Fact name="Customer">
-          <a href={`${billing}/customers/${vendor}/${encodeURIComponent(payer)}`}>{customer ?? 'Guest'}</a>
+          <a href={`${billing}/customers/${vendor}/${encodeURIComponent(payer)}`}>{customer ?? guestIn(object)}</a>
         </Fact>
       )}
       {first.map(([label, name]) => (
