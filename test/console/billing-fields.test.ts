@@ -71,6 +71,18 @@ describe('a billing object in the console', () => {
     for (const [n, [, status, remaining]] of invoices.entries())
       expect([n, wordsOf(sent[n] ?? {})]).toEqual([n, expect.stringContaining(` $24.00 ${status} Test ${remaining} `)])
     expect(await page(`invoices/${sent[0]?.id}`)).toContain('<span class="badge bad">overdue</span>')
+    // The filter says the same.
+    const listed = async (query: string) =>
+      (await world.api(`/invoices?${query}`)).body.data.map(({ id }: { id: string }) => id).sort()
+    const which = (isOverdue: boolean) =>
+      sent.filter((_, n) => (invoices[n]?.[1] === 'overdue') === isOverdue).map(({ id }) => id)
+    expect(await listed('overdue=true')).toEqual(which(true))
+    expect(await listed('overdue=false')).toEqual(which(false).sort())
+    expect(await listed('overdue=true&status=paid')).toEqual([])
+    const narrowed = await page('invoices?overdue=true')
+    expect(narrowed.match(/class="name" href="[^"]*invoices\/in_/g)).toHaveLength(1)
+    expect(narrowed).toMatch(/aria-current="[a-z]+"[^>]*>\s*Overdue/)
+    expect(narrowed).toMatch(/href="\?status=paid"/)
   })
 
   it('shows the items of a purchase, and the money that went back', async () => {

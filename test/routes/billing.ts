@@ -7,7 +7,7 @@ const PAGES = '/console/p/:project/platform/billing'
 
 export const BILLING: Rows = {
   ...objects('subscriptions', 'subscription', ['status=active', 'customer=cus_1', 'vendor=stripe', '']),
-  ...objects('invoices', 'invoice', ['status=open', 'customer=cus_1', 'subscription=sub_1', '']),
+  ...objects('invoices', 'invoice', ['status=open', 'customer=cus_1', 'subscription=sub_1', 'overdue=true', '']),
   ...objects('payment-methods', 'payment_method', ['status=attached', 'customer=cus_1', '']),
   ...objects('purchases', 'purchase', ['status=paid', 'customer=cus_1', 'disputed=false', '']),
 }

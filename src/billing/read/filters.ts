@@ -1,4 +1,5 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
+import { DAY, SECOND } from '../../lib/time'
 
 /** What a list can be filtered by. */
 export type ObjectFilters = {
@@ -16,19 +17,32 @@ export type ObjectFilters = {
   items_missing?: boolean | undefined
   /** Of subscriptions: whether they are overdue, at a time (ms). */
   overdue?: { is: boolean; now: number } | undefined
+  /** Of invoices: the same. */
+  unpaid?: { is: boolean; now: number } | undefined
 }
 
 /** What filters ask of the object itself, which the database must parse for it. */
 export function conditionsOnBody(
-  { candidates }: { candidates: Column },
-  { created_after, disputed, items_missing, metadata = {} }: ObjectFilters,
+  { candidates, status }: Record<'candidates' | 'status', Column>,
+  { created_after, disputed, items_missing, unpaid, metadata = {} }: ObjectFilters,
 ): SQL[] {
   return [
     created_after !== undefined && sql`rtrim(${candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
     disputed !== undefined && sql`(json_array_length(${candidates}, '$[0].body.disputes') > 0) = ${Number(disputed)}`,
     items_missing !== undefined && sql`${candidates}->>'$[0].body.items_missing' = ${Number(items_missing)}`,
+    unpaid !== undefined && sql`${isOverdueInvoiceAt({ candidates, status }, unpaid.now)} = ${Number(unpaid.is)}`,
     ...Object.entries(metadata).map((pair) => hasMetadata(candidates, pair)),
   ].filter((one) => one !== false)
+}
+
+/** `isOverdueInvoice` as an expression: 1 or 0. @param now milliseconds */
+function isOverdueInvoiceAt({ candidates, status }: Record<'candidates' | 'status', Column>, now: number): SQL {
+  const of = (field: string) => sql`(${candidates}->>${sql.raw(`'$[0].body.${field}'`)})`
+  const due = sql`unixepoch(${of('due_at')})`
+  const rest = sql`coalesce(${of('amount_remaining')}, ${of('amount_due')} - ${of('amount_paid')})`
+  const day = sql.raw(String(DAY / SECOND))
+  return sql`coalesce(${status} = 'open' AND ${rest} IS NOT 0
+    AND ${due} + iif(${due} % ${day} = 0, ${day}, 0) <= ${Math.floor(now / SECOND)}, 0)`
 }
 
 /** Whether an object has this metadata. Numbers and booleans are compared by their text. */

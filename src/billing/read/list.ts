@@ -6,7 +6,7 @@ import type { ObjectFilters } from './filters'
 import type { ListedObject, ListedRow, Position } from './store'
 
 /** A page of a list, as it is asked for. */
-export type AskedObjects = Omit<ObjectFilters, 'overdue'> & {
+export type AskedObjects = Omit<ObjectFilters, 'overdue' | 'unpaid'> & {
   overdue?: boolean | undefined
   order?: Order | undefined
   limit: number
@@ -16,16 +16,17 @@ export type AskedObjects = Omit<ObjectFilters, 'overdue'> & {
 /**
  * A list of objects as it is asked for: what to give `listObjects`, and the page that its rows make.
  *
- * @param asked.overdue of subscriptions, at `now` (ms)
+ * @param asked.overdue of subscriptions and of invoices, at `now` (ms)
  * @throws {Fault} `invalid_cursor`
  */
 export function listing(kind: ObjectKind, asked: AskedObjects, now: number) {
   const { limit: _limit, cursor: _cursor, overdue, order, ...filters } = asked
+  const at = overdue === undefined ? undefined : { is: overdue, now }
   const { before, take, page, upTo, stopped } = paging(`${kind} by change`, asked, keyOf)
   return {
     filters: {
       ...filters,
-      overdue: overdue === undefined ? undefined : { is: overdue, now },
+      ...(kind === 'invoice' ? { unpaid: at } : { overdue: at }),
       updated_after: bound(filters.updated_after),
       created_after: bound(filters.created_after),
     },

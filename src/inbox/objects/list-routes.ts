@@ -114,6 +114,11 @@ export const invoiceRoutes = listRoute(
     ...fields,
     subscription: vendorId.optional(),
     status: InvoiceBody.shape.status.optional().describe('Deleted invoices are listed only with `status=deleted`.'),
+    overdue: flagField
+      .optional()
+      .describe(
+        'Whether the invoice is open after the time at which it was due, and not known to be paid. One that is due on a day, without a time, can be paid until that day ends (UTC).',
+      ),
   }),
 )
 

@@ -40,13 +40,14 @@ export const TIMES = {
   Updated: { within: 'updated_within', bounds: ['updated_after'], spans: SPANS },
 } as const satisfies Record<string, TimeFilter>
 
+const CAN_BE_OVERDUE: readonly ObjectKind[] = ['subscription', 'invoice']
 const NAMES = ['customer', 'consumer', 'status', 'livemode', 'overdue', 'order'] as const
 
 /** The filters of an address, as an address. What is no filter is left out: a time that is none, or a span beside a bound. */
 export function addressOf(sent: URLSearchParams, kind: ObjectKind): URLSearchParams {
   const address = new URLSearchParams()
   addFilled(address, sent, NAMES)
-  if (kind !== 'subscription' || address.get('overdue') !== 'true') address.delete('overdue')
+  if (!CAN_BE_OVERDUE.includes(kind) || address.get('overdue') !== 'true') address.delete('overdue')
   for (const { within, bounds } of Object.values(TIMES)) {
     addFilled(address, sent, bounds)
     for (const bound of bounds) if (sortable(address.get(bound) ?? '') === null) address.delete(bound)

@@ -31,13 +31,18 @@ type NarrowProps<K extends ObjectKind, Row> = {
 export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, name }: NarrowProps<K, Row>) {
   const { kind, path, statuses } = list
   const at = `${pathsOf(c).billing}/${path}`
-  const link = (of: string) => (label: string, value: string | null) => ({
+  const overdue = (label: string, value: string | null) => ({
     label,
-    href: changed(address, { [of]: value }),
-    on: address.get(of) === value,
+    href: changed(address, { overdue: value, ...(kind === 'invoice' && { status: null }) }),
+    on: address.get('overdue') === value,
   })
-  const status = link('status')
-  const overdue = link('overdue')
+  // An overdue invoice is open: the two are not chosen together.
+  const isOverdue = kind === 'invoice' && address.has('overdue')
+  const status = (label: string, value: string | null) => ({
+    label,
+    href: changed(address, { status: value, ...(kind === 'invoice' && { overdue: null }) }),
+    on: !isOverdue && address.get('status') === value,
+  })
   return (
     <>
       <Finder
@@ -51,7 +56,11 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
       </Finder>
       <FilterChips
         label="Status"
-        options={[status('All', null), ...statuses.map((one) => status(asWords(one), one))]}
+        options={[
+          status('All', null),
+          ...statuses.map((one) => status(asWords(one), one)),
+          ...(kind === 'invoice' ? [overdue('Overdue', 'true')] : []),
+        ]}
       />
       <div class="toolbar">
         {Object.entries(TIMES).map(([label, of]) => (
@@ -80,7 +89,7 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
         )}
         {columns && <ColumnsMenu c={c} list={path} columns={columns} />}
       </div>
-      <ActiveFilters of={activeIn(address, name)} clear={address.size > 1} />
+      <ActiveFilters of={activeIn(address, name, isOverdue ? ['overdue'] : [])} clear={address.size > 1} />
     </>
   )
 }
@@ -106,8 +115,9 @@ const WORDS: Record<string, (value: string, name: string | undefined) => string>
   overdue: () => 'Renewal: overdue',
 }
 
-const activeIn = (address: URLSearchParams, called: string | undefined): ActiveFilter[] =>
+/** @param shown filters that a chip says */
+const activeIn = (address: URLSearchParams, called: string | undefined, shown: string[]): ActiveFilter[] =>
   [...address].flatMap(([name, value]) => {
-    const words = WORDS[name]?.(value, called)
+    const words = shown.includes(name) ? undefined : WORDS[name]?.(value, called)
     return words === undefined ? [] : [[words, changed(address, { [name]: null })] as const]
   })
