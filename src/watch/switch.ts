@@ -1,4 +1,4 @@
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { and, eq, ne, not, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changes, changesEpoch } from '../changes/schema'
 import { type Db, type Queries, rawWrite } from '../db/client'
@@ -22,7 +22,7 @@ const NO_WALK: Walk = { at: '', causes: [] }
 export function watcherSwitched(db: Db, projectId: string, watch: boolean | undefined): Queries {
   if (watch === undefined) return {}
   const says = sql`${p.settings} ->> 'watch_entitlements'`
-  if (!watch) return { watcher: switchedOff(db, projectId) }
+  if (!watch) return { watcher: switchedOff(db, projectId, says) }
   const head = sql`coalesce((SELECT max(${c.seq}) FROM ${changes} ${c} WHERE ${c.project_id} = ${projectId}), 0)`
   const epoch = sql`(SELECT ${changesEpoch.epoch} FROM ${changesEpoch})`
   const { project_id, state, position, version, walk, lease_token, lease_until, woken_at } = watchers
@@ -47,7 +47,8 @@ const restLeft = sql`iif(${watchers.lease_token} IS NULL, ${watchers.lease_until
 /** The cause of the first walk. */
 const START = sql`json('{"number":null,"type":"start","at":0,"from":"","round":false,"all":true}')`
 
-function switchedOff(db: Db, projectId: string) {
+function switchedOff(db: Db, projectId: string, says: SQL) {
+  const isOn = sql`EXISTS (SELECT 1 FROM ${projects} ${p} WHERE ${p.id} = ${projectId} AND ${says})`
   return db
     .update(watchers)
     .set({
@@ -58,5 +59,5 @@ function switchedOff(db: Db, projectId: string) {
       lease_until: restLeft,
       woken_at: 0,
     })
-    .where(and(eq(watchers.project_id, projectId), ne(watchers.state, 'off')))
+    .where(and(eq(watchers.project_id, projectId), ne(watchers.state, 'off'), not(isOn)))
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NOTICES_A_DAY } from '../../src/accounts/limits'
 import { DAY, HOUR, MINUTE } from '../../src/lib/time'
 import { setClock, stopClock } from '../clock'
 import {
@@ -212,6 +213,12 @@ describe('notices', () => {
     expect(await set(token, true)).toEqual([])
     expect(await mint(token, project)).toHaveLength(1)
     expect(await events(token)).toEqual(['notices_on', 'sign_in', 'notices_off'])
+  })
+
+  it('are not used up by turning them on once more', async () => {
+    const { project, owner } = await freshProject()
+    for (let i = 0; i < NOTICES_A_DAY; i++) expect(await set(owner.token, true)).toEqual([])
+    expect(await mint(owner.token, project)).toHaveLength(1)
   })
 
   it('of turning them off have a limit too', async () => {

@@ -173,6 +173,10 @@ describe('a receiver', () => {
     await world.change(1)
     await world.pump()
     expect(await endpoint.row()).toMatchObject({ at_once: 2, not_before: Date.now() + 600_000 })
+    // The change itself waits as long, so that enabling the endpoint again does not bring its retry forward.
+    expect(await rows('SELECT due_at FROM deliveries WHERE endpoint_id = ?', endpoint.id)).toEqual([
+      { due_at: Date.now() + 600_000 },
+    ])
     await world.change(1)
     await pass(world, 9 * MINUTE, 3 * MINUTE)
     expect(await endpoint.seen()).toHaveLength(1)

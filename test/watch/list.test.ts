@@ -23,6 +23,22 @@ describe('the list of what the feed has told', () => {
     expect(await watching()).toBe('off')
   })
 
+  it.each([
+    ['a feature that is no quantity', () => ({ devices_feature: 'sso' })],
+    ['a plan of another project', (plan: string) => ({ default_plan: plan })],
+  ])('goes on, and its setting stays, when a change of settings is refused for %s', async (_, bad) => {
+    const [world, other] = [await watchWorld(), await watchWorld()]
+    await world.sell()
+    await other.sell({ sso: { value: true } })
+    await world.set({ watch_entitlements: true })
+    await world.told()
+    const before = (await world.must('GET', `projects/${world.project}`)).settings
+    const settings = { watch_entitlements: false, ...bad(other.plans[0] ?? '') }
+    expect((await world.ask('PATCH', `projects/${world.project}`, { settings })).status).toBe(422)
+    expect((await world.must('GET', `projects/${world.project}`)).settings).toEqual(before)
+    expect((await world.must('GET', LIST)).watching).toBe('on')
+  })
+
   it('has what was told, and not what a check knows already', async () => {
     const world = await watchWorld()
     await world.sell()
