@@ -26,9 +26,9 @@ const ELSEWHERE = {
   purgeFormats: '../inbox/formats/bounds.test.ts',
   purgeProjects: '../projects/purge.test.ts',
   purgeChanges: '../feed/position.test.ts',
-  purgeDeliveryRuns: '../endpoints/calls.test.ts',
-  purgeDeliveries: '../endpoints/calls.test.ts',
-  purgeResends: '../endpoints/calls.test.ts',
+  purgeDeliveryRuns: '../endpoints/kept.test.ts',
+  purgeDeliveries: '../endpoints/kept.test.ts',
+  purgeResends: '../endpoints/kept.test.ts',
   purgeNotices: '../notices/notices.test.ts',
   purgeIdentities: '../sso/connections.test.ts',
 }
