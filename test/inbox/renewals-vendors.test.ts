@@ -39,6 +39,8 @@ type Vendor = {
   /** The event of a subscription, so many days after the period began. */
   event: (fields: Fields, days: number) => object
   canceling: Fields
+  /** That it will be paused at the end of its period, if the vendor can say that. */
+  pausing?: Fields
   paused: Fields
   pastDue: Fields
   renewed: Fields
@@ -69,6 +71,7 @@ const VENDORS: Partial<Record<SignedVendor, Vendor>> = {
       })
     },
     canceling: { scheduled_change: { action: 'cancel', effective_at: isoOf(seconds), resume_at: null } },
+    pausing: { scheduled_change: { action: 'pause', effective_at: isoOf(seconds), resume_at: null } },
     paused: { status: 'paused', paused_at: at(3) },
     pastDue: { status: 'past_due' },
     renewed: { current_billing_period: { starts_at: isoOf(seconds), ends_at: isoOf(seconds + 30 * 86_400) } },
@@ -134,6 +137,9 @@ it.each(Object.entries(VENDORS))(
       'after a day': await overdueAfter([active], 30 * HOUR),
       'before access ends': await overdueAfter([active], 42 * HOUR),
       'to be canceled': await overdueAfter([active, event(vendor.canceling, 2)], 30 * HOUR),
+      ...(vendor.pausing && {
+        'to be paused': await overdueAfter([active, event(vendor.pausing, 2)], 30 * HOUR),
+      }),
       paused: await overdueAfter([active, event(vendor.paused, 3)], 30 * HOUR),
       'tried again by the vendor': await overdueAfter([active, event(vendor.pastDue, 31.5)], 30 * HOUR),
       renewed: await overdueAfter([active, event(vendor.renewed, 31)], 3 * DAY),
@@ -142,6 +148,7 @@ it.each(Object.entries(VENDORS))(
       'after a day': 1,
       'before access ends': 1,
       'to be canceled': 0,
+      ...(vendor.pausing && { 'to be paused': 0 }),
       paused: 0,
       'tried again by the vendor': 0,
       renewed: 0,
