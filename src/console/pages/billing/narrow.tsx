@@ -58,8 +58,10 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
         label="Status"
         options={[
           status('All', null),
-          ...statuses.map((one) => status(asWords(one), one)),
-          ...(kind === 'invoice' ? [overdue('Overdue', 'true')] : []),
+          ...statuses.flatMap((one) => [
+            status(asWords(one), one),
+            ...(kind === 'invoice' && one === 'open' ? [overdue('Overdue', 'true')] : []),
+          ]),
         ]}
       />
       <div class="toolbar">

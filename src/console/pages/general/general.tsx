@@ -42,7 +42,7 @@ export function generalPage(
       <Head title="General" />
       <Jumps to={role === 'owner' ? [...PARTS, ['delete', 'Deletion']] : PARTS} />
       {can(c, 'projects:write') && (
-        <Post c={c} to={pathsOf(c).general} class="form">
+        <Post c={c} to={pathsOf(c).general} class="form card">
           <Wrong>{name.mistakes.form}</Wrong>
           {PROJECT.field('name', name, {
             label: 'Project name',
@@ -54,11 +54,6 @@ export function generalPage(
           </button>
         </Post>
       )}
-      <Security c={c} settings={set} sent={sent.settings} />
-      <ConsumerSettings c={c} settings={set} sent={sent.consumers} />
-      <EntitlementSettings c={c} settings={set} plans={plans} sent={sent.entitlements} />
-      <PurchaseSettings c={c} settings={set} sent={sent.purchases} />
-      <ExposureSettings c={c} settings={set} sent={sent.exposure} />
       <h2 id="project">Project ID</h2>
       <p class="quiet">
         API calls send this ID in the <code>X-Project-Id</code> header.
@@ -66,6 +61,11 @@ export function generalPage(
       <Copyable id="project-id" label="project ID">
         {project.id}
       </Copyable>
+      <Security c={c} settings={set} sent={sent.settings} />
+      <ConsumerSettings c={c} settings={set} sent={sent.consumers} />
+      <EntitlementSettings c={c} settings={set} plans={plans} sent={sent.entitlements} />
+      <PurchaseSettings c={c} settings={set} sent={sent.purchases} />
+      <ExposureSettings c={c} settings={set} sent={sent.exposure} />
       <h2>About this project</h2>
       <dl class="facts">
         {!can(c, 'projects:write') && <Fact name="Name">{project.name}</Fact>}
@@ -106,12 +106,12 @@ export function generalPage(
 }
 
 const PARTS: readonly Part[] = [
+  ['project', 'Project ID'],
   ['sign-in', 'Sign-in'],
   ['consumers', 'Consumers'],
   ['rules', 'Entitlements'],
   ['purchases', 'Refunds and disputes'],
   ['exposure', 'Exposed secrets'],
-  ['project', 'Project ID'],
   ['limits', 'Limits'],
 ]
 

@@ -9,7 +9,7 @@ type Props = { c: Visit; to: string; sent: Pick<Sent, 'mistakes'>; children: Chi
 /** A form that changes settings. */
 export function SettingsForm({ c, to, sent, children }: Props) {
   return (
-    <Post c={c} to={`${pathsOf(c).general}/${to}`} class="form">
+    <Post c={c} to={`${pathsOf(c).general}/${to}`} class="form card">
       <Wrong>{sent.mistakes.form}</Wrong>
       {children}
       <button type="submit">Save</button>
