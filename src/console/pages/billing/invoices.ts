@@ -5,7 +5,7 @@ import type { ObjectList } from './object-list'
 
 const standingAt: ObjectList<'invoice'>['standingAt'] = (row, now) => (isOverdueInvoice(row, now) ? 'overdue' : null)
 
-/** The list of invoices. To add a column, add a line to `columns`. */
+/** The list of invoices. To add a column, add a line to `columns`, and one to `file` for the CSV. */
 export const invoices: ObjectList<'invoice'> = {
   kind: 'invoice',
   path: 'invoices',

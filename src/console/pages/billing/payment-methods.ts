@@ -3,7 +3,7 @@ import { PAYMENT_METHOD_STATUSES } from '../../../vendors/objects'
 import { asWords } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
-/** The list of payment methods. To add a column, add a line to `columns`. */
+/** The list of payment methods. To add a column, add a line to `columns`, and one to `file` for the CSV. */
 export const paymentMethods: ObjectList<'payment_method'> = {
   kind: 'payment_method',
   path: 'payment-methods',

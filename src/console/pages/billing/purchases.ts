@@ -7,7 +7,7 @@ import type { ObjectList } from './object-list'
 /** The number of a purchase's items that a row names. */
 const ITEMS_SHOWN = 2
 
-/** The list of purchases. To add a column, add a line to `columns`. */
+/** The list of purchases. To add a column, add a line to `columns`, and one to `file` for the CSV. */
 export const purchases: ObjectList<'purchase'> = {
   kind: 'purchase',
   path: 'purchases',

@@ -6,7 +6,7 @@ import type { ObjectList } from './object-list'
 /** The number of a subscription's items that a row names. */
 const ITEMS_SHOWN = 2
 
-/** The list of subscriptions. To add a column, add a line to `columns`. */
+/** The list of subscriptions. To add a column, add a line to `columns`, and one to `file` for the CSV. */
 export const subscriptions: ObjectList<'subscription'> = {
   kind: 'subscription',
   path: 'subscriptions',
