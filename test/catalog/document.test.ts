@@ -174,6 +174,12 @@ describe('a document', () => {
     expect((await api.whole()).body).toMatchObject(moved)
   })
 
+  it('takes the same id of two vendors as two prices', async () => {
+    const both = sold(({ plans }) => plans.free?.prices.push({ vendor: 'paddle', ref: 'price_pro' }))
+    expect(problem(await api.put(both))).toEqual([200, undefined])
+    expect((await api.whole()).body).toMatchObject(both)
+  })
+
   it('adds and removes as many prices as there can be, with ids as long as there can be', async () => {
     const priced = (of: (plan: number) => object[]): Catalog => ({
       features: {},

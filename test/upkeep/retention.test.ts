@@ -223,6 +223,24 @@ describe('a record', () => {
     await expectConsistent(world.project)
   })
 
+  it('of a fetch goes too, and leaves the totals, which are of deliveries', async () => {
+    const world = await newWorld()
+    const id = (await world.send(stripeEvent())).body.event_ids[0]
+    await settle(world)
+    const fetched = id.replace('evt_', 'ftc_')
+    for (const [table, column] of Object.entries({ events: 'id', attempts: 'event_id', refs: 'event_id' })) {
+      await rows(`UPDATE ${table} SET ${column} = ? WHERE ${column} = ?`, fetched, id)
+    }
+    await rows('UPDATE totals SET n = 0 WHERE project_id = ?', world.project)
+    advance(10 * DAY)
+    await world.send(stripeEvent())
+    await settle(world)
+    await nightAfter(world, 391)
+    const { events = [], totals } = await left(world.project)
+    expect(events.map(({ id }) => String(id).slice(0, 4))).toEqual(['evt_'])
+    expect(totals?.map(({ status, n }) => [status, n])).toEqual([['processed', 1]])
+  })
+
   it('that is open stays, however old it is, and is brought to its end', async () => {
     const world = await newWorld()
     const id = (await world.send(stripeEvent())).body.event_ids[0]
