@@ -111,6 +111,6 @@ describe('the endpoint at the vendor in the console', () => {
     expect(await heldBy(key)).toEqual({})
     const made = await mend(key, { account: 'acme' })
     expect(made.headers.get('Location')).toBe(`${at}?done=vendor_endpoint_created`)
-    expect(await shown()).toContain('The service stores no API key of Chargebee')
+    expect(await shown()).toContain('The service stores no Chargebee API key')
   })
 })

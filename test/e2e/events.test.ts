@@ -152,6 +152,7 @@ describe.each([
     const type = javaScriptEnabled ? 'invoice.sent' : 'invoice.overdue'
     for (let i = 0; i < 3; i++) await send(type, null)
     const page = await tab({ javaScriptEnabled })
+    await page.setViewportSize({ width: 1440, height: 900 }) // as wide as a row shows its attempts
     const some = `${list}?event_type=${type}`
     await page.goto(some)
     const boxes = page.locator('#events [name=id]')

@@ -8,6 +8,8 @@ import { launch, picture, sendStripe, sessionCookie, URL_OF_CONSOLE, violations,
 
 const SECRET = 'whsec_a_secret_of_the_purchase_tests'
 const WIDTHS = [1280, 390]
+/** Wide enough for all columns of a list. */
+const WIDE = { width: 1440, height: 900 }
 let browser: Browser
 beforeAll(async () => {
   browser = await launch()
@@ -46,7 +48,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await context.addCookies([sessionCookie(token)])
     seen = watch(context)
     page = await context.newPage()
-    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.setViewportSize(WIDE)
   })
   afterAll(() => context?.close())
 
@@ -72,7 +74,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       if (javaScriptEnabled) expect(await violations(page)).toEqual([])
       await picture(page, `${name}-${width}-${javaScriptEnabled ? 'script' : 'plain'}`)
     }
-    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.setViewportSize(WIDE)
   }
 
   it('leads from the list to a purchase, which says what it gives', async () => {
