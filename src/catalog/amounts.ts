@@ -18,6 +18,9 @@ export type PriceAmount = {
   interval_count: number | null
 }
 
+/** A price of a plan, and what it costs. */
+export type PricedRef = { vendor: string; ref: string; price: PriceAmount }
+
 /**
  * Reads what the prices of plans cost, as the last of the {@link SUBSCRIPTIONS_WITH_AMOUNTS} subscriptions that changed says it of
  * each: the vendors' prices are not stored. A price that none of these has is missing, and so is one without a fixed amount. A very

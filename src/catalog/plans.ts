@@ -78,6 +78,9 @@ export function includesFeature(key: string): SQL {
   return sql`json_type(${plans.features}, ${`$.${JSON.stringify(key)}`}) IS NOT NULL`
 }
 
+/** A plan as {@link plansIncluding} reads it. */
+export type PlanName = { id: string; name: string }
+
 /** Reads the names of the plans that include a feature, newest first. */
 export function plansIncluding(db: Db, projectId: string, feature: string) {
   return db

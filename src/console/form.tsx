@@ -63,17 +63,19 @@ export function tick(label: string, { when, hint }: Pick<More, 'when' | 'hint'> 
   return { look: { label, hint }, when, read: (sent) => sent === 'true', show: asText, Control: Tick }
 }
 
+/** The texts that were sent under a name, in one field or in several. @param between what is between them */
+export function textsIn(sent: URLSearchParams, name: string, between = /\s+/): string[] {
+  const texts = sent.getAll(name).flatMap((one) => one.trim().split(between))
+  return texts.filter((one) => one !== '')
+}
+
 /** Several texts in one field, or in several with one name: boxes to tick, and a text for the others. @param between what is between them */
 export function list(label: string, between: ' ' | '\n' | ', ', { when, ...look }: More = {}): FieldOf {
   const parts = between === ', ' ? /\s*,\s*/ : /\s+/
   return {
     look: { label, ...look },
     when,
-    read: (_, sent, name) =>
-      sent
-        .getAll(name)
-        .flatMap((one) => one.trim().split(parts))
-        .filter((one) => one !== ''),
+    read: (_, sent, name) => textsIn(sent, name, parts),
     show: (value) => (value as string[]).join(between),
     Control: look.rows ? Area : Line,
   }

@@ -46,7 +46,7 @@ export type TestStep = {
   got: string | null
 }
 
-/** What a real sign-in would do, in words. `refused`: whether it would be refused, although every step is ok; none if it would not. */
+/** What a real sign-in would do, in words. `refused`: it would be refused, although every step is ok. */
 export type Would = { would: string; refused?: true }
 
 /** What a test run found, and what a real sign-in would do. */

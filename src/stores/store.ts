@@ -8,7 +8,7 @@ import { stores } from './schema'
 
 export type StoreRow = typeof stores.$inferSelect
 /** What the cron saw of a store at a visit. */
-export type Seen = Pick<StoreRow, 'number' | 'error' | 'size_bytes' | 'migration' | 'sealed_under'>
+export type SeenStore = Pick<StoreRow, 'number' | 'error' | 'size_bytes' | 'migration' | 'sealed_under'>
 
 /** Reads what the cron has noted of each store. */
 export function readStores(directory: Directory) {
@@ -41,7 +41,7 @@ export function newestMigration(db: Database) {
 }
 
 /** Notes what the cron saw. If a store failed, what was noted about it before is kept. */
-export async function noteSeen(directory: Directory, seen: readonly Seen[], now: number): Promise<void> {
+export async function noteSeen(directory: Directory, seen: readonly SeenStore[], now: number): Promise<void> {
   const row = {
     number: sql`j.value ->> 'number'`,
     first_seen_at: sql`${now}`,

@@ -9,7 +9,7 @@ import { measure, measureErrors } from '../http/measure'
 import { sweep } from '../inbox/process/sweep'
 import { Fault } from '../lib/fault'
 import { readState, writeState } from '../stores/state'
-import { noteSeen, type Seen } from '../stores/store'
+import { noteSeen, type SeenStore } from '../stores/store'
 import type { Budget } from './budget'
 import { resendDue } from './due'
 import { housekeep } from './housekeeping'
@@ -57,10 +57,10 @@ async function turnOf({ directory, stores }: Runtime, failed: Failed): Promise<r
  * Visits stores, a few at once. Each may send its share of the run's statements, and a visit begins only while what is left
  * is enough for a whole share: so a run stays within what D1 takes.
  */
-async function visitAll(rt: Runtime, turn: readonly number[], failed: Failed): Promise<Seen[]> {
+async function visitAll(rt: Runtime, turn: readonly number[], failed: Failed): Promise<SeenStore[]> {
   const lanes = Math.min(turn.length, LANES)
   const share = Math.min(STORE_STATEMENTS, Math.floor(RUN_STATEMENTS / lanes))
-  const seen: Seen[] = []
+  const seen: SeenStore[] = []
   const left = [...turn]
   const underWay = new Set<Promise<void>>()
   let spent = 0 // by visits that have ended
@@ -84,7 +84,7 @@ async function visitAll(rt: Runtime, turn: readonly number[], failed: Failed): P
 /**
  * The work in one store. If a part fails, the others still run. Parts for which no time is left wait for the next run.
  */
-async function visit(rt: Runtime, share: number, failed: Failed): Promise<Seen> {
+async function visit(rt: Runtime, share: number, failed: Failed): Promise<SeenStore> {
   const { store, db } = rt
   const budget = budgetOf(db, share)
   const errors: unknown[] = []
@@ -124,7 +124,7 @@ function budgetOf({ meter }: Database, share: number): Budget {
 /** Notes what this run saw of the stores, and the store with which it ended if it did not reach all of them. */
 async function note(
   { directory, stores, now }: Runtime,
-  seen: readonly Seen[],
+  seen: readonly SeenStore[],
   last: number | undefined,
 ): Promise<void> {
   await noteSeen(directory, seen, now)

@@ -52,6 +52,14 @@ export function killServer(server: Server | null): void {
   }
 }
 
+/** Waits until a program that was started answers. @throws if it does not */
+export async function answers(at: string): Promise<void> {
+  for (const until = Date.now() + 20 * SECOND; Date.now() < until; await sleep(50)) {
+    if (await fetch(at).catch(() => null)) return
+  }
+  throw new Error(`${at} does not answer`)
+}
+
 /** Waits until nothing listens on the port. @throws if something still does */
 export async function portFree(port: number): Promise<void> {
   for (const until = Date.now() + 15 * SECOND; Date.now() < until; await sleep(100)) {
@@ -61,8 +69,8 @@ export async function portFree(port: number): Promise<void> {
 }
 
 /**
- * Finds a free port, whose next one is free too: npm start -- --idp needs both. Systems give outgoing connections ports from 32768 on, so a port
- * below stays free until a server takes it.
+ * Finds a free port. The next one is free too, because npm start -- --idp needs both. Outgoing connections get ports from 32768 on, so a lower
+ * port stays free until a server takes it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { must } from '../../scripts/lib/api.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { localSession } from '../../scripts/lib/sign-in.ts'
+import { newProject } from './new-project.ts'
 
 const SCOPES = ['catalog:read', 'catalog:write', 'projects:write']
 type Plan = { name: string; features: Record<string, object>; prices: { vendor: string; ref: string }[] }
@@ -23,7 +24,8 @@ type File = {
  */
 export async function tryCatalog(url: string, folder: string): Promise<string> {
   const { token } = await localSession(url)
-  const [test, live] = [await newProject(url, token, 'Catalog'), await newProject(url, token, 'Live')]
+  const test = await newProject(url, token, 'Catalog', SCOPES)
+  const live = await newProject(url, token, 'Live', SCOPES)
   const path = join(folder, 'catalog.json')
   const edit = (change: (file: File) => void) => {
     const file = JSON.parse(readFileSync(path, 'utf8')) as File
@@ -96,15 +98,6 @@ function large(): File {
     plans: Object.fromEntries(plans),
     settings: { default_plan: 'plan_0' },
   }
-}
-
-async function newProject(url: string, token: string, name: string): Promise<{ project: string; key: string }> {
-  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name } })
-  const { secret: key } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, {
-    ...{ token, project },
-    json: { name, scopes: SCOPES },
-  })
-  return { project, key }
 }
 
 type Ended = { code: number | null; said: string; args: string[] }

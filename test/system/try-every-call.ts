@@ -9,7 +9,7 @@ import { callsOf } from './every-call.ts'
 const LAST = ['endSession', 'deleteProject', 'eraseUser', 'endAllSessions']
 /** It is called with another session, which it ends. */
 const ENDS_OWN = 'endCurrentSession'
-/** A code, a passkey, a token or a signature of the call's own is wrong. For any other call, 401 would say that the client sent no session. */
+/** These may answer 401: each checks a code, a passkey, a token or a signature of its own. For all other calls, 401 means that no session was sent. */
 const REFUSE_OWN = [
   'createSession',
   'confirmSession',
@@ -19,7 +19,7 @@ const REFUSE_OWN = [
   'getMetrics',
   'reportExposuresOfGitHub',
 ]
-/** A server that is asked for what it does not have, or is told too little, says so. Anything else is a call that went wrong. */
+/** A route may refuse a call, because the object is missing or the body says too little. Anything else is a call that went wrong. */
 const PROGRAM = `
 const [answered, refused, wrong] = [[], [], []]
 for (const [id, call] of calls) {
@@ -38,7 +38,7 @@ console.log(JSON.stringify({ answered, refused, wrong }))
 
 /**
  * Makes every call of the API through the installed client, with no more than what each requires, as the owner of a new project. Most ids
- * are those of nothing, so that most calls are refused: but by the route that they are for.
+ * belong to nothing, so most calls are refused, but each by its own route.
  *
  * @param folder where the client is installed
  * @throws if a call finds no route, fails, or is not understood by the client

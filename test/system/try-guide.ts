@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { must } from '../../scripts/lib/api.ts'
 import { command } from '../../scripts/lib/command.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { localSession } from '../../scripts/lib/sign-in.ts'
+import { allBlocks } from './guide-blocks.ts'
+import { newProject } from './new-project.ts'
 
 /** The guides whose code is a program, and the file of each program. */
 const GUIDE = join(ROOT, 'docs/guides/integrate.md')
@@ -20,9 +21,7 @@ export function codeOf(page: string, language: string): string {
 
 /** The blocks of code of a page in one language. @throws if there is none */
 export function blocksOf(page: string, language: string): string[] {
-  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
-    ([, code = '']) => code,
-  )
+  const blocks = allBlocks(page).flatMap((block) => (block.language === language ? [block.code] : []))
   if (blocks.length === 0) throw new Error(`the page has no ${language}`)
   return blocks
 }
@@ -42,10 +41,8 @@ export function writeGuides(folder: string): void {
  */
 export async function runGuide(url: string, folder: string): Promise<string> {
   const { token } = await localSession(url)
-  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name: 'Guide' } })
-  const minted = { token, project, json: { name: 'first key' } }
-  const { secret } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, minted)
-  const env = { API_URL: url, API_KEY: secret, PROJECT_ID: project }
+  const { project, key } = await newProject(url, token, 'Guide')
+  const env = { API_URL: url, API_KEY: key, PROJECT_ID: project }
   const said = await command(process.execPath, [GUIDE_PROGRAM], { cwd: folder, env })
   const expected = codeOf(readFileSync(GUIDE, 'utf8'), 'text')
   if (!said.includes(expected.trim())) throw new Error(`the guide says\n${expected}\nand its program said\n${said}`)

@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { must } from '../../scripts/lib/api.ts'
 import { command } from '../../scripts/lib/command.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
-import { sleep } from '../../scripts/lib/terminal.ts'
-import { freePort } from './server.ts'
+import { newProject } from './new-project.ts'
+import { answers, freePort } from './server.ts'
 import { blocksOf, SSO_GUIDE } from './try-guide.ts'
 import { check } from './try-pages.ts'
-
-const READY_WITHIN_MS = 10_000
 
 /**
  * Signs in customers at the identity provider of `npm start -- --idp`, with the commands and the program of docs/guides/sso-customers.md: a
@@ -19,13 +16,12 @@ const READY_WITHIN_MS = 10_000
  */
 export async function tryIdp(url: string, folder: string): Promise<string> {
   const { token } = await signIn(url, 'sso@example.com')
-  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name: 'SSO' } })
-  const minted = { token, project, json: { name: 'first key' } }
-  const { secret } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, minted)
-  const [port, product] = [await freePort(), (at: string) => at.replaceAll('localhost:3000', `localhost:${port}`)]
+  const { project, key } = await newProject(url, token, 'SSO')
+  const port = await freePort()
+  const product = (text: string) => text.replaceAll('localhost:3000', `localhost:${port}`)
   const [create = '', activate = '', start = '', curl = '', ...more] = blocksOf(readFileSync(SSO_GUIDE, 'utf8'), 'sh')
   if (more.length > 0) throw new Error('sso-customers: commands that nothing runs')
-  const env = { ...process.env, API_URL: url, PORT: `${port}`, KEY: secret, PROJECT: project, SSO: '' }
+  const env = { ...process.env, API_URL: url, PORT: `${port}`, KEY: key, PROJECT: project, SSO: '' }
   const [functions = ''] = create.split(/^SSO=/m)
   const shell = (lines: string) =>
     command('bash', ['-euc', product(lines).replaceAll('http://localhost:8787', url)], { env, cwd: folder })
@@ -68,14 +64,6 @@ async function signInAll(product: string): Promise<string[]> {
   const forged = await fetch(`${product}/sso/callback?code=x&state=y`, { headers: { Cookie: 'state=z' } })
   if (forged.status !== 403) throw new Error(`a sign-in that was begun elsewhere got ${forged.status}`)
   return people
-}
-
-/** Waits until a server answers. */
-async function answers(at: string): Promise<void> {
-  for (const until = Date.now() + READY_WITHIN_MS; Date.now() < until; await sleep(50)) {
-    if (await fetch(at).catch(() => null)) return
-  }
-  throw new Error(`${at} does not answer`)
 }
 
 /** Follows a browser's way, and chooses a person where the provider asks. @returns where it ends, and the text of that page */

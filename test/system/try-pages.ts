@@ -9,6 +9,7 @@ import { redeemLine } from '../../scripts/lib/server-log.ts'
 import { newSigningSecret, type SignedVendor } from '../../scripts/lib/sign.ts'
 import { printedCode, signIn } from '../../scripts/lib/sign-in.ts'
 import { allBlocks, isLeftOut, linesOf } from './guide-blocks.ts'
+import { newProject } from './new-project.ts'
 import { blocksOf } from './try-guide.ts'
 
 /** Where the pages expect the server. */
@@ -37,7 +38,7 @@ type Step = { line: string; says: string[] }
 type Trial = { page: string; text: string; own: string; url: string; token: string; project: string; key: string }
 
 /**
- * Runs every command of the README, of docs/start and of docs/guides as a reader pastes them, except those that guide-blocks.ts lists. Each page
+ * Runs every command in the README, docs/start and docs/guides the way a reader pastes it, except those listed in guide-blocks.ts. Each page
  * has a project of its own. What a command prints is compared with what the page says: a comment after it, in which an ellipsis stands
  * for anything.
  *
@@ -56,7 +57,7 @@ export async function tryPages(url: string, folder: string, client: string): Pro
     const trial = { page, text, own, url, token, ...(await newProject(url, token, page)) }
     saveEvents(text, own)
     const prepared = await prepare(trial, client)
-    const steps = [...(page === 'README' ? await signInAsPrinted(lines, url) : lines)]
+    const steps = page === 'README' ? await signInAsPrinted(lines, url) : lines
     const script = steps.map(({ line }) => scriptOf(line, trial)).join('\n')
     const PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`
     const env = { KEY: trial.key, PROJECT: trial.project, API_URL: url, API: `${url}/platform/v1`, PATH, ...prepared }
@@ -75,13 +76,6 @@ function pathsOfPages(): string[] {
     readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
   )
   return ['README.md', ...folders]
-}
-
-async function newProject(url: string, token: string, name: string): Promise<{ project: string; key: string }> {
-  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name } })
-  const minted = { token, project, json: { name: 'first key' } }
-  const { secret: key } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, minted)
-  return { project, key }
 }
 
 /** Does what a page says in its text: in the console, or in files. @returns the variables that its commands need */

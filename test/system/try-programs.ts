@@ -5,11 +5,10 @@ import { Webhook } from 'standardwebhooks'
 import { must } from '../../scripts/lib/api.ts'
 import { ROOT } from '../../scripts/lib/paths.ts'
 import { signIn } from '../../scripts/lib/sign-in.ts'
-import { sleep } from '../../scripts/lib/terminal.ts'
-import { freePort } from './server.ts'
+import { newProject } from './new-project.ts'
+import { answers, freePort } from './server.ts'
 import { codeOf } from './try-guide.ts'
 
-const READY_WITHIN_MS = 20_000
 const SECRET = `whsec_${Buffer.from('a secret that only this test knows').toString('base64')}`
 
 /**
@@ -21,12 +20,8 @@ const SECRET = `whsec_${Buffer.from('a secret that only this test knows').toStri
  */
 export async function tryPrograms(url: string, folder: string): Promise<string> {
   const { token } = await signIn(url, 'programs@example.com')
-  const { id: project } = await must<{ id: string }>(`${url}/platform/v1/projects`, { token, json: { name: 'Keys' } })
-  const { secret } = await must<{ secret: string }>(`${url}/platform/v1/api-keys`, {
-    ...{ token, project },
-    json: { name: 'verifier', scopes: ['entitlements:read'] },
-  })
-  const env = { API_URL: url, API_KEY: secret, PROJECT_ID: project }
+  const { project, key } = await newProject(url, token, 'Keys', ['entitlements:read'])
+  const env = { API_URL: url, API_KEY: key, PROJECT_ID: project }
   await running({ page: 'customer-keys', folder, env }, (at) =>
     checksKeys(at, `${url}/platform/v1`, { token, project }),
   )
@@ -79,13 +74,14 @@ async function running({ page, folder, env }: Program, use: (at: string) => Prom
   const port = await freePort()
   if (!code.includes('.listen(3000)')) throw new Error(`${page}: the program listens elsewhere`)
   writeFileSync(join(folder, `${page}.js`), code.replace('.listen(3000)', `.listen(${port})`))
-  const options = { cwd: folder, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] as const }
-  const program = spawn(process.execPath, [`${page}.js`], { ...options, stdio: [...options.stdio] })
+  const program = spawn(process.execPath, [`${page}.js`], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const at = `http://localhost:${port}`
   try {
-    for (const until = Date.now() + READY_WITHIN_MS; !(await fetch(at).catch(() => null)); await sleep(50)) {
-      if (Date.now() > until) throw new Error(`${page}: the program does not answer`)
-    }
+    await answers(at)
     await use(at)
   } finally {
     program.kill()

@@ -24,7 +24,7 @@ describe('the list of what the feed has told', () => {
   })
 
   it.each([
-    ['a feature that is no quantity', () => ({ devices_feature: 'sso' })],
+    ['a feature that is not a quantity', () => ({ devices_feature: 'sso' })],
     ['a plan of another project', (plan: string) => ({ default_plan: plan })],
   ])('goes on, and its setting stays, when a change of settings is refused for %s', async (_, bad) => {
     const [world, other] = [await watchWorld(), await watchWorld()]

@@ -1,4 +1,5 @@
-import { DAY } from '../../lib/time'
+import { type Column, type SQL, sql } from 'drizzle-orm'
+import { DAY, SECOND } from '../../lib/time'
 
 type Debt = {
   status: string
@@ -25,4 +26,14 @@ export function isOverdueInvoice(invoice: Debt, now: number): boolean {
   const due = invoice.due_at === null ? Number.NaN : Date.parse(invoice.due_at)
   if (invoice.status !== 'open' || Number.isNaN(due) || remainingOf(invoice) === 0) return false
   return now >= (due % DAY === 0 ? due + DAY : due)
+}
+
+/** {@link isOverdueInvoice} as an expression over the columns of an invoice: 1 or 0. @param now milliseconds */
+export function overdueInvoice({ candidates, status }: Record<'candidates' | 'status', Column>, now: number): SQL {
+  const of = (field: string) => sql`(${candidates}->>${sql.raw(`'$[0].body.${field}'`)})`
+  const due = sql`unixepoch(${of('due_at')})`
+  const rest = sql`coalesce(${of('amount_remaining')}, ${of('amount_due')} - ${of('amount_paid')})`
+  const day = sql.raw(String(DAY / SECOND))
+  return sql`coalesce(${status} = 'open' AND ${rest} IS NOT 0
+    AND ${due} + iif(${due} % ${day} = 0, ${day}, 0) <= ${Math.floor(now / SECOND)}, 0)`
 }

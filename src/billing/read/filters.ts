@@ -1,5 +1,5 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
-import { DAY, SECOND } from '../../lib/time'
+import { overdueInvoice } from '../invoices/debt'
 
 /** What a list can be filtered by. */
 export type ObjectFilters = {
@@ -17,32 +17,23 @@ export type ObjectFilters = {
   items_missing?: boolean | undefined
   /** Of subscriptions: whether they are overdue, at a time (ms). */
   overdue?: { is: boolean; now: number } | undefined
-  /** Of invoices: the same. */
-  unpaid?: { is: boolean; now: number } | undefined
+  /** Of invoices: whether they are overdue, at a time (ms). */
+  overdue_invoice?: { is: boolean; now: number } | undefined
 }
 
 /** What filters ask of the object itself, which the database must parse for it. */
 export function conditionsOnBody(
   { candidates, status }: Record<'candidates' | 'status', Column>,
-  { created_after, disputed, items_missing, unpaid, metadata = {} }: ObjectFilters,
+  { created_after, disputed, items_missing, overdue_invoice, metadata = {} }: ObjectFilters,
 ): SQL[] {
   return [
     created_after !== undefined && sql`rtrim(${candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
     disputed !== undefined && sql`(json_array_length(${candidates}, '$[0].body.disputes') > 0) = ${Number(disputed)}`,
     items_missing !== undefined && sql`${candidates}->>'$[0].body.items_missing' = ${Number(items_missing)}`,
-    unpaid !== undefined && sql`${isOverdueInvoiceAt({ candidates, status }, unpaid.now)} = ${Number(unpaid.is)}`,
+    overdue_invoice &&
+      sql`${overdueInvoice({ candidates, status }, overdue_invoice.now)} = ${Number(overdue_invoice.is)}`,
     ...Object.entries(metadata).map((pair) => hasMetadata(candidates, pair)),
-  ].filter((one) => one !== false)
-}
-
-/** `isOverdueInvoice` as an expression: 1 or 0. @param now milliseconds */
-function isOverdueInvoiceAt({ candidates, status }: Record<'candidates' | 'status', Column>, now: number): SQL {
-  const of = (field: string) => sql`(${candidates}->>${sql.raw(`'$[0].body.${field}'`)})`
-  const due = sql`unixepoch(${of('due_at')})`
-  const rest = sql`coalesce(${of('amount_remaining')}, ${of('amount_due')} - ${of('amount_paid')})`
-  const day = sql.raw(String(DAY / SECOND))
-  return sql`coalesce(${status} = 'open' AND ${rest} IS NOT 0
-    AND ${due} + iif(${due} % ${day} = 0, ${day}, 0) <= ${Math.floor(now / SECOND)}, 0)`
+  ].filter((one) => one !== false && one !== undefined)
 }
 
 /** Whether an object has this metadata. Numbers and booleans are compared by their text. */

@@ -6,7 +6,7 @@ import type { ObjectFilters } from './filters'
 import type { ListedObject, ListedRow, Position } from './store'
 
 /** A page of a list, as it is asked for. */
-export type AskedObjects = Omit<ObjectFilters, 'overdue' | 'unpaid'> & {
+export type AskedObjects = Omit<ObjectFilters, 'overdue' | 'overdue_invoice'> & {
   overdue?: boolean | undefined
   order?: Order | undefined
   limit: number
@@ -26,7 +26,7 @@ export function listing(kind: ObjectKind, asked: AskedObjects, now: number) {
   return {
     filters: {
       ...filters,
-      ...(kind === 'invoice' ? { unpaid: at } : { overdue: at }),
+      ...(kind === 'invoice' ? { overdue_invoice: at } : { overdue: at }),
       updated_after: bound(filters.updated_after),
       created_after: bound(filters.created_after),
     },

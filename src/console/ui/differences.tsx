@@ -1,3 +1,5 @@
+import { cut } from './format'
+
 /** One changed field or part. `from`, `to`: as text; null if it was, or is, not there. */
 export type Difference = { what: string; from: string | null; to: string | null }
 
@@ -36,9 +38,4 @@ function apart(from: string, to: string): [string, string] {
   const begin = Math.max(a.length, b.length) <= SHOWN || first < SHOWN / 2 ? 0 : first - SAME_SHOWN
   const part = (text: string[]) => (begin > 0 ? '…' : '') + cut(text.slice(begin).join(''), SHOWN)
   return [part(a), part(b)]
-}
-
-function cut(text: string, most: number): string {
-  const chars = [...text]
-  return chars.length > most ? `${chars.slice(0, most).join('')}…` : text
 }

@@ -1,9 +1,13 @@
 import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
 import { Badge } from './badge'
-import { amountIn, asWords, labelOf, modeWord, words } from './format'
+import { amountIn, asWords, cut, labelOf, modeWord, words } from './format'
 import { Id } from './id'
 import { listChanges } from './list-changes'
+
+/** Characters that are shown of a value, and of what changed in a list. */
+const SHOWN = 80
+const LIST_SHOWN = 200
 
 const RESULTS: Record<Effect['result'], string> = {
   applied: 'This event determined the state of the object.',
@@ -101,17 +105,11 @@ function said(field: string, { from, to, too_large, personal }: Change, currency
   const text = (value: unknown, of: unknown) => {
     if (typeof value === 'boolean') return field === 'livemode' ? modeWord(value) : value ? 'Yes' : 'No'
     if (field === 'status' && typeof value === 'string') return asWords(value)
-    return amountIn(field, value, typeof of === 'string' ? of : null) ?? short(value)
+    return amountIn(field, value, typeof of === 'string' ? of : null) ?? cut(words(value), SHOWN)
   }
   const inLists = listChanges(from, to, typeof currency.to === 'string' ? currency.to : null)
-  if (inLists !== null) return cut(inLists)
+  if (inLists !== null) return cut(inLists, LIST_SHOWN)
   const after = text(to, currency.to)
   // A field that had no value was set, not changed.
   return from === null || from === undefined ? after : `${text(from, currency.from)} → ${after}`
 }
-
-function short(value: unknown): string {
-  return cut(words(value), 80)
-}
-
-const cut = (text: string, most = 200) => (text.length > most ? `${text.slice(0, most)}…` : text)

@@ -141,6 +141,12 @@ export function sentence(message: string): string {
   return capital(message.endsWith('.') ? message : `${message}.`)
 }
 
+/** The beginning of a text that is longer than so many characters. */
+export function cut(text: string, most: number): string {
+  const chars = [...text]
+  return chars.length > most ? `${chars.slice(0, most).join('')}…` : text
+}
+
 /** An address or name in a label that screen readers read aloud. A long one is cut, so that lists stay small. */
 export function brief(text: string): string {
   return text.length > 64 ? `${text.slice(0, 63)}…` : text

@@ -34,7 +34,7 @@ function entriesIn(list: unknown): Map<string, Entry> | null {
   return new Map(list.map((entry: Entry, at) => [typeof entry.id === 'string' ? entry.id : String(at), entry]))
 }
 
-/** The fields of an entry to show: of one that stays, those that changed. */
+/** The fields to show: all fields of an entry that is new or gone, and only the changed ones of an entry that stays. */
 function changedNames(was: Entry | undefined, is: Entry | undefined): string[] {
   const names = Object.keys({ ...was, ...is }).filter((name) => !LEFT_OUT.includes(name))
   if (!was || !is) return names

@@ -72,7 +72,7 @@ const NOTICES = {
   customer_refreshed_partly:
     'Only part of the customer was refreshed: the vendor’s response was incomplete, or something changed at the same time. You can refresh again.',
   customer_not_refreshed:
-    'The vendor did not send a usable response, so nothing was changed. Check the API key of the connection, or try again.',
+    'The vendor did not send a usable response, so nothing was changed. Check the connection’s API key, or try again.',
   customer_unpinned: 'The customer was unpinned. Events decide again which consumer it is linked to.',
   feature_created: 'The feature was created. You can now include it in plans and grants.',
   feature_changed: 'The feature was changed.',

@@ -117,7 +117,7 @@ export const invoiceRoutes = listRoute(
     overdue: flagField
       .optional()
       .describe(
-        'Whether the invoice is open after the time at which it was due, and not known to be paid. One that is due on a day, without a time, can be paid until that day ends (UTC).',
+        'Whether the invoice is still open after its due date, unless nothing is left to pay. An invoice that is due on a day, without a time, becomes overdue when that day ends (UTC).',
       ),
   }),
 )

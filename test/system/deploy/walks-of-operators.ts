@@ -6,8 +6,8 @@ import { checkoutAt, must, same } from './walking.ts'
 const PAGES = ['docs/operate/operations.md', 'docs/guides/passkeys.md']
 
 /**
- * Walks through what an operator does with a deployment besides deploying it: a first user, and the commands of the pages. Each is a
- * test, like those of `walks`.
+ * What an operator does with a deployment after the deploy: create a first user, and paste the commands of the pages. Each entry is a test, as
+ * in `walks`.
  *
  * @param folder a checkout that was deployed, with the file of its deployment
  * @param account where it was deployed

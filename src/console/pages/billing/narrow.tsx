@@ -31,18 +31,15 @@ type NarrowProps<K extends ObjectKind, Row> = {
 export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, name }: NarrowProps<K, Row>) {
   const { kind, path, statuses } = list
   const at = `${pathsOf(c).billing}/${path}`
-  const overdue = (label: string, value: string | null) => ({
+  const isInvoice = kind === 'invoice'
+  const option = (label: string, chosen: Record<string, string | null>) => ({
     label,
-    href: changed(address, { overdue: value, ...(kind === 'invoice' && { status: null }) }),
-    on: address.get('overdue') === value,
+    href: changed(address, chosen),
+    on: Object.entries(chosen).every(([name, value]) => address.get(name) === value),
   })
   // An overdue invoice is open: the two are not chosen together.
-  const isOverdue = kind === 'invoice' && address.has('overdue')
-  const status = (label: string, value: string | null) => ({
-    label,
-    href: changed(address, { status: value, ...(kind === 'invoice' && { overdue: null }) }),
-    on: !isOverdue && address.get('status') === value,
-  })
+  const status = (label: string, value: string | null) =>
+    option(label, { status: value, ...(isInvoice && { overdue: null }) })
   return (
     <>
       <Finder
@@ -60,7 +57,7 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
           status('All', null),
           ...statuses.flatMap((one) => [
             status(asWords(one), one),
-            ...(kind === 'invoice' && one === 'open' ? [overdue('Overdue', 'true')] : []),
+            ...(isInvoice && one === 'open' ? [option('Overdue', { status: null, overdue: 'true' })] : []),
           ]),
         ]}
       />
@@ -86,12 +83,12 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
         {kind === 'subscription' && (
           <FilterMenu
             label={`Renewal: ${address.has('overdue') ? 'overdue' : 'any'}`}
-            options={[overdue('Any', null), overdue('Overdue', 'true')]}
+            options={[option('Any', { overdue: null }), option('Overdue', { overdue: 'true' })]}
           />
         )}
         {columns && <ColumnsMenu c={c} list={path} columns={columns} />}
       </div>
-      <ActiveFilters of={activeIn(address, name, isOverdue ? ['overdue'] : [])} clear={address.size > 1} />
+      <ActiveFilters of={activeIn(address, name, isInvoice ? ['overdue'] : [])} clear={address.size > 1} />
     </>
   )
 }

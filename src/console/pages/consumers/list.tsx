@@ -118,7 +118,7 @@ function columnsOf(c: Visit): Column<ConsumerRow>[] {
   ]
 }
 
-/** The names of the plans that are bought, and of those that are granted. */
+/** The plans that a consumer pays for; then those that are granted to it. */
 function Plans({ of: { subscribed, granted = [] } }: { of: ConsumerRow }) {
   const bought = [...new Set(subscribed?.plans.map(({ name }) => name))]
   const others = granted.filter((name) => !bought.includes(name))

@@ -1,5 +1,5 @@
 import type { Feature } from '../../../catalog/features'
-import type { NamedPlan } from '../../../catalog/plans'
+import type { NamedPlan, PlanName } from '../../../catalog/plans'
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
@@ -83,7 +83,7 @@ function columnsOf(c: Visit, plans: readonly NamedPlan[]): Column<Feature>[] {
 }
 
 /** The first plans of some, each a link; how many more. */
-export function In({ c, plans }: { c: Visit; plans: readonly { id: string; name: string }[] }) {
+export function In({ c, plans }: { c: Visit; plans: readonly PlanName[] }) {
   if (plans.length === 0) return <span class="quiet">None</span>
   const more = plans.length - NAMED
   return (

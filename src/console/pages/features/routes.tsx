@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { deleteFeature, type Feature, findFeature, listFeatures, putFeature } from '../../../catalog/features'
-import { namePlans, plansIncluding } from '../../../catalog/plans'
+import { namePlans, type PlanName, plansIncluding } from '../../../catalog/plans'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -105,7 +105,7 @@ function find(c: Visit, key: string) {
 }
 
 /** Reads the feature in the path, with the plans that include it. @throws {Fault} `not_found` */
-async function readWithPlans(c: Visit): Promise<Feature & { plans: { id: string; name: string }[] }> {
+async function readWithPlans(c: Visit): Promise<Feature & { plans: PlanName[] }> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const key = c.req.param('key') ?? ''

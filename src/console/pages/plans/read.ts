@@ -1,6 +1,6 @@
 import { readNamed } from '../../../audit-log/objects'
 import { auditPaging, listAudit } from '../../../audit-log/read'
-import { amountsOfPrices } from '../../../catalog/amounts'
+import { amountsOfPrices, type PricedRef } from '../../../catalog/amounts'
 import { type Feature, listFeatures } from '../../../catalog/features'
 import {
   findPlan,
@@ -12,7 +12,7 @@ import {
   withPrices,
 } from '../../../catalog/plans'
 import { listRevisions, type Revision } from '../../../catalog/revisions'
-import { batch, type Results, run } from '../../../db/client'
+import { batch, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
 import { requireFound } from '../../../lib/fault'
@@ -58,7 +58,7 @@ export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature
 export type Amounts = (price: Price) => string | null
 
 /** What the prices of plans cost, from what {@link amountsOfPrices} reads. */
-export function amountsIn(c: Visit, costs: Results<{ costs: ReturnType<typeof amountsOfPrices> }>['costs']): Amounts {
+export function amountsIn(c: Visit, costs: readonly PricedRef[]): Amounts {
   const seesBilling = can(c, 'billing:read')
   return ({ vendor, ref }) => {
     const found = seesBilling && costs.find((one) => one.vendor === vendor && one.ref === ref)

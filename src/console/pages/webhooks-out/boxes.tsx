@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { ChangeObject } from '../../../feed/types'
+import { textsIn } from '../../form'
 import type { Sent } from '../../refusal'
 import { Wrong } from '../../ui/controls'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -42,18 +43,11 @@ const GROUPS: readonly (readonly [string, Partial<Record<ChangeObject, string>>]
 ]
 const BOXED = GROUPS.flatMap(([, objects]) => Object.keys(objects).map((object) => `${object}.*`))
 
-/** The words that were sent under a name, in boxes and in a text. */
-export const wordsOf = (sent: URLSearchParams, name: string): string[] =>
-  sent
-    .getAll(name)
-    .flatMap((text) => text.split(/\s+/))
-    .filter((word) => word !== '')
-
 type TypesProps = { sent: Sent; others: (sent: Sent) => Child }
 
 /** A box for all changes of each kind of object. @param props.others the text for all other types, filled in as said */
-export function ChangeTypes({ sent, others }: TypesProps) {
-  const chosen = wordsOf(sent.entered ?? new URLSearchParams(), 'types')
+export function ChangeBoxes({ sent, others }: TypesProps) {
+  const chosen = textsIn(sent.entered ?? new URLSearchParams(), 'types')
   const rest = chosen.filter((type) => !BOXED.includes(type)).join('\n')
   return (
     <>
@@ -75,8 +69,8 @@ export function ChangeTypes({ sent, others }: TypesProps) {
 const IDS = 'relay.connection_ids'
 
 /** A box for each connection. One that was deleted keeps its box while the relay names it. */
-export function Connections({ sent, connections }: { sent: Sent; connections: Choosable[] }) {
-  const chosen = wordsOf(sent.entered ?? new URLSearchParams(), IDS)
+export function ConnectionBoxes({ sent, connections }: { sent: Sent; connections: Choosable[] }) {
+  const chosen = textsIn(sent.entered ?? new URLSearchParams(), IDS)
   const gone = chosen.filter((id) => !connections.some((one) => one.id === id))
   return (
     <fieldset>
@@ -95,8 +89,9 @@ export function Connections({ sent, connections }: { sent: Sent; connections: Ch
         ))}
       </div>
       <p class="hint">
-        {connections.length > 0 ? 'If you select none' : 'There are no connections yet'}, the events of all connections
-        are sent, including connections that you add later.
+        {connections.length > 0
+          ? 'If you select none, events from all connections are sent, including connections that you add later.'
+          : 'There are no connections yet. Events from every connection that you add are sent.'}
       </p>
       <Wrong>{sent.mistakes[IDS]}</Wrong>
     </fieldset>

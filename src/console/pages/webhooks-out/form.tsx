@@ -1,13 +1,13 @@
 import type { EndpointRow } from '../../../endpoints/endpoint'
 import { CreateEndpoint, UpdateEndpoint } from '../../../endpoints/fields'
 import { MAX_URL_LENGTH } from '../../../endpoints/limits'
-import { choice, form, list, own, text, tick } from '../../form'
+import { choice, form, list, own, text, textsIn, tick } from '../../form'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { ChangeTypes, Connections, wordsOf } from './boxes'
+import { ChangeBoxes, ConnectionBoxes } from './boxes'
 import { endpointPath } from './parts'
 import type { Choosable, EditedEndpoint } from './read'
 
@@ -20,7 +20,7 @@ const isRelay = (sent: URLSearchParams) => sent.get('sends') === 'events'
 
 /** The words of a field of a relay; null if there are none. */
 function wordsIn(sent: URLSearchParams, name: string): string[] | null {
-  const words = wordsOf(sent, name)
+  const words = textsIn(sent, name)
   return words.length > 0 ? words : null
 }
 
@@ -143,14 +143,14 @@ function Fields({ sent, kinds, connections }: FieldsProps) {
       {kinds.includes('changes') && (
         <>
           {both && <h2>Changes</h2>}
-          <ChangeTypes sent={sent} others={(others) => NEW_ENDPOINT.field('types', others)} />
+          <ChangeBoxes sent={sent} others={(others) => NEW_ENDPOINT.field('types', others)} />
           {NEW_ENDPOINT.field('include_object', sent)}
         </>
       )}
       {kinds.includes('events') && (
         <>
           {both && <h2>Vendor events</h2>}
-          <Connections sent={sent} connections={connections} />
+          <ConnectionBoxes sent={sent} connections={connections} />
           {NEW_ENDPOINT.field('relay.event_types', sent)}
           {NEW_ENDPOINT.field('relay.replays', sent)}
         </>
