@@ -1,7 +1,8 @@
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
-import { plans } from '../catalog/schema'
-import { consumers } from '../consumers/schema'
+import { auditLog } from '../audit/schema'
+import { features, plans } from '../catalog/schema'
+import { consumers, grants } from '../consumers/schema'
 import { consumerTitle } from '../consumers/title'
 import { batch, type Database, type Db, type Directory, type Query } from '../db/client'
 import { valuesOf } from '../db/sql'
@@ -9,13 +10,23 @@ import { domains } from '../domains/schema'
 import type { Runtime } from '../env'
 import { ssoConnections } from '../identities/schema'
 import { connections } from '../inbox/connections/schema'
-
-/** The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). */
-export type NamedObject = { id: string; name: string; ended_at: number | null }
+import { events, replays } from '../inbox/schema'
 
 /**
- * Reads the API keys, connections, consumers, plans, domains and single sign-on connections of the project among these ids, the ended
- * ones too, in one round trip to each database. Other ids are ignored.
+ * The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). `entry`: of an entry of the
+ * log itself, whose name is its action.
+ */
+export type NamedObject = { id: string; name: string; ended_at: number | null; entry?: EntryRow }
+
+/** Who made an entry of the log, and about what. `actor_name`: of an API key. */
+type EntryRow = Pick<typeof auditLog.$inferSelect, 'actor_type' | 'actor_id' | 'object_id'> & {
+  actor_name: string | null
+}
+
+/**
+ * Reads the API keys, connections, consumers, plans, grants, events, replays, entries of the project's store, domains and single
+ * sign-on connections of the project among these ids, the ended ones too, in one round trip to each database. Other ids are
+ * ignored. It reads one row for each id, of a grant also its feature or plan.
  */
 export async function readNamed(
   { db, directory }: Pick<Runtime, 'db' | 'directory'>,
@@ -28,6 +39,10 @@ export async function readNamed(
       con_: (some) => namedConnections(db, projectId, some),
       csm_: (some) => namedConsumers(db, projectId, some),
       pln_: (some) => namedPlans(db, projectId, some),
+      grt_: (some) => namedGrants(db, projectId, some),
+      evt_: (some) => namedEvents(db, projectId, some),
+      rpl_: (some) => namedReplays(db, projectId, some),
+      aud_: (some) => namedEntries(db, projectId, some),
     }),
     readFrom(directory, ids, {
       dom_: (some) => namedDomains(directory, projectId, some),
@@ -65,6 +80,47 @@ function namedPlans(db: Db, projectId: string, ids: readonly string[]): Query<Na
     .select({ id: plans.id, name: plans.name, ended_at: sql<null>`NULL`.as('ended_at') })
     .from(plans)
     .where(and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids))))
+}
+
+/** Grants by the name of the feature or the plan that they give; `No …` for a feature that they deny. */
+function namedGrants(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  const what = sql`coalesce(${features.name}, ${grants.feature}, ${plans.name})`
+  const name = sql<string>`iif(${grants.effect} = 'deny', 'No ', '') || ${what}`.as('name')
+  return db
+    .select({ id: grants.id, name, ended_at: grants.revoked_at })
+    .from(grants)
+    .leftJoin(features, and(eq(features.project_id, grants.project_id), eq(features.key, grants.feature)))
+    .leftJoin(plans, and(eq(plans.project_id, grants.project_id), eq(plans.id, grants.plan_id)))
+    .where(and(eq(grants.project_id, projectId), inArray(grants.id, valuesOf(ids))))
+}
+
+/** Events by the vendor's type. */
+function namedEvents(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  return db
+    .select({ id: events.id, name: events.event_type, ended_at: sql<null>`NULL`.as('ended_at') })
+    .from(events)
+    .where(and(eq(events.project_id, projectId), inArray(events.id, valuesOf(ids))))
+}
+
+/** Replays by how many events they reopened. */
+function namedReplays(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  const { queued } = replays
+  const name = sql<string>`format('Replay of %,d event%s', ${queued}, iif(${queued} = 1, '', 's'))`.as('name')
+  return db
+    .select({ id: replays.id, name, ended_at: sql<null>`NULL`.as('ended_at') })
+    .from(replays)
+    .where(and(eq(replays.project_id, projectId), inArray(replays.id, valuesOf(ids))))
+}
+
+/** Entries of the log by their actions, with who made them. */
+function namedEntries(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  const { actor_type, actor_id, object_id } = auditLog
+  const entry = { actor_type, actor_id, object_id, actor_name: apiKeys.name }
+  return db
+    .select({ id: auditLog.id, name: auditLog.action, ended_at: sql<null>`NULL`.as('ended_at'), entry })
+    .from(auditLog)
+    .leftJoin(apiKeys, and(eq(auditLog.actor_type, 'api_key'), eq(apiKeys.id, auditLog.actor_id)))
+    .where(and(eq(auditLog.project_id, projectId), inArray(auditLog.id, valuesOf(ids))))
 }
 
 function namedKeys(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {

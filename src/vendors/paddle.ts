@@ -9,7 +9,6 @@ import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleApi } from './paddle-api'
 import { paddleEndpoints } from './paddle-endpoints'
 import { paddleSnapshots } from './paddle-objects'
-import { paddleSamples } from './paddle-samples'
 import type { Vendor } from './vendor'
 
 const SIGNATURE = 'paddle-signature'
@@ -98,7 +97,6 @@ export const paddle: Vendor = {
   claims: paddleClaims,
   api: paddleApi,
   endpoints: paddleEndpoints,
-  samples: paddleSamples,
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newApi } from '../devices/devices'
+import { newWorld } from '../feed/world'
 import { addMember, call, freshProject, mint, newHost, stripeConnection } from '../harness'
 import { visit } from './visit'
 
@@ -87,6 +88,27 @@ describe('the audit log in the console', () => {
       deleted,
       `<a href="${base}/billing/connections/${kept.id}">Stripe</a> `,
       `<a href="${base}/settings/general">This project</a>`,
+    ])
+  })
+
+  it('calls a grant by what it gives and to whom, an event by its type and a replay by its events', async () => {
+    const { project, owner, token, happens, queue, put, post } = await newWorld()
+    const base = `/console/p/${project}/platform`
+    const consumer = (await put('consumers/ext:vera', { name: 'Vera Molnár' })).body.id
+    await post('billing/plans', { key: 'team', name: 'Team', features: {}, prices: [] })
+    await post('billing/grants', { consumer, effect: 'allow', plan: 'team' })
+    const event = await happens('customer.created', { id: 'cus_1', object: 'customer' })
+    for (const id of ['cus_1', 'cus_2']) await happens('customer.updated', { id, object: 'customer' })
+    await queue.pump()
+    await post(`billing/webhooks/${event}/replay`)
+    const json = { filter: { event_type: ['customer.updated'] } }
+    const replay = await call('/platform/v1/billing/webhooks/replay', { method: 'POST', token, project, json })
+    const { text } = await visit(`${base}/settings/audit-log`, owner.token)
+    const about = [...text.matchAll(/data-label="On">(.*?)<\/td>/g)].map(([, cell]) => cell)
+    expect(about.slice(0, 3)).toEqual([
+      `<a href="${base}/billing/webhooks/replays/${replay.body.replay_id}">Replay of 2 events</a>`,
+      `<a href="${base}/billing/webhooks/${event}">customer.created</a>`,
+      `<a href="${base}/consumers/${consumer}/grants">Team for Vera Molnár</a>`,
     ])
   })
 

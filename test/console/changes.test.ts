@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { stopClock } from '../clock'
 import { follow, newWorld } from '../feed/world'
+import { addMember, call } from '../harness'
 import { watchWorld } from '../watch/world'
 import { visit } from './visit'
 
@@ -36,13 +37,45 @@ describe('the changes in the console', () => {
     ])
     expect(said.at(-1)).toBe('Project created')
     expect(cellsOf(text, 'Type')[3]).toContain('<span class="line quiet">name</span>')
-    const link = (path: string, id: string) => `<a href="${base}/${path}"><code class="id">${id}</code></a>`
+    const type = `<a href="${base}/billing/webhooks/${event}" title="${event}">customer.created</a>`
     expect(cellsOf(text, 'Object').slice(0, 2)).toEqual([
-      link(`billing/webhooks/${event}`, event),
-      link('billing/customers/stripe/cus_1', 'cus_1'),
+      type,
+      `<a href="${base}/billing/customers/stripe/cus_1"><code class="id">cus_1</code></a>`,
     ])
-    expect(cellsOf(text, 'Consumer')[1]).toBe(`<a href="${base}/consumers/${body.id}">&lt;i&gt;Ada&lt;/i&gt;</a>`)
-    expect(cellsOf(text, 'Cause')[1]).toBe(link(`billing/webhooks/${event}`, event))
+    expect(cellsOf(text, 'Consumer')[1]).toBe(
+      `<a href="${base}/consumers/${body.id}" title="${body.id}">&lt;i&gt;Ada&lt;/i&gt;</a>`,
+    )
+    expect(cellsOf(text, 'Cause')[1]).toBe(type)
+  })
+
+  it('name a grant by what it gives and to whom, and who made it for those who may read the audit log', async () => {
+    const { base, open, put, post, owner, token, project } = await changesPage()
+    const ada = (await put('consumers/ext:ada', { name: 'Ada <1>' })).body.id
+    await put('consumers/ext:nameless', {})
+    await put('billing/features/seats', { name: 'Seats & more', type: 'boolean' })
+    await post('billing/plans', { key: 'team', name: 'Team', features: {}, prices: [] })
+    const json = { consumer: ada, effect: 'deny', feature: 'seats' }
+    const denied = (await call('/platform/v1/billing/grants', { method: 'POST', token, project, json })).body.id
+    const given = (await post('billing/grants', { consumer: 'ext:nameless', effect: 'allow', plan: 'team' })).body.id
+    const named = (await post('billing/grants', { consumer: ada, effect: 'allow', feature: 'seats' })).body.id
+    const { text } = await open('?types=grant.*')
+    const objects = cellsOf(text, 'Object').map((cell) => / title="(.*)">(.*)<\/a>/.exec(cell)?.slice(1))
+    expect(objects).toEqual([
+      [named, 'Seats &amp; more for Ada &lt;1&gt;'],
+      [given, 'Team for nameless'],
+      [denied, 'No Seats &amp; more for Ada &lt;1&gt;'],
+    ])
+    const by = (grant: string, who: string) =>
+      `<a href="${base}/settings/audit-log?object_id=${grant}" title="Created a grant"><span class="cut">${who}</span></a>`
+    expect(cellsOf(text, 'Cause')).toEqual([
+      by(named, owner.email),
+      by(given, owner.email),
+      by(denied, 'API key “test key”'),
+    ])
+    const developer = await addMember(project, 'developer')
+    const seen = (await visit(`${base}/changes?types=grant.*`, developer.token)).text
+    expect(cellsOf(seen, 'Object')).toEqual(cellsOf(text, 'Object'))
+    expect(cellsOf(seen, 'Cause').join()).toMatch(/^(<span><code class="id">aud_\w+<\/code><\/span>,?){3}$/)
   })
 
   it('say what a consumer may do now, what it might do before, and why', async () => {
@@ -65,10 +98,10 @@ describe('the changes in the console', () => {
     )
     expect(watching).toBe('Entitlement tracking started')
     expect(cellsOf(text, 'Object')).toEqual([
-      `<a href="${path}/consumers/${id}">ada</a>`,
-      expect.stringContaining(world.project),
+      `<a href="${path}/consumers/${id}" title="${id}">ada</a>`,
+      `<a href="${path}/settings/general" title="${world.project}">This project</a>`,
     ])
-    expect(cellsOf(text, 'Cause')[0]).toContain('aud_')
+    expect(cellsOf(text, 'Cause')[0]).toMatch(/>API key “.*<span class="line quiet">Created a grant<\/span>$/)
   })
 
   it('are filtered by type; a filter that names nothing is refused in place', async () => {

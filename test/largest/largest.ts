@@ -10,7 +10,7 @@ import { MAX_PENDING } from '../../src/members/limits'
 import { MAX_REDIRECT_URI, MAX_REDIRECT_URIS, MAX_SSO_CONNECTIONS } from '../../src/sso/limits'
 import { MAX_DEVICES } from '../../src/tenancy/limits'
 import { insertObjects } from '../billing/rows'
-import { DIRECTORY, STORE } from '../harness'
+import { call, DIRECTORY, STORE } from '../harness'
 import { newWorld, type World } from '../routes/world'
 
 /** Rows of what has no limit: more than any call may read. */
@@ -55,7 +55,20 @@ export async function largestProject(): Promise<World> {
   await consumers(world)
   await billing(world)
   await inbox(world)
+  await lastChange(world)
   return world
+}
+
+/** A change that somebody made, so that the newest ones name who. */
+async function lastChange({ project, owner }: World) {
+  const json = { name: 'SSO', type: 'boolean' }
+  const { status, text } = await call('/platform/v1/billing/features/sso', {
+    method: 'PUT',
+    token: owner.token,
+    project,
+    json,
+  })
+  if (status !== 200) throw new Error(text)
 }
 
 async function people({ project, other, member, invitation, domain, sso, consumer, owner }: World) {

@@ -79,6 +79,8 @@ const STATED: Record<string, Bounds> = {
   [`${SETTINGS}/members/leave`]: { rows: MEMBERS + 500 },
   [`${SETTINGS}/sso/:id/enforce`]: { rows: MEMBERS + 500 },
   [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, statements: 12 + BESIDE, rows: PEOPLE + 500 },
+  // As the audit log: any member may have made a change.
+  'GET /console/p/:project/platform/changes': { trips: 6, rows: PEOPLE + 500 },
   [`${CONSUMER}/identities/:identity/remove`]: { trips: 6, rows: PEOPLE + 100 },
   // A pinned customer shows its consumer's first external id; a hundred customers, and a hundred external ids.
   'GET /platform/v1/consumers/:consumer': { rows: 2_000 },
@@ -110,8 +112,7 @@ const STATED: Record<string, Bounds> = {
   [`${BILLING}/purchases/:object`]: { statements: 13 },
   // Beside each subscription, the consumer of its customer and the plans of its items.
   [`${BILLING}/subscriptions`]: { rows: 1_000 },
-  // 501 subscriptions are read to count them, each with the link of its customer.
-  'GET /console/p/:project': { statements: 35, rows: 3_500 },
+  'GET /console/p/:project': { statements: 34, rows: 2_000 },
   'GET /console/p/:project/steps': { statements: 25, rows: 2_000 },
   // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.
   'GET /platform/v1/consumers/:consumer/entitlements': { trips: 3, statements: 17, rows: ITEMS },

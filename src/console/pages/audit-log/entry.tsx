@@ -79,27 +79,17 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
         </a>
       )
     case 'grant':
-      return (
-        <a href={`${paths.consumers}/${row.details?.consumer}/grants`}>
-          <Id>{row.object_id}</Id>
-        </a>
-      )
+      return <a href={`${paths.consumers}/${row.details?.consumer}/grants`}>{nameOrId(row)}</a>
     case 'event':
-      return (
-        <a href={`${paths.events}/${id}`}>
-          <Id>{row.object_id}</Id>
-        </a>
-      )
+      return <a href={`${paths.events}/${id}`}>{nameOrId(row)}</a>
     case 'replay':
-      return (
-        <a href={`${paths.replays}/${id}`}>
-          <Id>{row.object_id}</Id>
-        </a>
-      )
+      return <a href={`${paths.replays}/${id}`}>{nameOrId(row)}</a>
     default:
       return <Id>{row.object_id}</Id>
   }
 }
+
+const nameOrId = ({ object, object_id }: NamedEntry) => object?.name ?? <Id>{object_id}</Id>
 
 /** A name with its id below it, or the id alone. */
 function Called({ by, id }: { by: string | undefined; id: string }) {

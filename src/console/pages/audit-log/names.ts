@@ -4,6 +4,7 @@ import { actorsOf } from '../../../audit-log/read'
 import type { Runtime } from '../../../env'
 import { type People, readAddresses } from '../../../tenancy/people'
 import type { NamedEntry } from './entry'
+import { grantTitle } from './words'
 
 type Present = (row: Row) => NamedEntry
 
@@ -21,8 +22,15 @@ export async function readNames(rt: Runtime, project: string, rows: readonly Lis
     ...row,
     said: row.details && calledBy(objects, row.details),
     actor_email: people.get(row.actor_id) ?? null,
-    object: objects.get(row.object_id) ?? personIn(people, row.object_id),
+    object: objectOf(objects, row) ?? personIn(people, row.object_id),
   })
+}
+
+/** What an entry is about, a grant with the name of its consumer. */
+function objectOf(objects: ReadonlyMap<string, NamedObject>, { object_type, object_id, details }: Row) {
+  const found = objects.get(object_id)
+  if (object_type !== 'grant' || !found) return found
+  return { ...found, name: grantTitle(found.name, objects.get(String(details?.consumer))?.name) }
 }
 
 /** The consumers and plans that details name. */

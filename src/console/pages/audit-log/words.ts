@@ -253,6 +253,11 @@ function granted({ effect, feature, plan, consumer }: Details): string {
   return `${effect === 'deny' ? 'denies' : 'grants'} ${words(feature ?? plan)} to ${words(consumer)}`
 }
 
+/** What a grant is called: `Team for Ada Lovelace`. @param consumer what they are called, if that is known */
+export function grantTitle(gives: string, consumer: string | undefined): string {
+  return consumer === undefined ? gives : `${gives} for ${consumer}`
+}
+
 function named(name: unknown): string {
   return typeof name === 'string' ? `“${name}”` : ''
 }

@@ -1,5 +1,4 @@
 import type { Change } from '../../../feed/fields'
-import type { ChangeType } from '../../../feed/types'
 import type { Page } from '../../../http/page'
 import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
@@ -7,11 +6,13 @@ import type { Mistakes } from '../../refusal'
 import { Field, Select } from '../../ui/controls'
 import { FilterActions } from '../../ui/filters'
 import { timeOf } from '../../ui/format'
-import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { Because } from './cause'
+import { Linked } from './linked'
+import { type Names, NO_NAMES, nameOf } from './names'
 import { CHOICES, saidOf } from './words'
 
 /** The changes of the project. `list` is null if the filter is invalid. */
@@ -19,7 +20,7 @@ export function listPage(
   c: Visit,
   { types, mistakes }: { types: string; mistakes: Mistakes },
   list: Page<Change> | null,
-  names: Names = new Map(),
+  names: Names = NO_NAMES,
 ) {
   const { changes } = pathsOf(c)
   const options = CHOICES.some(([value]) => value === types) ? CHOICES : [...CHOICES, [types, types] as const]
@@ -60,9 +61,6 @@ export function listPage(
   )
 }
 
-/** What objects are called, by their ids. */
-type Names = ReadonlyMap<string, { name: string }>
-
 function columnsOf(c: Visit, names: Names): Column<Change>[] {
   const { now } = c.get('rt')
   return [
@@ -87,30 +85,21 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
         </>
       ),
     ],
-    [
-      'Object',
-      (change) => <Linked to={changedPath(c, change)} id={change.object.id} name={names.get(change.object.id)?.name} />,
-    ],
+    ['Object', (change) => <Linked to={changedPath(c, change)} id={change.object.id} name={nameOf(change, names)} />],
     [
       'Consumer',
-      ({ consumer_id: id }) => id && <Linked to={`${pathsOf(c).consumers}/${id}`} id={id} name={names.get(id)?.name} />,
+      ({ consumer_id: id }) =>
+        id && <Linked to={`${pathsOf(c).consumers}/${id}`} id={id} name={names.objects.get(id)?.name} />,
     ],
     [
       'Cause',
-      (change) => (change.cause !== null || (change.causes ?? []).length > 0) && <Because c={c} change={change} />,
+      (change) =>
+        (change.cause !== null || (change.causes ?? []).length > 0) && <Because c={c} change={change} names={names} />,
       'spare',
     ],
     ['When', ({ at }) => <Time at={timeOf(at)} now={now} />],
     ['Number', ({ number }) => number.toLocaleString('en'), 'number'],
   ]
-}
-
-/** What made a change; of entitlements, the last of the changes that may have, or time. */
-function Because({ c, change: { cause, causes } }: { c: Visit; change: Change }) {
-  const last = causes?.at(-1)
-  const made = cause ?? last?.cause
-  if (made) return <Linked to={causePath(c, made)} id={made.id} />
-  return <span>{last && (last.type === 'time' ? 'time' : saidOf(last.type as ChangeType))}</span>
 }
 
 /** Fields that a line of the list names. A new object has more. */
@@ -139,14 +128,6 @@ function valueText(value: unknown): string {
   return text.length > MAX_VALUE_SHOWN ? `${text.slice(0, MAX_VALUE_SHOWN)}…` : text
 }
 
-type LinkedProps = { to: string | undefined; id: string; name?: string | undefined }
-
-/** A name, or else an id, which leads to its page if it has one. */
-function Linked({ to, id, name }: LinkedProps) {
-  const shown = name ?? <Id>{id}</Id>
-  return to === undefined ? shown : <a href={to}>{shown}</a>
-}
-
 function changedPath(c: Visit, { object, consumer_id }: Pick<Change, 'object' | 'consumer_id'>): string | undefined {
   const paths = pathsOf(c)
   const { type, id, vendor } = object
@@ -162,9 +143,4 @@ function changedPath(c: Visit, { object, consumer_id }: Pick<Change, 'object' | 
     default:
       return hasPath(type) ? objectPath(paths, { type, id, vendor }) : undefined
   }
-}
-
-/** Fetches and entries of the audit log have no page of their own. */
-function causePath(c: Visit, { type, id }: NonNullable<Change['cause']>): string | undefined {
-  return type === 'webhook_event' ? `${pathsOf(c).events}/${id}` : undefined
 }

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { readNamed } from '../../../audit-log/objects'
 import { type Change, mayRead, mayReadAll, presentChange, typesField } from '../../../feed/fields'
 import { newestChanges, readChange } from '../../../feed/read'
 import type { ChangeType } from '../../../feed/types'
@@ -9,9 +8,10 @@ import type { HttpEnv } from '../../../http/context'
 import { paging } from '../../../http/page'
 import { Fault } from '../../../lib/fault'
 import { pageAsked } from '../../list'
-import { can, page, type Visit } from '../../page'
+import { page, type Visit } from '../../page'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
 import { listPage } from './list'
+import { readNames } from './names'
 
 const Filter = z.strictObject({ types: typesField })
 
@@ -32,7 +32,7 @@ export const changePages = new Hono<HttpEnv>().get('/', page('projects:read'), a
   })
   const shown: Change[] = data.map((change) => presentChange(change, epoch))
   const page = list.upTo(shown, before === null ? null : String(before))
-  return listPage(c, { types, mistakes: {} }, page, await namesOf(c, shown))
+  return listPage(c, { types, mistakes: {} }, page, await readNames(c, shown))
 })
 
 /** The list with one change alone, which other pages lead to. */
@@ -40,14 +40,12 @@ async function onePage(c: Visit, number: number) {
   const found = await readChange(c.get('rt').db, projectOf(c.get('actor')), number)
   const may = found && mayRead(c.get('actor').scopes, found.change.type)
   const data = may ? [presentChange(found.change, found.epoch)] : []
-  return listPage(c, { types: '', mistakes: {} }, { data, has_more: false, next_cursor: null }, await namesOf(c, data))
-}
-
-/** What the objects and the consumers of changes are called: consumers only for those who may read them. */
-function namesOf(c: Visit, changes: readonly Change[]) {
-  const all = changes.flatMap(({ object, consumer_id }) => [object.id, consumer_id ?? []].flat())
-  const ids = can(c, 'consumers:read') ? all : all.filter((id) => !id.startsWith('csm_'))
-  return readNamed(c.get('rt'), projectOf(c.get('actor')), ids)
+  return listPage(
+    c,
+    { types: '', mistakes: {} },
+    { data, has_more: false, next_cursor: null },
+    await readNames(c, data),
+  )
 }
 
 function readFilter(types: string): z.infer<typeof Filter> | { mistakes: Mistakes } {

@@ -14,15 +14,11 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head, None, Time } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
-import type { AskedConsumers, ConsumerRow, FoundConsumers } from './find'
+import type { AskedConsumers, ConsumerRow } from './find'
 import { titleOf } from './parts'
 
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
-export function listPage(
-  c: Visit,
-  asked: AskedConsumers,
-  page: Page<ConsumerRow> & Pick<FoundConsumers, 'truncated' | 'cut'>,
-) {
+export function listPage(c: Visit, asked: AskedConsumers, page: Page<ConsumerRow> & { truncated: boolean }) {
   const { consumers } = pathsOf(c)
   const narrowed = asked.q !== '' || asked.state !== undefined
   const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
@@ -45,8 +41,8 @@ export function listPage(
           <Finder
             action={consumers}
             q={asked.q ?? ''}
-            label="Find by name, email address or ID"
-            placeholder="Name, email address, your own ID or csm_…"
+            label="Find by ID or email address"
+            placeholder="Your own ID, csm_… or an email address"
             maxlength={300}
           >
             {asked.state && <input type="hidden" name="state" value={asked.state} />}
@@ -64,7 +60,6 @@ export function listPage(
           ) : (
             <NoMatch at={consumers} asked={asked} truncated={page.truncated} />
           )}
-          {page.cut && <p>Only the first matches are listed. Enter more letters to find others.</p>}
           {page.truncated && <p>There may be more matches. Continue on the next page.</p>}
           <Pager c={c} cursor={page.next_cursor} />
         </>
@@ -167,7 +162,7 @@ function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: As
     <section class="empty">
       <h2>No consumer found</h2>
       <p>
-        No {state} consumer has a name, an email address or an ID that begins with “{q}”.{' '}
+        No {state} consumer has the ID or the email address “{q}”. Enter the whole ID or address.{' '}
         <a href={at}>Show all consumers</a>.
       </p>
     </section>

@@ -1,0 +1,16 @@
+import { Id } from '../../ui/id'
+
+type LinkedProps = { to: string | undefined; id: string; name?: string | undefined }
+
+/** A name, or else an id, which leads to its page if it has one. A name has its id as a title. */
+export function Linked({ to, id, name }: LinkedProps) {
+  const title = name === undefined ? undefined : id
+  const shown = name ?? <Id>{id}</Id>
+  return to === undefined ? (
+    <span title={title}>{shown}</span>
+  ) : (
+    <a href={to} title={title}>
+      {shown}
+    </a>
+  )
+}
