@@ -4,6 +4,7 @@ import { type Db, type Query, raw } from '../db/client'
 import { fitsPage, json } from '../db/sql'
 import type { Order } from '../http/page'
 import { Fault, requireFound } from '../lib/fault'
+import { idsBeginning } from './beginning'
 import { MAX_CONSUMER_PAGE_BYTES, MAX_CONSUMERS_LOOKED_AT } from './limits'
 import type { ConsumerRef } from './ref'
 import { type ConsumerState, consumerIds, consumers } from './schema'
@@ -85,7 +86,11 @@ export function changeable(rows: readonly Consumer[]): Consumer {
   return row
 }
 
-type Asked = { email?: string | undefined; state?: ConsumerState | undefined; order?: Order | undefined }
+/** `begins`: how the email address, the name or an external id begins. */
+type Asked = Partial<Record<'email' | 'begins', string | undefined>> & {
+  state?: ConsumerState | undefined
+  order?: Order | undefined
+}
 
 /** About what a consumer takes as JSON beside its metadata and its external ids. */
 const BYTES_OF_REST = 500
@@ -101,13 +106,13 @@ export function listConsumers(
   asked: Asked,
   { before, take }: { before: string | null; take: number },
 ): Query<ListedConsumer[]> {
-  const { index, range, rest } = planOf(asked)
+  const { table, range, rest } = planOf(projectId, asked)
   const isAfter = asked.order === 'asc' ? gt : lt
   const inOrder = asked.order === 'asc' ? asc(c.id) : desc(c.id)
   const from = and(eq(c.project_id, projectId), range, before === null ? undefined : isAfter(c.id, before))
-  const scan = sql`FROM ${consumers} ${c} ${index} WHERE ${from} ORDER BY ${inOrder}`
+  const scan = sql`FROM ${table} WHERE ${from} ORDER BY ${inOrder}`
   const found = (fields: SQL) => sql`SELECT ${fields}
-    FROM (SELECT * ${scan} LIMIT ${rest ? MAX_CONSUMERS_LOOKED_AT : take}) ${c}
+    FROM (SELECT ${c}.* ${scan} LIMIT ${rest ? MAX_CONSUMERS_LOOKED_AT : take}) ${c}
     WHERE ${rest ?? sql`1`} ORDER BY ${inOrder} LIMIT ${take}`
   const size = sql`octet_length(metadata) + octet_length(external_ids) + ${BYTES_OF_REST}`
   const kept = Object.keys(listed).map((name) => {
@@ -121,12 +126,30 @@ export function listConsumers(
   return raw(db, listed, (fields) => withEnd(Object.keys(listed), page(fields), end, take)) as Query<ListedConsumer[]>
 }
 
-/** The index that a list walks, the part of it, and what is then checked in each row. */
-function planOf({ email, state }: Asked): { index: SQL; range: SQL | undefined; rest: SQL | undefined } {
+/** What a list walks, the part of it, and what is then checked in each row. */
+function planOf(
+  projectId: string,
+  { email, begins, state }: Asked,
+): { table: SQL; range: SQL | undefined; rest: SQL | undefined } {
   const inState = state === undefined ? undefined : eq(c.state, state)
-  if (email !== undefined) return { index: sql`INDEXED BY consumers_email`, range: eq(c.email, email), rest: inState }
-  if (state === undefined || state === 'active') return { index: sql`NOT INDEXED`, range: undefined, rest: inState }
-  return { index: sql`INDEXED BY consumers_state`, range: and(inState, sql`${c.state} <> 'active'`), rest: undefined }
+  const walked = (index: SQL) => sql`${consumers} ${c} ${index}`
+  if (begins !== undefined) {
+    // CROSS JOIN: from what was found to its rows.
+    return {
+      table: sql`${idsBeginning(projectId, begins)} f CROSS JOIN ${walked(sql``)}`,
+      range: sql`${c.id} = f.id`,
+      rest: inState,
+    }
+  }
+  if (email !== undefined)
+    return { table: walked(sql`INDEXED BY consumers_email`), range: eq(c.email, email), rest: inState }
+  if (state === undefined || state === 'active')
+    return { table: walked(sql`NOT INDEXED`), range: undefined, rest: inState }
+  return {
+    table: walked(sql`INDEXED BY consumers_state`),
+    range: and(inState, sql`${c.state} <> 'active'`),
+    rest: undefined,
+  }
 }
 
 export function isConsumer(row: ListedConsumer): row is Extract<ListedConsumer, { part: 'consumer' }> {

@@ -75,3 +75,13 @@ export function columnsOf<S extends Subquery>(subquery: S): S['_']['selectedFiel
   const names = Object.keys(subquery._.selectedFields)
   return Object.fromEntries(names.map((name) => [name, (subquery as Record<string, unknown>)[name]])) as never
 }
+
+/** Whether a column begins with a text. It can use an index of the column, whose order is that of bytes. */
+export function begins(column: Column | SQL, text: string): SQL {
+  return sql`(${column} >= ${text} AND ${column} < ${`${text}\u{10ffff}`})`
+}
+
+/** A text as SQLite's `lower()` makes it, which knows the letters of ASCII only. */
+export function lowered(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}

@@ -3,8 +3,9 @@ import { EXTERNAL } from '../consumers/ref'
 import { consumerIds, consumers } from '../consumers/schema'
 import { firstIdOf } from '../consumers/title'
 import type { Db } from '../db/client'
+import { begins } from '../db/sql'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byId, byText, foundFields, type SearchSource } from './source'
+import { byId, byText, foundFields, type SearchSource } from './source'
 
 /** The external id that is shown for a consumer. */
 const shownId = sql<string | null>`${EXTERNAL} || ${firstIdOf(sql`${consumers.project_id}`, consumers.id)}`

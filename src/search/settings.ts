@@ -4,13 +4,14 @@ import { KEY_PREFIX } from '../api-keys/secret'
 import { auditLog } from '../audit/schema'
 import { features, plans } from '../catalog/schema'
 import type { Db } from '../db/client'
+import { begins } from '../db/sql'
 import { webhookEndpoints } from '../followers/schema'
 import { connections } from '../inbox/connections/schema'
 import { vendorRuns } from '../inbox/imports/schema'
 import { idFloor, idTime } from '../lib/ids'
 import { MINUTE } from '../lib/time'
 import { MOST_OF_A_TYPE } from './limits'
-import { begins, byId, byText, contains, foundFields, inTable, type SearchSource } from './source'
+import { byId, byText, contains, foundFields, inTable, type SearchSource } from './source'
 
 /** How long a request can take until the last entry of the audit log that it writes. */
 const WRITES_WITHIN = MINUTE

@@ -1,6 +1,7 @@
 import { and, asc, type Column, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Database, Db, Query } from '../db/client'
+import { begins } from '../db/sql'
 import type { Scope } from '../lib/access'
 import type { IdPrefix } from '../lib/ids'
 import type { FoundType } from './fields'
@@ -35,11 +36,6 @@ export function foundFields({ id, title, detail, vendor, livemode }: Shown) {
     vendor: vendor ? sql<string>`${vendor}`.as('vendor') : sql<null>`NULL`.as('vendor'),
     livemode: livemode ? sql<boolean>`${livemode}`.mapWith(Boolean).as('livemode') : sql<null>`NULL`.as('livemode'),
   }
-}
-
-/** Whether a column begins with a text. It can use an index of the column, whose order is that of bytes. */
-export function begins(column: Column | SQL, text: string): SQL {
-  return sql`(${column} >= ${text} AND ${column} < ${`${text}\u{10ffff}`})`
 }
 
 /** Whether a column contains a text, whatever the case of ASCII letters. It reads each row that the other conditions leave. */

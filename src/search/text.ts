@@ -1,9 +1,10 @@
+import { lowered } from '../db/sql'
 import { isOwnId } from '../lib/ids'
 
 /** What is searched for, and what it can mean. */
 export type SearchText = {
   text: string
-  /** For comparisons with SQLite's `lower()`, which knows the letters of ASCII only. */
+  /** For comparisons with SQLite's `lower()`. */
   lower: string
   /**
    * The prefix of an id of ours, if the text looks like one. Names are not compared with it. Ids of vendors and external ids are,
@@ -14,8 +15,7 @@ export type SearchText = {
 
 /** @param text without white space at its ends */
 export function readText(text: string): SearchText {
-  const lower = text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
-  return { text, lower, id: isOwnId(text) ? text.slice(0, 3) : null }
+  return { text, lower: lowered(text), id: isOwnId(text) ? text.slice(0, 3) : null }
 }
 
 /** Whether a text can be the secret of an API key, a device, a session or a webhook, which must not be in an address. */

@@ -9,6 +9,7 @@ import { isSeconds, matchedAt, matchSecret, refused } from './lib/verify'
 import { paddleApi } from './paddle-api'
 import { paddleEndpoints } from './paddle-endpoints'
 import { paddleSnapshots } from './paddle-objects'
+import { paddleSamples } from './paddle-samples'
 import type { Vendor } from './vendor'
 
 const SIGNATURE = 'paddle-signature'
@@ -97,6 +98,7 @@ export const paddle: Vendor = {
   claims: paddleClaims,
   api: paddleApi,
   endpoints: paddleEndpoints,
+  samples: paddleSamples,
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { ApiRead, VendorApi } from './api'
 import type { ApiPattern } from './calls'
 import { at, text } from './lib/json'
-import { SAMPLE_EVENT } from './samples'
 import { stripeCalls, stripeLists } from './stripe-calls'
 import { stripePastEvents } from './stripe-past-events'
 import { stripeThin } from './stripe-thin'
@@ -49,11 +48,9 @@ export const stripeApi: VendorApi = {
     read('events', 'Events', '/v1/events'),
     read('webhook_endpoints', 'Webhook Endpoints', '/v1/webhook_endpoints'),
   ],
-  /** Stripe keeps events for 30 days. Thin ones, which it names `v1.…` and `v2.…`, are not among them, nor are our test events. */
+  /** Stripe keeps events for 30 days. Thin ones, which it names `v1.…` and `v2.…`, are not among them. */
   sightOf: ({ vendor_event_id, event_type }) =>
-    /^v\d+\./.test(event_type) || vendor_event_id.startsWith(SAMPLE_EVENT)
-      ? null
-      : { pattern: '/v1/events/{id}', id: vendor_event_id },
+    /^v\d+\./.test(event_type) ? null : { pattern: '/v1/events/{id}', id: vendor_event_id },
 
   errorCode: ({ error }) => text(at(error, 'code')) ?? text(at(error, 'type')),
   isKeyRefused: (status) => status === 401,

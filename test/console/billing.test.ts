@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Value } from '../../src/console/pages/billing/value'
+import { as } from '../consumers/consumers'
 import { deliver, freshProject, settled, stripeConnection, stripeEvent } from '../harness'
 import { visit } from './visit'
 
@@ -51,6 +52,7 @@ const CUSTOMER = {
 
 describe('billing state in the console', () => {
   let token: string
+  let project: string
   let billing: string
   const textOf = async (path: string) => {
     const { status, text } = await visit(billing + path, token)
@@ -59,8 +61,9 @@ describe('billing state in the console', () => {
   }
 
   beforeAll(async () => {
-    const { owner, project } = await freshProject()
-    token = owner.token
+    const fresh = await freshProject()
+    token = fresh.owner.token
+    project = fresh.project
     billing = `/console/p/${project}/platform/billing`
     const { id } = await stripeConnection(token, project)
     const sent: [string, Record<string, unknown>][] = [
@@ -94,13 +97,48 @@ describe('billing state in the console', () => {
     for (const part of expected) expect(text).toContain(part)
   })
 
-  it('is found by customer or consumer, which the address then says', async () => {
-    const found = async (q: string) => {
-      const { status, headers } = await visit(`${billing}/subscriptions?status=active&customer=x&q=${q}`, token)
-      return [status, headers.get('Location')?.replace(billing, '')]
-    }
-    expect(await found('cus_1')).toEqual([303, '/subscriptions?status=active&customer=cus_1'])
-    expect(await found('ext:ada')).toEqual([303, '/subscriptions?status=active&consumer=ext%3Aada'])
+  describe('the search box', () => {
+    let ids: Record<string, string>
+    beforeAll(async () => {
+      const api = as(project, token)
+      const put = async (id: string, name: string, email: string) => (await api.put(id, { name, email })).body.id
+      ids = {
+        grace: await put('user_1', 'Grace Hopper', 'grace@example.com'),
+        vera: await put('user_2', 'Vera Molnár', 'vera@example.com'),
+        other: await put('user_3', 'Vera Rubin', 'rubin@example.com'),
+        like: await put('cus_10', 'Mary', 'mary@example.com'),
+      }
+    })
+    const find = (q: string) =>
+      visit(`${billing}/subscriptions?status=active&customer=x&q=${encodeURIComponent(q)}`, token)
+
+    it.each([
+      ['cus_2', () => 'customer=cus_2'],
+      ['Nobody Known', () => 'customer=Nobody+Known'],
+      ['ext:ada', () => 'consumer=ext%3Aada'],
+      ['user_1', () => `consumer=${ids.grace}`],
+      ['grace@', () => `consumer=${ids.grace}`],
+      ['grace hop', () => `consumer=${ids.grace}`],
+    ])('takes %j as the filter that it means, which the address then says', async (q, filter) => {
+      const { status, headers } = await find(q)
+      expect([status, headers.get('Location')]).toEqual([303, `${billing}/subscriptions?status=active&${filter()}`])
+    })
+
+    it.each([
+      ['vera', ['vera', 'other']],
+      // The whole id of a customer.
+      ['cus_1', ['like']],
+    ])('lets one choose what %j means', async (q, names) => {
+      const { status, text } = await find(q)
+      expect(status).toBe(200)
+      for (const name of names) expect(text).toContain(`?status=active&amp;consumer=${ids[name]}"`)
+      expect(text).toContain(`?status=active&amp;customer=${q}"`)
+    })
+
+    it('leads on to the search of the project where nothing is found', async () => {
+      const { text } = await visit(`${billing}/subscriptions?customer=Nobody`, token)
+      expect(text).toMatch(/href="[^"]+\/search\?q=Nobody">Search the whole project for “Nobody”/)
+    })
   })
 
   it('is narrowed by filters, each of which can be taken back', async () => {

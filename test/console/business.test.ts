@@ -28,6 +28,18 @@ async function seedDays(project: string, from: number, n: number, without: reado
   )
 }
 
+/** Subscriptions of nobody's events. */
+async function seedSubscriptions({ project }: World, n: number, named = 'seeded') {
+  const body = { status: 'active', livemode: true, created_at: isoOf(MIDNIGHT / 1000) }
+  await STORE.prepare(
+    `WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < ?3)
+     INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, status, version, candidates)
+     SELECT ?1, 'subscription', ?4 || n, 'stripe', 'active', 1, ?2 FROM t`,
+  )
+    .bind(project, JSON.stringify([{ body }]), n, named)
+    .run()
+}
+
 /** What the overview says of subscriptions: each tile as `name: number change`. */
 async function tilesOf({ project }: World) {
   // The session of the day before has ended.
@@ -42,7 +54,7 @@ async function tilesOf({ project }: World) {
 const subscription = (created: number, fields = {}) =>
   stripeSubscription({ livemode: true, created: Math.floor(created / 1000), ...fields }) as { id: string }
 
-it('the overview shows subscriptions as the cron has counted them, and each number leads to its list', async () => {
+it('the overview counts the subscriptions of a small project, with the days that the cron has counted, and each number leads to its list', async () => {
   const world = await newWorld()
   const send = async (object: { id: string }) => {
     await world.send({
@@ -51,20 +63,25 @@ it('the overview shows subscriptions as the cron has counted them, and each numb
     })
   }
   const [earlier, later] = [subscription(MIDNIGHT - DAY), subscription(MIDNIGHT + HOUR)]
-  await send(earlier)
+  await world.send(stripeEventOf('invoice.paid', { id: 'in_1', object: 'invoice' }, { at: Date.now() / 1000 }))
   await settle(world)
   expect((await tilesOf(world)).text).not.toContain('Subscriptions</h2>')
-  setClock(MIDNIGHT)
-  await keepHouse()
-  expect((await tilesOf(world)).lines).toEqual([
+  await send(earlier)
+  await settle(world)
+  const one = (created: number) => [
     'Active: 1',
     'Trialing: 0',
     'Past due: 0',
     'Without a consumer: 1',
-    'New, so far today: 0',
+    `New, so far today: ${created}`,
     'Lost, so far today: 0',
     'Payment failed, so far today: 0',
-  ])
+  ]
+  expect((await tilesOf(world)).lines).toEqual(one(1))
+  setClock(MIDNIGHT)
+  expect((await tilesOf(world)).lines).toEqual(one(0))
+  await keepHouse()
+  expect((await tilesOf(world)).lines).toEqual(one(0))
   setClock(MIDNIGHT + 2 * HOUR)
   await send(later)
   await settle(world)
@@ -139,6 +156,7 @@ it.each<[string, number, number[], string[]]>([
     stripeEventOf('customer.subscription.updated', subscription(MIDNIGHT - DAY), { at: Date.now() / 1000 }),
   )
   await settle(world)
+  await seedSubscriptions(world, 500)
   await seedDays(world.project, TODAY - n + 1, n, without)
   setClock(MIDNIGHT + 20 * HOUR)
   const found = await tilesOf(world)
@@ -149,4 +167,15 @@ it.each<[string, number, number[], string[]]>([
   expect(path.split('M').length - 1).toBe(1 + without.length)
   expect(new TextEncoder().encode(found.text).byteLength).toBeLessThan(60_000)
   console.log(`The overview: ${new TextEncoder().encode(found.text).byteLength} bytes`)
+})
+
+it('a project with more than 500 subscriptions waits for the first count', async () => {
+  const world = await newWorld()
+  await world.send(stripeEventOf('invoice.paid', { id: 'in_1', object: 'invoice' }, { at: Date.now() / 1000 }))
+  await settle(world)
+  await seedSubscriptions(world, 500)
+  expect((await tilesOf(world)).lines[0]).toBe('Active: 500')
+  await seedSubscriptions(world, 1, 'one_more')
+  const { lines, text } = await tilesOf(world)
+  expect([lines, text]).toEqual([[], expect.stringContaining('The first count is still to come.')])
 })

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { billingWorld } from '../billing/world'
 import { as } from '../consumers/consumers'
 import { checkout, ofCustomer } from '../consumers/events'
-import { addMember, countingD1 } from '../harness'
+import { addMember, countingD1, inStore, STORE } from '../harness'
 import { told } from './member-pages'
-import { submit, visit } from './visit'
+import { submit, type Visit, visit } from './visit'
 
 /** A project with events, its calls, and its pages of consumers. */
 async function newPlace() {
@@ -13,7 +13,7 @@ async function newPlace() {
   const token = world.owner.token
   const at = (rest = '') => `/console/p/${project}/platform/consumers${rest}`
   const ofBilling = (rest: string) => `/console/p/${project}/platform/billing/customers/stripe/${rest}`
-  const page = (path: string) => visit(path, token)
+  const page = (path: string, options: Visit = {}) => visit(path, token, options)
   const send = (path: string, fields: Record<string, string> = {}) => told(submit(path, token, fields))
   return {
     ...world,
@@ -34,9 +34,10 @@ describe('the list of consumers', () => {
   let ids: Record<string, string>
   beforeAll(async () => {
     here = await newPlace()
-    const put = async (externalId: string, email: string) => (await here.api.put(externalId, { email })).body.id
+    const put = async (externalId: string, email: string, name?: string) =>
+      (await here.api.put(externalId, { email, ...(name && { name }) })).body.id
     ids = {
-      ada: await put('user_1', 'ada@example.com'),
+      ada: await put('user_1', 'ada@example.com', 'Ada Lovelace'),
       other: await put('user_2', 'ada@example.com'),
       grace: await put('user_3', 'grace@example.com'),
       // Its external id is the email address of another one.
@@ -51,7 +52,10 @@ describe('the list of consumers', () => {
     ['user_1', 'ada'],
     ['ext:user_1', 'ada'],
     [' Grace@Example.com ', 'grace'],
-  ])('leads from %j to the one consumer that it names', async (q, name) => {
+    ['ADA love', 'ada'],
+    ['named@', 'named'],
+    ['ext:user_4', 'grace2'],
+  ])('leads from %j to the one consumer that it means', async (q, name) => {
     const answer = await here.page(here.at(`?q=${encodeURIComponent(q)}`))
     expect([answer.status, answer.headers.get('Location')]).toEqual([303, here.at(`/${ids[name]}`)])
   })
@@ -62,7 +66,13 @@ describe('the list of consumers', () => {
     ['?state=blocked', ['grace']],
     ['?q=grace@example.com&state=blocked', ['grace']],
     ['?q=grace@example.com&state=active', []],
-    ['?q=user', []],
+    ['?q=user', ['grace2', 'grace', 'other', 'ada']],
+    ['?q=user&order=asc', ['ada', 'other', 'grace', 'grace2']],
+    ['?q=user&state=active', ['grace2', 'other', 'ada']],
+    ['?q=gra', ['grace2', 'named', 'grace']],
+    ['?q=User', []],
+    ['?q=lovelace', []],
+    ['?q=%25da', []],
     ['?q=%00', []],
     ['', ['grace2', 'named', 'grace', 'other', 'ada']],
     // What is named by its id counts only in the state that is asked for.
@@ -73,6 +83,22 @@ describe('the list of consumers', () => {
   ])('lists for %j', async (query, names) => {
     const { status, text } = await here.page(here.at(query))
     expect([status, rowsOf(text)]).toEqual([200, idsOf(...names)])
+  })
+
+  it('says that a beginning matches more than it lists, and reads few rows for it', async () => {
+    const crowd = await newPlace()
+    const insert = STORE.prepare(
+      `WITH RECURSIVE t(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM t WHERE n < 999)
+       INSERT INTO consumers (project_id, id, name, email, metadata, state, revision, created_at, updated_at)
+       SELECT ?, 'csm_crowd' || n, 'Zed ' || n, 'zed' || n || '@example.com', '{}', 'active', 1, 1, 1 FROM t`,
+    )
+    await insert.bind(crowd.project).run()
+    const { DB, count } = countingD1()
+    const { text } = await crowd.page(crowd.at('?q=zed'), { bindings: inStore(DB) })
+    expect(rowsOf(text)).toHaveLength(30)
+    expect(text).toContain('Only the first matches are listed. Enter more letters to find others.')
+    expect(count.rows_read).toBeLessThan(2_500)
+    expect(rowsOf((await crowd.page(crowd.at('?q=zed 10'))).text)).toHaveLength(10)
   })
 
   it('explains the first call where there is no consumer', async () => {
@@ -181,7 +207,7 @@ describe('a consumer', () => {
     await here.api.put('user_7', { email: 'six@example.com' })
     const ask = async (text: string) => (await here.page(here.at(`/${id}/merge?into=${encodeURIComponent(text)}`))).text
     expect(await ask('user_1')).toContain('This is the same consumer')
-    expect(await ask('nobody')).toContain('No consumer has this ID')
+    expect(await ask('nobody')).toContain('No consumer matches')
     expect(await ask('six@example.com')).toContain('Several consumers match')
     const question = await ask('user_6')
     expect(question).toContain(

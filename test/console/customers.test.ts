@@ -86,6 +86,11 @@ describe('the customers without a consumer', () => {
     const { text } = await submit(path, token, { consumer: 'Ada@example.com' })
     expect(text).toContain('Several consumers match')
     expect(text).toContain(`name="consumer" value="${twin}"`)
+    // A text that a consumer only begins with links nothing: the page asks first.
+    const lone = (await api.put('lone_1', {})).body.id
+    const asked = await submit(path, token, { consumer: 'lone' })
+    expect([asked.status, asked.text]).toEqual([200, expect.stringContaining(`name="consumer" value="${lone}"`)])
+    expect((await linkOf('cus_named'))[0]).toBeNull()
     expect(await send(path, { consumer: 'user_1' })).toEqual(toConsumer(ada))
     expect(await linkOf('cus_named')).toEqual([ada, 'user_1', 'manual'])
     expect(await listed()).not.toContain('cus_named')

@@ -80,7 +80,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await api('consumers/ext:user_2', { email: 'ada@example.com', name: 'Ada L.' }, 'PUT')
     const find = async (text: string) => {
       await page.goto(`${base}/consumers`)
-      await page.getByLabel('Find by ID or email address').fill(text)
+      await page.getByLabel('Find by name, email address or ID').fill(text)
       await page.keyboard.press('Enter')
     }
     await find('user_1')

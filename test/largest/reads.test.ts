@@ -112,7 +112,8 @@ const STATED: Record<string, Bounds> = {
   [`${BILLING}/purchases/:object`]: { statements: 13 },
   // Beside each subscription, the consumer of its customer and the plans of its items.
   [`${BILLING}/subscriptions`]: { rows: 1_000 },
-  'GET /console/p/:project': { statements: 34, rows: 2_000 },
+  // 501 subscriptions are read to count them, each with the link of its customer.
+  'GET /console/p/:project': { statements: 35, rows: 3_500 },
   'GET /console/p/:project/steps': { statements: 25, rows: 2_000 },
   // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.
   'GET /platform/v1/consumers/:consumer/entitlements': { trips: 3, statements: 17, rows: ITEMS },

@@ -1,4 +1,5 @@
-import { VENDOR_NAMES, vendorOf } from '../../vendors'
+import { VENDOR_NAMES, VENDORS, vendorOf } from '../../vendors'
+import type { Vendor } from '../../vendors/vendor'
 import { capital } from './format'
 
 /** Vendors whose brand name is not just their name with a capital letter. */
@@ -23,9 +24,14 @@ export const VENDOR_OPTIONS = VENDOR_NAMES.map((name) => [name, vendorTitle(name
 export const STATE_OPTIONS = VENDOR_OPTIONS.filter(([name]) => vendorOf(name)?.snapshots)
 
 /** The vendors whose events change billing state, in a sentence: "Paddle or Stripe". */
-export const VENDORS_WITH_STATE = new Intl.ListFormat('en', { type: 'disjunction' }).format(
-  VENDOR_NAMES.filter((name) => vendorOf(name)?.snapshots).map(vendorTitle),
-)
+export const VENDORS_WITH_STATE = listed('disjunction', ({ snapshots }) => snapshots !== undefined)
+
+/** The vendors of which there are test events, in a sentence: "Paddle and Stripe". */
+export const VENDORS_WITH_SAMPLES = listed('conjunction', ({ samples }) => samples !== undefined)
+
+function listed(type: 'conjunction' | 'disjunction', has: (vendor: Vendor) => boolean): string {
+  return new Intl.ListFormat('en', { type }).format(VENDOR_NAMES.filter((name) => has(VENDORS[name])).map(vendorTitle))
+}
 
 /** Domains of the vendors that link to pages of their own. */
 const DOMAINS = ['stripe.com', 'paddle.com']

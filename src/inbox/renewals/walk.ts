@@ -1,11 +1,9 @@
 import { and, type Column, eq, gt, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { addToSums, type Countable, type Sum } from '../../billing/days/count'
 import { noteDays } from '../../billing/days/store'
-import { MAX_MEASURED } from '../../billing/limits'
 import { isOverdue, saidBy } from '../../billing/overdue/overdue'
 import { overdueSubscriptions, renewalCounts } from '../../billing/overdue/schema'
 import { billingObjects } from '../../billing/schema'
-import { isUnlinked } from '../../consumers/links'
 import { batch, type Db, raw } from '../../db/client'
 import { insertFrom } from '../../db/insert-from'
 import { excluded } from '../../db/sql'
@@ -15,6 +13,7 @@ import type { PassStart, PassStep } from '../../tenancy/pass'
 import { projects } from '../../tenancy/schema'
 import { connections } from '../connections/schema'
 import { askForOverdue } from './ask'
+import { COUNTABLE, measured } from './countable'
 import { DUE_WITHIN, WALK_HOURS, WALKED_AT_ONCE } from './limits'
 import { countsKept, missingTold } from './missing'
 
@@ -99,26 +98,14 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
   const others = sql`SELECT ${o}.* FROM (${open}) p CROSS JOIN ${o} ON ${o.project_id} = p.id AND ${kind} LIMIT ${WALKED_AT_ONCE}`
   const isConnected = sql`EXISTS (SELECT 1 FROM ${connections} INDEXED BY connections_project
     WHERE ${and(eq(connections.project_id, o.project_id), eq(connections.vendor, o.vendor), eq(connections.livemode, true), isNull(connections.deleted_at), ne(connections.status, 'disabled'))})`
-  // Of a row that is too large, nothing is read: see isOverdue.
-  const said = (field: string) =>
-    sql<string | null>`iif(octet_length(${o.candidates}) <= ${MAX_MEASURED}, ${saidBy(o, field)}, NULL)`
   const fields = {
-    project_id: o.project_id,
+    ...COUNTABLE,
     vendor: o.vendor,
     vendor_id: o.vendor_id,
-    period_start: said('current_period_start'),
-    period_end: said('current_period_end'),
+    period_start: measured('current_period_start'),
+    period_end: measured('current_period_end'),
     /** A subscription that has just begun has not renewed. */
-    started_at: said('started_at'),
-    status: sql<string>`${o.status}`,
-    livemode: sql<boolean>`coalesce(${saidBy(o, 'livemode')}, 1)`.mapWith(Boolean),
-    created_at: said('created_at'),
-    // Some vendors do not say when a subscription ended: its last change is the end.
-    ended_at: sql<string | null>`coalesce(${said('ended_at')}, ${said('updated_at')})`,
-    past_due_since: sql<string | null>`${o.past_due_since}`,
-    is_unlinked: isUnlinked(sql`${o.project_id}`, { vendor: sql`${o.vendor}`, customer: sql`${o.customer}` }).mapWith(
-      Boolean,
-    ),
+    started_at: measured('started_at'),
     /** A vendor that is not connected cannot send anything. */
     is_overdue: sql<boolean>`${isOverdue(o, now)} AND ${isConnected}`.mapWith(Boolean),
     renews: sql<boolean>`${o.status} IN ('active', 'past_due') AND coalesce(${saidBy(o, 'livemode')}, 1) = 1`.mapWith(

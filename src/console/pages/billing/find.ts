@@ -3,7 +3,7 @@ import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
 import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { customerSetOf } from '../../../consumers/owned'
-import { NAMES_CONSUMER, refToRead } from '../../../consumers/ref'
+import { refToRead } from '../../../consumers/ref'
 import { run } from '../../../db/client'
 import { type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
@@ -77,9 +77,6 @@ export function askedIn(sent: URLSearchParams, kind: ObjectKind, now: number): A
     order: orderIn(address),
   }
 }
-
-/** The filter that a text in the search box stands for. */
-export const filterOf = (text: string): 'consumer' | 'customer' => (NAMES_CONSUMER.test(text) ? 'consumer' : 'customer')
 
 /** Reads a page of a list. @throws {Fault} `invalid_cursor` */
 export async function findListed<K extends ObjectKind>(

@@ -52,7 +52,19 @@ export function listPage<K extends ObjectKind>(
           without={withoutColumns(shown)}
         />
       ) : (
-        <p class="empty">No {title.toLowerCase()} match this search.</p>
+        <section class="empty">
+          <p>
+            No {title.toLowerCase()} match this search.
+            {asked.customer !== undefined && (
+              <>
+                {' '}
+                <a href={`${pathsOf(c).search}?${new URLSearchParams({ q: asked.customer })}`}>
+                  Search the whole project for “{asked.customer}”
+                </a>
+              </>
+            )}
+          </p>
+        </section>
       )}
       {found.truncated && <p>There may be more matches. Continue on the next page.</p>}
       <Pager c={c} cursor={found.next_cursor} query={query} />

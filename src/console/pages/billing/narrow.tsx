@@ -42,15 +42,7 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
     option(label, { status: value, ...(isInvoice && { overdue: null }) })
   return (
     <>
-      <Finder
-        action={at}
-        q=""
-        label="Find by customer or consumer"
-        placeholder="Customer (cus_…), consumer (csm_…) or your own ID (ext:…)"
-        maxlength={204}
-      >
-        <Kept of={address} without={['customer', 'consumer']} />
-      </Finder>
+      <Box c={c} list={list} address={address} />
       <FilterChips
         label="Status"
         options={[
@@ -90,6 +82,23 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
       </div>
       <ActiveFilters of={activeIn(address, name, isInvoice ? ['overdue'] : [])} clear={address.size > 1} />
     </>
+  )
+}
+
+type BoxProps<K extends ObjectKind> = Pick<NarrowProps<K, never>, 'c' | 'list' | 'address'> & { text?: string }
+
+/** The search box of a list. It finds the objects of a customer or a consumer. @param props.text what was typed */
+export function Box<K extends ObjectKind>({ c, list, address, text = '' }: BoxProps<K>) {
+  return (
+    <Finder
+      action={`${pathsOf(c).billing}/${list.path}`}
+      q={text}
+      label="Find by customer or consumer"
+      placeholder="Name, email address, your own ID, csm_… or cus_…"
+      maxlength={204}
+    >
+      <Kept of={address} without={['customer', 'consumer']} />
+    </Finder>
   )
 }
 

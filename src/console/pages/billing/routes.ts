@@ -16,9 +16,10 @@ import { withoutGuest } from '../../../vendors/guest'
 import { changed, pageAsked } from '../../list'
 import { withMode } from '../../mode'
 import { page, type Visit } from '../../page'
+import { choosePage, meantBy } from './choose'
 import { objectCsv } from './csv'
 import { customerPage } from './customer'
-import { addressOf, askedIn, filterOf, findListed } from './find'
+import { addressOf, askedIn, findListed } from './find'
 import { invoices } from './invoices'
 import { listPage } from './list'
 import { type Detail, objectDetail } from './object'
@@ -60,8 +61,11 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) =
     .get(`/${list.path}`, page('billing:read'), async (c) => {
       const text = c.req.query('q')?.trim() ?? ''
       const query = addressOf(withMode(c), list.kind)
-      if (text !== '')
-        return c.redirect(c.req.path + changed(query, { consumer: null, customer: null, [filterOf(text)]: text }), 303)
+      if (text !== '') {
+        const meant = await meantBy(c, text)
+        if ('choices' in meant) return choosePage(c, { list, query, text, ...meant })
+        return c.redirect(c.req.path + changed(query, meant.filter), 303)
+      }
       const asked = askedIn(query, list.kind, c.get('rt').now)
       return listPage(c, list, { asked, query }, await findListed(c, list, asked, pageAsked(c)))
     })

@@ -71,7 +71,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
           <Guidance vendor={row.vendor} />
         </>
       )}
-      <TestEvent c={c} row={row} mistakes={mistakesOf('sample')} />
+      <TestEvent c={c} of={of} mistakes={mistakesOf('sample')} />
       {(row.verification || !settingUp) && <VerificationSummary c={c} row={row} />}
       <h2 id="details">Details</h2>
       <Facts c={c} of={of} />

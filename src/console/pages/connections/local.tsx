@@ -29,6 +29,11 @@ export async function localSecret(c: Visit, row: ConnectionRow): Promise<string 
 /** Whether `npm run send` can sign as the vendor. Braintree sends forms with its own signatures inside. Apple and PayPal sign with private keys of their own. */
 const canSend = ({ vendor }: ConnectionRow) => !['apple', 'braintree', 'paypal'].includes(vendor)
 
+/** Whether {@link SendExample} has a command. It signs as those HMAC senders that have a preset. */
+export function hasExample(c: Visit, row: ConnectionRow): boolean {
+  return isLocal(c) && canSend(row) && (row.vendor !== 'hmac' || row.verification?.preset !== undefined)
+}
+
 /** How to try a connection without an address that the vendor can reach. */
 export function NotReachable({ c, row, guide }: About & { guide: Guide | null }) {
   const title = vendorTitle(row.vendor)
@@ -66,9 +71,8 @@ export function TrySecret({ guide, secret }: { guide: Guide | null; secret: stri
 
 /** The command that sends an example event. @param secret the one that the page offered; null on a public server */
 export function SendExample({ c, row, secret }: About & { secret: string | null }) {
+  if (!hasExample(c, row)) return null
   const preset = row.verification?.preset
-  // It signs as those senders that have a preset.
-  if (!isLocal(c) || !canSend(row) || (row.vendor === 'hmac' && preset === undefined)) return null
   const title = vendorTitle(row.vendor)
   // The page shows no stored secret. It knows the one that it offered by its end.
   const known = secret !== null && row.secrets.some(({ hint }) => hint !== '' && secret.endsWith(hint)) ? secret : null

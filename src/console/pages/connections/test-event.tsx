@@ -5,13 +5,16 @@ import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { ingestUrl } from '../../../inbox/connections/present'
 import { type NoTest, sendTestEvent } from '../../../inbox/receive/test-event'
 import { vendorOf } from '../../../vendors'
+import type { Samples } from '../../../vendors/samples'
 import { action } from '../../action'
 import { can, pathsOf, type Visit } from '../../page'
 import { type Mistakes, Refused, type Sent } from '../../refusal'
 import { Field, Post, Select, Wrong } from '../../ui/controls'
-import { vendorTitle } from '../../ui/vendor-titles'
+import { VENDORS_WITH_SAMPLES, vendorTitle } from '../../ui/vendor-titles'
 import { connectionPath } from './describe'
-import { addressedConnection } from './read'
+import { guideOf } from './guides'
+import { hasExample, SendExample } from './local'
+import { addressedConnection, type ShownConnection } from './read'
 
 const WHY_NOT: Record<NoTest, string> = {
   live: 'Nothing was sent: the connection receives live events. You can send test events only to a connection in test mode.',
@@ -39,15 +42,29 @@ export function testEventAction(shown: (c: Visit, sent: Sent) => Response | Prom
   return new Hono<HttpEnv>().route('/', send)
 }
 
-/** Offers test events, where the connection can take them. */
-export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; mistakes: Mistakes }) {
+type Shown = { c: Visit; of: ShownConnection; mistakes: Mistakes }
+
+/** Offers test events, where the connection can take them; or says what to do instead, where we have none of the vendor. */
+export function TestEvent({ c, of, mistakes }: Shown) {
+  const { row } = of
   const samples = vendorOf(row.vendor)?.samples
   const ready = row.status !== 'disabled' && row.secrets.length > 0 && !row.livemode
-  if (!samples || !ready || !can(c, 'connections:write')) return <Wrong>{mistakes.form}</Wrong>
-  const options = Object.entries(samples.list).map(([name, { type, does }]) => [name, `${type}: ${does}`] as const)
+  if (!ready || !can(c, 'connections:write')) return <Wrong>{mistakes.form}</Wrong>
   return (
     <section aria-labelledby="test-event">
       <h2 id="test-event">Test event</h2>
+      {samples ? <Offer c={c} row={row} samples={samples} mistakes={mistakes} /> : <Instead c={c} of={of} />}
+      {!samples && <Wrong>{mistakes.form}</Wrong>}
+    </section>
+  )
+}
+
+type OfferProps = { c: Visit; row: ConnectionRow; samples: Samples; mistakes: Mistakes }
+
+function Offer({ c, row, samples, mistakes }: OfferProps) {
+  const options = Object.entries(samples.list).map(([name, { type, does }]) => [name, `${type}: ${does}`] as const)
+  return (
+    <>
       <p class="quiet">
         We create the event, sign it with this connection’s secret, and process it like an event from{' '}
         {vendorTitle(row.vendor)}.{' '}
@@ -61,6 +78,20 @@ export function TestEvent({ c, row, mistakes }: { c: Visit; row: ConnectionRow; 
         <Wrong>{mistakes.form}</Wrong>
         <button type="submit">Send a test event</button>
       </Post>
-    </section>
+    </>
+  )
+}
+
+/** How to test with a vendor of which we have no test events. Until the first event has arrived, a step above says it. */
+function Instead({ c, of: { row, example } }: Omit<Shown, 'mistakes'>) {
+  const isNew = row.last_event_id === null
+  const advice = isNew ? 'The step above says how to get a first event.' : guideOf(row.vendor)?.first
+  return (
+    <>
+      <p class="quiet">
+        We write test events for {VENDORS_WITH_SAMPLES} only.{(isNew || !hasExample(c, row)) && <> {advice}</>}
+      </p>
+      {!isNew && <SendExample c={c} row={row} secret={example} />}
+    </>
   )
 }

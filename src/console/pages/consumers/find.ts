@@ -1,4 +1,6 @@
-import { type Consumer, findConsumer, isConsumer, listConsumers } from '../../../consumers/read'
+import { countBeginning } from '../../../consumers/beginning'
+import { MAX_BEGINNING } from '../../../consumers/limits'
+import { type Consumer, findConsumer, isConsumer, type ListedConsumer, listConsumers } from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
 import { batch } from '../../../db/client'
@@ -45,21 +47,28 @@ export async function withPlans(c: Visit, rows: readonly Consumer[]): Promise<Co
   return rows.map((row) => ({ ...row, subscribed: subscribed.get(row.id), granted: granted.get(row.id) }))
 }
 
-/** Reads a page of the list: of all consumers, or of the ones with the id or the email address in `q`. */
+/** A page of the list. `truncated`: there may be more on the next page. `cut`: there may be more that no page shows. */
+export type FoundConsumers = Page<Consumer> & { truncated: boolean; cut: boolean }
+
+/** Reads a page of the list: of all consumers, or of the one with the id in `q` and those whose email address, name or external id begins so. */
 export async function listFound(
   c: Visit,
   { q, state, order }: AskedConsumers,
   part = pageAsked(c, LISTED),
-): Promise<Page<Consumer> & { truncated: boolean }> {
+): Promise<FoundConsumers> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const asked = { ...part, q, state, order }
   const list = paging<Pick<Consumer, 'id'>>('console/consumers', asked)
-  const email = q === '' ? undefined : q.toLowerCase()
-  const { named, rows } = await batch(db, {
+  const begins = q === '' ? undefined : q
+  const queries = {
     named: findConsumer(db, project, typedRef(q)),
-    rows: listConsumers(db, project, { state, email, order }, list),
-  })
+    rows: listConsumers(db, project, { state, begins, order }, list),
+  }
+  const { named, rows, begun } =
+    q === ''
+      ? { ...(await batch(db, queries)), begun: [] }
+      : await batch(db, { ...queries, begun: countBeginning(db, project, q) })
   const end = rows.find((row) => !isConsumer(row))
   const page = list.stopped(
     list.page(rows.filter(isConsumer), (row) => row),
@@ -68,20 +77,29 @@ export async function listFound(
   // The one with the id comes first, on the first page.
   const first = list.before === null ? named.filter((row) => state === undefined || row.state === state) : []
   const others = page.data.filter(({ id }) => !first.some((row) => row.id === id))
-  return { ...page, data: [...first, ...others] }
+  return { ...page, data: [...first, ...others], cut: (begun[0]?.n ?? 0) >= MAX_BEGINNING }
 }
 
+/** Consumers to choose from. `exact`: they have the text as their id or email address, and do not only begin with it. */
+export type Typed = { found: Consumer[]; exact: boolean }
+
 /**
- * Reads the consumers that a typed text can mean, to choose one: the one with this id, and those with this email address.
- * Merged ones are left out, except one that is named by its id.
+ * Reads the consumers that a typed text can mean, to choose one: those with this id or this email address; if there are none, those whose
+ * email address, name or external id begins with it. Merged ones are left out, except one that is named by its id.
  */
-export async function findTyped(c: Visit, text: string): Promise<Consumer[]> {
+export async function findTyped(c: Visit, text: string): Promise<Typed> {
+  if (text === '') return { found: [], exact: false }
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const { named, rows } = await batch(db, {
+  const part = { before: null, take: CHOICES }
+  const email = text.toLowerCase()
+  const { named, same, alike } = await batch(db, {
     named: findConsumer(db, project, typedRef(text)),
-    rows: listConsumers(db, project, { email: text.toLowerCase() }, { before: null, take: CHOICES }),
+    same: listConsumers(db, project, { email }, part),
+    alike: listConsumers(db, project, { begins: text }, part),
   })
-  const others = rows.filter(isConsumer).filter(({ id, merged_into }) => merged_into === null && id !== named[0]?.id)
-  return [...named, ...others]
+  const others = (rows: readonly ListedConsumer[]) =>
+    rows.filter(isConsumer).filter(({ id, merged_into }) => merged_into === null && id !== named[0]?.id)
+  const exact = [...named, ...others(same)]
+  return exact.length > 0 ? { found: exact, exact: true } : { found: others(alike), exact: false }
 }

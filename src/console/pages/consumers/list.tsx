@@ -14,11 +14,15 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head, None, Time } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
-import type { AskedConsumers, ConsumerRow } from './find'
+import type { AskedConsumers, ConsumerRow, FoundConsumers } from './find'
 import { titleOf } from './parts'
 
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
-export function listPage(c: Visit, asked: AskedConsumers, page: Page<ConsumerRow> & { truncated: boolean }) {
+export function listPage(
+  c: Visit,
+  asked: AskedConsumers,
+  page: Page<ConsumerRow> & Pick<FoundConsumers, 'truncated' | 'cut'>,
+) {
   const { consumers } = pathsOf(c)
   const narrowed = asked.q !== '' || asked.state !== undefined
   const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
@@ -41,8 +45,8 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<ConsumerRow
           <Finder
             action={consumers}
             q={asked.q ?? ''}
-            label="Find by ID or email address"
-            placeholder="Your own ID, csm_… or an email address"
+            label="Find by name, email address or ID"
+            placeholder="Name, email address, your own ID or csm_…"
             maxlength={300}
           >
             {asked.state && <input type="hidden" name="state" value={asked.state} />}
@@ -60,6 +64,7 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Page<ConsumerRow
           ) : (
             <NoMatch at={consumers} asked={asked} truncated={page.truncated} />
           )}
+          {page.cut && <p>Only the first matches are listed. Enter more letters to find others.</p>}
           {page.truncated && <p>There may be more matches. Continue on the next page.</p>}
           <Pager c={c} cursor={page.next_cursor} />
         </>
@@ -162,7 +167,7 @@ function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: As
     <section class="empty">
       <h2>No consumer found</h2>
       <p>
-        No {state} consumer has the ID or the email address “{q}”. Enter the whole ID or address.{' '}
+        No {state} consumer has a name, an email address or an ID that begins with “{q}”.{' '}
         <a href={at}>Show all consumers</a>.
       </p>
     </section>

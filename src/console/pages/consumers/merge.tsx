@@ -49,7 +49,7 @@ function mergePage(c: Visit, row: Consumer, { text, found, mistakes }: Typed) {
             </button>
           </div>
           <p class="hint" id="into-hint">
-            Its external ID, its csm_… ID or its email address.
+            Its name, its email address, its external ID or csm_…
           </p>
           <Wrong id="into-wrong">{wrong}</Wrong>
         </div>
@@ -75,7 +75,7 @@ export const mergePages = action({
   read: async (c) => {
     const from = await readLiving(c)
     const text = (c.req.query('into') ?? '').trim()
-    const found = text === '' ? [] : await findTyped(c, text)
+    const { found } = await findTyped(c, text)
     const others = found.filter((row) => row.id !== from.id && isLiving(row))
     const [into] = others
     const moving = into && others.length === 1 ? await readMoving(c, from) : null
@@ -110,7 +110,7 @@ function whyNot(found: Consumer[], from: Consumer): string {
   const merged = found.find(({ merged_into }) => merged_into !== null)
   if (found.some(({ id }) => id === from.id)) return 'This is the same consumer. Enter the other one.'
   if (merged) return `This consumer was merged into ${merged.merged_into}. Use that one.`
-  return 'No consumer has this ID or email address.'
+  return 'No consumer matches this name, email address or ID.'
 }
 
 function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving: Moving }) {

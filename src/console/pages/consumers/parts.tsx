@@ -5,7 +5,7 @@ import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
-import { Table } from '../../ui/table'
+import { EMAIL_COLUMN, Table } from '../../ui/table'
 
 /** What a consumer is called: by its name or, if it has none, by the next best. */
 export function titleOf({ name, email, external_ids, id }: Consumer): string {
@@ -25,7 +25,8 @@ export function Choices(props: {
   choose: (row: Consumer) => Child
   says?: string | undefined
 }) {
-  const { c, rows, choose, says = 'Several consumers match. Choose one:' } = props
+  const { c, rows, choose } = props
+  const { says = rows.length === 1 ? 'One consumer matches:' : 'Several consumers match. Choose one:' } = props
   return (
     <>
       <p>{says}</p>
@@ -35,6 +36,7 @@ export function Choices(props: {
         class="consumers"
         columns={[
           ['Consumer', (row) => <span class="name">{titleOf(row)}</span>],
+          EMAIL_COLUMN,
           ['Your ID', ({ external_ids: [first] }) => first && <Id>{first}</Id>],
           ['State', ({ state }) => <Badge of={state} />],
           ['Created', ({ created_at }) => <Time at={created_at} now={c.get('rt').now} />],

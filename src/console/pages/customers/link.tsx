@@ -67,7 +67,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
           value={linking.entered?.get('consumer') ?? ''}
           required
           maxlength={300}
-          hint="Your own ID, csm_… or an email address."
+          hint="A name, an email address, your own ID or csm_…"
           mistakes={linking.mistakes}
         />
         <button type="submit" class="primary">

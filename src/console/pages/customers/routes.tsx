@@ -42,11 +42,12 @@ const link = action({
   },
   run: async (c) => {
     const text = (c.get('form').get('consumer') ?? '').trim()
-    const typed = text === '' ? [] : await findTyped(c, text)
-    const found = typed.filter(isLiving)
+    const typed = await findTyped(c, text)
+    const found = typed.found.filter(isLiving)
     const [one] = found
-    if (!one) throw new Refused({ consumer: 'No consumer has this ID or email address. You can create one below.' })
-    if (found.length > 1) {
+    if (!one)
+      throw new Refused({ consumer: 'No consumer matches this name, email address or ID. You can create one below.' })
+    if (found.length > 1 || !typed.exact) {
       const linking = { ...UNSENT, entered: c.get('form') }
       return linkCustomerPage(c, await readCustomer(c), { linking, creating: UNSENT, found })
     }
@@ -140,8 +141,8 @@ export const customerLinkPages = new Hono<HttpEnv>()
 /** The consumers that have the email address of a customer, without the one that it is linked to. */
 async function withSameAddress(c: Visit, { link, email }: ShownCustomer): Promise<Consumer[]> {
   if (email === null) return []
-  const found = await findTyped(c, email)
-  return found.filter((row) => row.id !== link.consumer_id && isLiving(row))
+  const { found, exact } = await findTyped(c, email)
+  return found.filter((row) => exact && row.id !== link.consumer_id && isLiving(row))
 }
 
 const consumerPath = (c: Visit, id: string) => `${pathsOf(c).consumers}/${id}?tab=billing`

@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx'
 import { dayText } from '../../../billing/days/count'
-import type { BillingDay } from '../../../billing/days/store'
+import { WALK_HOURS } from '../../../inbox/renewals/limits'
 import { pathsOf, type Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { type Figure, FLOWS, type Flow, figuresOf, LEVELS, type Level, type Shown } from './figures'
+import type { Overview } from './read'
 import { FlowBars, LevelLine } from './spark'
 
 const LEVEL_NAMES: Record<Level, string> = {
@@ -15,9 +16,10 @@ const LEVEL_NAMES: Record<Level, string> = {
 }
 const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Payment failed' }
 
-/** How the business is: subscriptions in each status, and what happened to them. Nothing if none has been counted yet. */
-export function Business({ c, days: [first, ...rest] }: { c: Visit; days: readonly BillingDay[] }) {
-  if (!first) return null
+/** How the business is: subscriptions in each status, and what happened to them. Nothing if the project has none. */
+export function Business({ c, of: { days, uncounted } }: { c: Visit; of: Pick<Overview, 'days' | 'uncounted'> }) {
+  const [first, ...rest] = days
+  if (!first) return uncounted ? <Uncounted c={c} /> : null
   const { now } = c.get('rt')
   const { window, last, shown, level, flow } = figuresOf([first, ...rest])
   const list = `${pathsOf(c).billing}/subscriptions?livemode=${last.livemode === 1}`
@@ -59,6 +61,19 @@ export function Business({ c, days: [first, ...rest] }: { c: Visit; days: readon
         ))}
       </dl>
       <ByDay shown={shown} list={list} />
+    </>
+  )
+}
+
+/** Large projects wait for the cron's first walk over their subscriptions. */
+function Uncounted({ c }: { c: Visit }) {
+  return (
+    <>
+      <div class="head section">
+        <h2>Subscriptions</h2>
+        <a href={`${pathsOf(c).billing}/subscriptions`}>All subscriptions</a>
+      </div>
+      <p class="quiet">They are counted every {WALK_HOURS} hours. The first count is still to come.</p>
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { type BillingDay, readDays } from '../../../billing/days/store'
+import { withToday } from '../../../billing/days/today'
 import { batch } from '../../../db/client'
 import { type ForAnswer, findForAnswer } from '../../../entitlements/first-answer'
 import type { Runtime } from '../../../env'
@@ -10,11 +11,14 @@ import { type HealthRows, type HourRow, readHours } from '../../../health/read'
 import { projectOf } from '../../../http/auth'
 import { type CauseRow, listCauses } from '../../../inbox/failures/failures'
 import { listMutes, type MuteRow } from '../../../inbox/mutes/mutes'
+import { listCountable } from '../../../inbox/renewals/countable'
 import { DAY, HOUR } from '../../../lib/time'
 import type { Visit } from '../../page'
 
 /** The days of subscriptions that the overview reads: two times thirty, and today. */
 const DAYS = 61
+/** A project with at most so many subscriptions is counted whenever the overview is read. For others, the cron's last count is shown. */
+const COUNTED_LIVE = 500
 /** The hours that the overview adds up. */
 export const HOURS = 24
 
@@ -22,8 +26,17 @@ export const HOURS = 24
 export type Progress = Awaited<ReturnType<typeof progressOf>>
 /** A connection, with what it received in the last hour. */
 export type Connected = Progress['connections'][number]
-/** All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. */
-export type Overview = Progress & { hours: HourRow[]; causes: CauseRow[]; mutes: MuteRow[]; days: BillingDay[] }
+/**
+ * All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. `uncounted`: whether there are
+ * subscriptions that nobody has counted yet.
+ */
+export type Overview = Progress & {
+  hours: HourRow[]
+  causes: CauseRow[]
+  mutes: MuteRow[]
+  days: BillingDay[]
+  uncounted: boolean
+}
 
 /** Reads what the steps show, in one round trip. */
 export async function readSetup(c: Visit): Promise<Progress> {
@@ -40,9 +53,17 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const days = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1)
   const causes = listCauses(rt.db, project)
   const mutes = listMutes(rt.db, project, {}, rt.now)
-  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes })
-  const { hours: lately, days: counted, causes: failed, mutes: muted } = found
-  return { ...(await progressOf(rt, found)), hours: lately, days: counted, causes: failed, mutes: muted }
+  const subscriptions = listCountable(rt.db, project, COUNTED_LIVE + 1)
+  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes, subscriptions })
+  const isFew = found.subscriptions.length <= COUNTED_LIVE
+  return {
+    ...(await progressOf(rt, found)),
+    hours: found.hours,
+    days: isFew ? withToday(found.days, found.subscriptions, rt.now) : found.days,
+    uncounted: !isFew && found.days.length === 0,
+    causes: found.causes,
+    mutes: found.mutes,
+  }
 }
 
 function queries(c: Visit) {

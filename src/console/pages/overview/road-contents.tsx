@@ -9,7 +9,7 @@ const FROM = 'from=overview'
 /** The first feature: what the product's code asks for. */
 export function FeatureStep({ c, current, done }: StepProps) {
   const { features } = pathsOf(c)
-  if (done[5]) return <Done at={features}>Features</Done>
+  if (done.feature) return <Done at={features}>Features</Done>
   return (
     <>
       <p class="quiet">Your code checks features: is this consumer allowed, and how much?</p>
@@ -25,7 +25,7 @@ export function FeatureStep({ c, current, done }: StepProps) {
 /** The first plan with a price: the one that a subscription has. */
 export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
   const { plans } = pathsOf(c)
-  if (done[6]) return <Done at={plans}>Plans</Done>
+  if (done.plan) return <Done at={plans}>Plans</Done>
   const { vendor = '', ref = null } = answer.price ?? {}
   if (ref === null) return <p class="quiet">Everyone who pays for one of a plan’s prices gets its features.</p>
   return (
@@ -45,7 +45,7 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
 /** The first consumer that is a customer: the one that an event names. */
 export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
   const { consumers } = pathsOf(c)
-  if (done[7]) return <Done at={`${consumers}/${answer.consumer}`}>A customer is linked to a consumer</Done>
+  if (done.consumer) return <Done at={`${consumers}/${answer.consumer}`}>A customer is linked to a consumer</Done>
   const { claimed } = answer
   return (
     <>
@@ -79,7 +79,7 @@ export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
 
 /** The first answer: on the page of that consumer, with the call that asks it. */
 export function AnswerStep({ c, of: { answer }, current, done }: StepProps) {
-  if (!done[7])
+  if (!done.consumer)
     return <p class="quiet">See what the consumer is allowed to do, for example “Allowed: 5 seats”, and why.</p>
   return (
     <>

@@ -7,7 +7,7 @@ import { Activity } from './activity'
 import { Attention, attentionOf, mutedOf } from './attention'
 import { Business } from './business'
 import { type Overview, readOverview, readSetup, receivedIn } from './read'
-import { doneOf, hasEvent, SetupSteps, seenOf } from './steps'
+import { doneOf, hasEvent, isSetUp, SetupSteps, seenOf } from './steps'
 import { Connections, Keys } from './summary'
 
 /**
@@ -16,7 +16,6 @@ import { Connections, Keys } from './summary'
  */
 export function overviewPage(c: Visit, of: Overview) {
   const done = doneOf(of)
-  const isSetUp = done.every(Boolean)
   const isRunning = receivedIn(of) > 0
   const items = attentionOf(c, of)
   const muted = mutedOf(c, of)
@@ -26,7 +25,7 @@ export function overviewPage(c: Visit, of: Overview) {
     <>
       <Head title="Overview" />
       {isRunning && <Attention items={items} muted={muted} />}
-      {!isSetUp && (
+      {!isSetUp(done) && (
         <section aria-labelledby="setup">
           <h2 id="setup">
             {hasEvent(done)
@@ -41,7 +40,7 @@ export function overviewPage(c: Visit, of: Overview) {
       {!isRunning && items.length > 0 && <Attention items={items} muted={muted} />}
       {isRunning && (
         <>
-          {can(c, 'billing:read') && <Business c={c} days={of.days} />}
+          {can(c, 'billing:read') && <Business c={c} of={of} />}
           {can(c, 'billing:read') && <Activity c={c} of={of} />}
           {can(c, 'connections:read') && <Connections c={c} of={of} />}
           <Keys c={c} of={of} />
@@ -56,8 +55,8 @@ export const overviewPages = new Hono<HttpEnv>()
   .get('/', page('projects:read'), async (c) => overviewPage(c, await readOverview(c)))
   .get('/steps', page('projects:read'), async (c) => {
     const of = await readSetup(c)
-    if (c.req.query('seen') === seenOf(of)) return c.body(null, 204)
-    return c.html(SetupSteps({ c, of, fresh: true }))
+    const seen = c.req.query('seen') ?? ''
+    return seen === seenOf(of) ? c.body(null, 204) : c.html(SetupSteps({ c, of, seen }))
   })
   .get('/platform', page('projects:read'), (c) => c.redirect(pathsOf(c).start, 303))
   .get('/platform/settings', page('projects:read'), (c) => c.redirect(pathsOf(c).general, 303))

@@ -8,12 +8,15 @@ import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { curlExample, envFile } from '../api-keys/examples'
 import { type Connected, type Progress, receivedIn } from './read'
 
-export type StepProps = { c: Visit; of: Progress; current: boolean; done: readonly boolean[] }
+export type StepName = 'key' | 'connect' | 'receive' | 'process' | 'feature' | 'plan' | 'consumer' | 'answer' | 'use'
+/** Which steps are done; a step that a project does not have is missing. */
+export type Done = Readonly<Partial<Record<StepName, boolean>>>
+export type StepProps = { c: Visit; of: Progress; current: boolean; done: Done }
 
 /** The first key: create one. */
 export function KeyStep({ c, of, current, done }: StepProps) {
   const { keys } = pathsOf(c)
-  if (done[0]) {
+  if (done.key) {
     return (
       <p class="quiet">
         <a href={keys}>{of.keys.length === 0 ? 'No active API keys' : plural(of.keys.length, 'active API key')}</a>
@@ -36,10 +39,10 @@ export function KeyStep({ c, of, current, done }: StepProps) {
   )
 }
 
-/** Its first use: a command that makes a call. */
-export function UseStep({ c, of, done }: StepProps) {
+/** The first use of the key: a command that makes a call. Until it is the next step, the command is folded away. */
+export function UseStep({ c, of, current, done }: StepProps) {
   const { now } = c.get('rt')
-  if (done[1]) {
+  if (done.use) {
     const last = Math.max(...[...of.keys, ...of.revoked].map(({ last_used_at }) => last_used_at ?? 0))
     return (
       <p class="quiet">
@@ -47,7 +50,18 @@ export function UseStep({ c, of, done }: StepProps) {
       </p>
     )
   }
-  if (!done[0]) return <p class="quiet">A first call shows that the key works.</p>
+  if (!done.key) return <p class="quiet">A first call shows that the key works.</p>
+  return current ? (
+    <FirstCall c={c} />
+  ) : (
+    <details>
+      <summary>Show the first call</summary>
+      <FirstCall c={c} />
+    </details>
+  )
+}
+
+function FirstCall({ c }: { c: Visit }) {
   return (
     <>
       <p>
@@ -69,7 +83,7 @@ export function UseStep({ c, of, done }: StepProps) {
 export function ConnectStep({ c, of, current, done }: StepProps) {
   const { connections } = pathsOf(c)
   const half = of.connections.find(({ secrets }) => secrets.length === 0)
-  if (done[2]) {
+  if (done.connect) {
     const [first, ...more] = of.connections.filter(({ secrets }) => secrets.length > 0)
     return (
       <p class="quiet">
@@ -108,14 +122,14 @@ export function ConnectStep({ c, of, current, done }: StepProps) {
 /** The first event: waiting for it, or the cause of a refusal. */
 export function ReceiveStep({ c, of, done }: StepProps) {
   const { events, connections } = pathsOf(c)
-  if (done[3]) {
+  if (done.receive) {
     return (
       <p class="quiet">
         <a href={events}>{plural(receivedIn(of), 'event')}</a> received
       </p>
     )
   }
-  if (!done[2]) return <p class="quiet">It appears here as soon as the vendor sends it.</p>
+  if (!done.connect) return <p class="quiet">It appears here as soon as the vendor sends it.</p>
   const ready = of.connections.filter(({ secrets }) => secrets.length > 0)
   const refusing = ready.find(({ last_60m }) => totalOf(last_60m.refused) > 0)
   return (
@@ -150,7 +164,7 @@ function Refused({ connection: { name, last_60m }, href }: { connection: Connect
 /** How the first event was processed. */
 export function ProcessStep({ c, of, done }: StepProps) {
   const { events } = pathsOf(c)
-  if (done[4]) {
+  if (done.process) {
     return (
       <p class="quiet">
         <a href={`${events}?status=processed&status=ignored`}>
@@ -167,7 +181,7 @@ export function ProcessStep({ c, of, done }: StepProps) {
       </p>
     )
   }
-  return done[3] ? (
+  return done.receive ? (
     <Pending>The event is being processed…</Pending>
   ) : (
     <p class="quiet">It changes the billing state, and can be searched and replayed.</p>

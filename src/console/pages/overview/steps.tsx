@@ -3,114 +3,108 @@ import { totalOf } from '../../ui/refusals'
 import { Refresh, Said, Step, Steps, statesOf, waiting } from '../../ui/steps'
 import { type Progress, receivedIn } from './read'
 import { AnswerStep, ConsumerStep, FeatureStep, PlanStep } from './road-contents'
-import { ConnectStep, KeyStep, ProcessStep, ReceiveStep, UseStep } from './step-contents'
+import { ConnectStep, type Done, KeyStep, ProcessStep, ReceiveStep, type StepName, UseStep } from './step-contents'
 
-type StepsProps = { c: Visit; of: Progress; fresh?: boolean }
+type StepsProps = { c: Visit; of: Progress; seen?: string }
 
-/** How many steps lead to the first processed event. */
-const TO_EVENT = 5
+/**
+ * The steps of a new project, in their order. `said`: what screen readers announce when the step is done. The call from a server comes
+ * last: everything before it can be done on these pages alone.
+ */
+const STEPS = {
+  key: { title: 'Create an API key', said: 'The project has an API key.', Content: KeyStep },
+  connect: { title: 'Connect a billing vendor', said: 'A vendor is connected.', Content: ConnectStep },
+  receive: { title: 'Receive the first event', said: 'The first event has arrived.', Content: ReceiveStep },
+  process: { title: 'Process the first event', said: 'The first event is processed.', Content: ProcessStep },
+  feature: { title: 'Create a feature', said: 'The project has a feature.', Content: FeatureStep },
+  plan: { title: 'Create a plan for the price', said: 'A plan has a price.', Content: PlanStep },
+  consumer: { title: 'Create the consumer', said: 'A customer is linked to a consumer.', Content: ConsumerStep },
+  answer: { title: 'Check an entitlement', said: 'The consumer has an entitlement.', Content: AnswerStep },
+  use: { title: 'Call the API from your server', said: 'The API key has been used.', Content: UseStep },
+} as const satisfies Record<StepName, object>
+const NAMES = Object.keys(STEPS) as StepName[]
 
 /** Whether the first event is processed, or ignored: the steps after it are about the first answer. */
-export const hasEvent = (done: readonly boolean[]) => done.slice(0, TO_EVENT).every(Boolean)
+export const hasEvent = ({ key, connect, receive, process }: Done) => key && connect && receive && process
+
+/** Whether nothing is left to do. */
+export const isSetUp = (done: Done) => !Object.values(done).includes(false)
 
 /**
  * Which steps of a new project are done. They follow from what is there; nothing is stored about them. A key counts even after it was
- * revoked. A project that has received live events has only the steps to the first event: it may never need an answer.
+ * revoked. A project that has received live events has no steps about the first answer: it may never need one.
  */
-export function doneOf({ answer, ...of }: Progress): boolean[] {
-  const isLive = of.connections.some(({ livemode, last_event_id }) => livemode && last_event_id !== null)
-  if (isLive) return toEvent(of)
-  const { feature, mapped, consumer, allows } = answer
-  return [...toEvent(of), feature !== null, mapped, consumer !== null, consumer !== null && allows]
-}
-
-function toEvent({ keys, revoked, connections, counts }: Omit<Progress, 'answer'>): boolean[] {
+export function doneOf({ answer, keys, revoked, connections, counts }: Progress): Done {
   const ever = [...keys, ...revoked]
-  return [
-    ever.length > 0,
-    ever.some(({ last_used_at }) => last_used_at !== null),
-    connections.some(({ secrets }) => secrets.length > 0),
-    receivedIn({ counts }) > 0,
-    counts.processed + counts.ignored > 0,
-  ]
+  const isLive = connections.some(({ livemode, last_event_id }) => livemode && last_event_id !== null)
+  const { feature, mapped, consumer, allows } = answer
+  return {
+    key: ever.length > 0,
+    connect: connections.some(({ secrets }) => secrets.length > 0),
+    receive: receivedIn({ counts }) > 0,
+    process: counts.processed + counts.ignored > 0,
+    ...(!isLive && {
+      feature: feature !== null,
+      plan: mapped,
+      consumer: consumer !== null,
+      answer: consumer !== null && allows,
+    }),
+    use: ever.some(({ last_used_at }) => last_used_at !== null),
+  }
 }
 
-/** What the steps show, as a short text: while it stays the same, there is nothing to replace. */
+/** What the steps show, as a short text that begins with a digit for each step: while it stays the same, there is nothing to replace. */
 export function seenOf(of: Progress): string {
   const refused = of.connections.map(({ last_60m }) => totalOf(last_60m.refused))
   const { price, claimed } = of.answer
-  const done = doneOf(of).map(Number).join('')
+  const done = Object.values(doneOf(of)).map(Number).join('')
   return [done, of.keys.length, refused.join(), of.counts.failed, price?.ref, claimed].join(' ')
 }
-
-const SAID = [
-  'The project has an API key.',
-  'The API key has been used.',
-  'A vendor is connected.',
-  'The first event has arrived.',
-  'The first event is processed.',
-  'The project has a feature.',
-  'A plan has a price.',
-  'A customer is linked to a consumer.',
-  'Everything is set up.',
-]
 
 /**
  * The steps of a new project, each with what to do. The list updates itself.
  *
- * @param fresh whether this replaces an older version on the page
+ * @param seen what the version on the page shows that this one replaces
  */
-export function SetupSteps({ c, of, fresh = false }: StepsProps) {
+export function SetupSteps({ c, of, seen }: StepsProps) {
   const done = doneOf(of)
-  const states = statesOf(done)
-  const steps = [
-    KeyStep,
-    UseStep,
-    ConnectStep,
-    ReceiveStep,
-    ProcessStep,
-    FeatureStep,
-    PlanStep,
-    ConsumerStep,
-    AnswerStep,
-  ].slice(0, done.length)
-  const left = done.filter((one) => !one).length
-  // A project that works shows only what is missing.
-  const isShort = left > 0 && done[4] === true
-  const at = left === 0 ? null : `${pathsOf(c).start}/steps`
+  const names = NAMES.filter((name) => done[name] !== undefined)
+  const states = statesOf(names.map((name) => done[name] === true))
+  const isOver = isSetUp(done)
+  const { start } = pathsOf(c)
+  const turned = names.find((name, at) => done[name] && seen?.[at] === '0')
   return (
     <>
-      <div {...waiting({ id: 'steps', at, seen: seenOf(of), every: done[4] ? '15s' : '3s' })}>
+      <div
+        {...waiting({
+          id: 'steps',
+          at: isOver ? null : `${start}/steps`,
+          seen: seenOf(of),
+          every: done.process ? '15s' : '3s',
+        })}
+      >
         <Steps>
-          {steps.map(
-            (Content, at) =>
-              !(isShort && done[at]) && (
-                <Step state={states[at] ?? 'later'} title={TITLES[at]}>
-                  <Content c={c} of={of} current={states[at] === 'current'} done={done} />
-                </Step>
-              ),
-          )}
+          {names.map((name, at) => {
+            // A project that works shows only what is missing.
+            if (done[name] && done.process && !isOver) return null
+            const { title, Content } = STEPS[name]
+            const state = states[at] ?? 'later'
+            return (
+              <Step state={state} title={title}>
+                <Content c={c} of={of} current={state === 'current'} done={done} />
+              </Step>
+            )
+          })}
         </Steps>
-        {left === 0 && (
+        {isOver ? (
           <p class="well">
-            Everything is set up. <a href={pathsOf(c).start}>Show the overview</a>
+            Everything is set up. <a href={start}>Show the overview</a>
           </p>
+        ) : (
+          <Refresh />
         )}
-        {left > 0 && <Refresh />}
       </div>
-      <Said said={SAID[done.lastIndexOf(true)] ?? ''} fresh={fresh} />
+      <Said said={isOver ? 'Everything is set up.' : turned ? STEPS[turned].said : ''} fresh={seen !== undefined} />
     </>
   )
 }
-
-const TITLES = [
-  'Create an API key',
-  'Make your first API call',
-  'Connect a billing vendor',
-  'Receive the first event',
-  'Process the first event',
-  'Create a feature',
-  'Create a plan for the price',
-  'Create the consumer',
-  'Check an entitlement',
-]
