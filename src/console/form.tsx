@@ -99,6 +99,8 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
   return {
+    /** The names of the fields with their labels, in order. */
+    labels: all.map(([name, { look }]) => [name, look.label] as const),
     fields: read,
     /** What a submitted form stands for. @param more fields that it does not have @throws {Fault} `validation_failed` */
     body: (sent: URLSearchParams, more: object = {}): z.infer<T> => parse(schema, { ...read(sent), ...more }),
@@ -147,6 +149,7 @@ function Tick({ name, label, value, hint }: Shown) {
         <label>
           <input
             type="checkbox"
+            id={name}
             name={name}
             value="true"
             checked={value === 'true'}

@@ -73,6 +73,25 @@ describe('the search of a project', () => {
     expect(await titles('api k', viewer.token)).toContain('API keys')
   })
 
+  it.each([
+    ['past due', 'grace_days'],
+    ['grace_days', 'grace_days'],
+    ['passkey', 'require_passkey'],
+    ['metadata keys', 'consumer_keys'],
+    ['dispute', 'dispute_open'],
+    ['exposed', 'on_exposure'],
+    ['default plan', 'default_plan'],
+  ])('finds the setting that %j is about, for those who may change it', async (q, field) => {
+    const settings = async (token: string) =>
+      places((await search(q, token)).text).filter(({ to }) => to.includes('/general#'))
+    const found = await settings(world.owner.token)
+    const at = `/console/p/${world.project}/platform/settings/general`
+    expect(found.map(({ to }) => to)).toContain(`${at}#${field}`)
+    const { text } = await visit(at, world.owner.token)
+    for (const { to } of found) expect(text).toContain(` id="${to.split('#')[1]}"`)
+    expect(await settings((await addMember(world.project, 'viewer')).token)).toEqual([])
+  })
+
   it('leads to the events and to the audit log for what has no page of its own', async () => {
     const at = `/console/p/${world.project}/platform`
     expect(places((await search('ref_unknown')).text)).toEqual([

@@ -29,7 +29,10 @@ const questions = NAMES.map((name) => {
 const RULES = form(PurchaseRuleSet, Object.fromEntries(questions) as Record<Case, (typeof questions)[number][1]>)
 
 /** What a purchase gives after a refund or a dispute. The rules are one setting, so that all of them are sent. */
-export const PURCHASES = { body: (sent: URLSearchParams) => ({ purchase_rules: RULES.body(sent) }) }
+export const PURCHASES = {
+  labels: RULES.labels,
+  body: (sent: URLSearchParams) => ({ purchase_rules: RULES.body(sent) }),
+}
 
 export function PurchaseSettings(props: { c: Visit; settings: Settings; sent?: Sent | undefined }) {
   const { c, settings, sent = UNSENT } = props

@@ -102,6 +102,9 @@ export const FORMS = {
   exposure: EXPOSURE,
 }
 
+/** What can be set on the page: the id of its field, and its label. */
+export const SETTINGS = Object.values(FORMS).flatMap(({ labels }) => labels as readonly (readonly [string, string])[])
+
 type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }
 type PlansProps = Props & { plans: readonly ActivePlan[] }
 

@@ -4,6 +4,7 @@ import { objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { groupsFor } from '../../ui/frame/sections'
+import { SETTINGS } from '../general/settings'
 
 /** Something that a search leads to. */
 export type Destination = { kind: string; title: string; detail: string | null; to: string; livemode?: boolean | null }
@@ -67,7 +68,20 @@ const ACTIONS: readonly Action[] = [
   ['Replay events', 'billing:write', ({ events }) => events],
 ]
 
-/** The pages and actions whose words begin as the words of the text do. All pages if the text is empty. */
+/** The most settings that a search lists. */
+const SETTINGS_SHOWN = 5
+
+/** The settings of the project by the words of their labels, or by their names in the API. */
+function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
+  if (!user.scopes.includes('projects:write')) return []
+  return SETTINGS.filter(([name, label]) =>
+    beginAlike(`${label} ${name.replaceAll('_', ' ')}`, text.replaceAll('_', ' ')),
+  )
+    .slice(0, SETTINGS_SHOWN)
+    .map(([name, title]) => ({ kind: 'Setting', title, detail: 'General', to: `${paths.general}#${name}` }))
+}
+
+/** The pages, actions and settings whose words begin as the words of the text do. All pages if the text is empty. */
 export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   const pages = groupsFor(user).flatMap(({ label, sections }) =>
     sections.map(({ label: title, path }) => ({ kind: 'Page', title, detail: label, to: path(paths) })),
@@ -76,7 +90,8 @@ export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): D
   const actions = ACTIONS.filter(
     ([title, needs, , also = '']) => user.scopes.includes(needs) && beginAlike(`${title} ${also}`, text),
   ).map(([title, , to]) => ({ kind: 'Action', title, detail: null, to: to(paths) }))
-  return [...actions, ...pages.filter(({ title }) => beginAlike(title, text))]
+  const named = pages.filter(({ title }) => beginAlike(title, text))
+  return [...actions, ...named, ...settingsNamed(user, paths, text)]
 }
 
 function beginAlike(title: string, text: string): boolean {
