@@ -152,6 +152,12 @@ describe('names beside ids', () => {
       expect([path, await costOf(path)]).toEqual([path, 4])
   })
 
+  it('are on the page of a customer, which costs as many trips as before', async () => {
+    expect(await textOf('/billing/customers/stripe/cus_a')).toMatch(/ Subscriptions Plan .* Team &lt;1&gt;: 2 × /)
+    expect(await textOf('/billing/customers/stripe/cus_b')).not.toContain('Team')
+    expect(await costOf('/billing/customers/stripe/cus_a')).toBeLessThanOrEqual(4)
+  })
+
   it('are in the audit log', async () => {
     const { text } = await visit(`${base}/settings/audit-log`, token)
     expect(text).toContain(`<span class="line">Ada &lt;Lovelace&gt;</span><code class="id">${consumer}</code>`)

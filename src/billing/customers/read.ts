@@ -4,26 +4,27 @@ import { shownBody } from '../body'
 import { MAX_CUSTOMER_LIST_BYTES, MAX_OF_CUSTOMER } from '../limits'
 import { isListedObject } from '../read/list'
 import { type Owned, presentObject } from '../read/present'
-import { findObject, listObjects } from '../read/store'
+import { findObject, listObjects, type ReadBeside } from '../read/store'
 
 /** A vendor's customer. */
 export type CustomerKey = { vendor: string; id: string }
 
-/** The statements that read a customer and what it has. */
-export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKey) {
-  const latest = (kind: ObjectKind) =>
+/** The statements that read a customer and what it has. @param beside what else is read of its subscriptions and purchases */
+export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKey, beside?: ReadBeside) {
+  const latest = (kind: ObjectKind, more?: ReadBeside) =>
     listObjects(db, projectId, kind, {
       filters: { customer: id, vendor },
+      beside: more,
       before: null,
       take: MAX_OF_CUSTOMER + 1,
       bytes: MAX_CUSTOMER_LIST_BYTES,
     })
   return {
     customer: findObject(db, projectId, { kind: 'customer', id, vendor }),
-    subscriptions: latest('subscription'),
+    subscriptions: latest('subscription', beside),
     invoices: latest('invoice'),
     payment_methods: latest('payment_method'),
-    purchases: latest('purchase'),
+    purchases: latest('purchase', beside),
   }
 }
 

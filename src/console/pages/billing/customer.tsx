@@ -13,7 +13,7 @@ import { Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { ConsumerOf } from '../customers/link'
 import { customerPath } from '../customers/read'
-import { commonColumns, opening } from './columns'
+import { commonColumns, type NamesOf, opening } from './columns'
 import { invoices } from './invoices'
 import { currencyOf, Discounts, type Lists, Metadata } from './object'
 import type { ObjectList } from './object-list'
@@ -25,12 +25,16 @@ import { Value } from './value'
 
 type Customer = NonNullable<ReturnType<typeof customerOf>>
 
-/**
- * A vendor's customer: which consumer it is, what its own events say about it, and its objects.
- *
- * @param about `refreshes`: whether the page offers to ask the vendor now
- */
-export function customerPage(c: Visit, customer: Customer, { link, refreshes }: { link: Link; refreshes: boolean }) {
+type About = {
+  link: Link
+  /** The plans of its objects. */
+  namesOf: NamesOf
+  /** Whether the page offers to ask the vendor now. */
+  refreshes: boolean
+}
+
+/** A vendor's customer: which consumer it is, what its own events say about it, and its objects. */
+export function customerPage(c: Visit, customer: Customer, { link, namesOf, refreshes }: About) {
   const { billing, events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
   const {
@@ -99,10 +103,10 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
             <Value name={name} value={value} {...around} />
           ))}
       </dl>
-      <Latest c={c} customer={customer} list={subscriptions} of={subs} />
-      <Latest c={c} customer={customer} list={invoices} of={bills} />
-      <Latest c={c} customer={customer} list={purchases} of={bought} />
-      <Latest c={c} customer={customer} list={paymentMethods} of={payment_methods} />
+      <Latest {...{ c, customer, namesOf }} list={subscriptions} of={subs} />
+      <Latest {...{ c, customer, namesOf }} list={invoices} of={bills} />
+      <Latest {...{ c, customer, namesOf }} list={purchases} of={bought} />
+      <Latest {...{ c, customer, namesOf }} list={paymentMethods} of={payment_methods} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
     </>,
@@ -112,14 +116,17 @@ export function customerPage(c: Visit, customer: Customer, { link, refreshes }: 
 type LatestProps<K extends ObjectKind> = {
   c: Visit
   customer: Customer
+  namesOf: NamesOf
   list: ObjectList<K>
   of: { data: ShownObjects[K][]; has_more: boolean }
 }
 
 /** The objects of one kind that changed last. */
-function Latest<K extends ObjectKind>({ c, customer, list, of: { data, has_more } }: LatestProps<K>) {
+function Latest<K extends ObjectKind>({ c, customer, namesOf, list, of: { data, has_more } }: LatestProps<K>) {
   const all = `${pathsOf(c).billing}/${list.path}?customer=${encodeURIComponent(customer.id)}`
-  const own = list.columns(commonColumns(c, list.path)).filter(([head]) => head !== 'Customer' && head !== 'Vendor')
+  const own = list
+    .columns(commonColumns(c, list.path, namesOf))
+    .filter(([head]) => head !== 'Customer' && head !== 'Vendor')
   return (
     <>
       <h2>{list.title}</h2>

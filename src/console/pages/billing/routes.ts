@@ -6,7 +6,7 @@ import { findObject, findOverdue } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
 import { batch, type Queries } from '../../../db/client'
 import { ofPurchase, purchaseGives } from '../../../entitlements/given'
-import { findNamed } from '../../../entitlements/named'
+import { findNamed, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { findSourceKeys } from '../../../inbox/refresh/keys'
@@ -19,7 +19,7 @@ import { page, type Visit } from '../../page'
 import { choosePage, meantBy } from './choose'
 import { objectCsv } from './csv'
 import { customerPage } from './customer'
-import { addressOf, askedIn, findListed } from './find'
+import { addressOf, askedIn, findListed, namesIn } from './find'
 import { invoices } from './invoices'
 import { listPage } from './list'
 import { type Detail, objectDetail } from './object'
@@ -42,7 +42,7 @@ export const billingPages = new Hono<HttpEnv>()
     const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
     const project = projectOf(c.get('actor'))
     const { links, keys, ...found } = await batch(db, {
-      ...ofCustomer(db, project, key),
+      ...ofCustomer(db, project, key, (of) => namedOf(project, of, { consumer: false, plans: true })),
       links: findLink(db, project, key),
       keys: findSourceKeys(db, project, key.vendor),
     })
@@ -51,6 +51,7 @@ export const billingPages = new Hono<HttpEnv>()
     if (customer === null) throw noObject('customer')
     return customerPage(c, customer, {
       link,
+      namesOf: namesIn([...found.subscriptions, ...found.purchases]),
       refreshes: keys.length > 0 && !link.erased && withoutGuest(key.vendor, key.id) !== null,
     })
   })
