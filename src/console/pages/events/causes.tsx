@@ -66,6 +66,9 @@ function CauseTable({ c, rows, mutedAs, mutedHow }: TableProps) {
       (row) => (
         <>
           <a href={`${events}?${causeQuery(row)}`}>{adviceOnCause(row).what}</a>
+          {can(c, 'billing:write') && !adviceOnCause(row).mayPass && (
+            <small class="quiet">A replay would fail in the same way.</small>
+          )}
           {mutedAs(row) && <small class="quiet">{mutedHow(mutedAs(row))}</small>}
         </>
       ),
@@ -93,7 +96,7 @@ function Actions({ c, row, isMuted }: { c: Visit; row: CauseRow; isMuted: boolea
     <>
       {mayReplay(c, row) && (
         <a href={`${pathsOf(c).events}/replay?${causeQuery(row)}`}>
-          Replay…<span class="unseen"> {what}</span>
+          Replay these…<span class="unseen"> {what}</span>
         </a>
       )}
       {can(c, 'billing:write') && <MuteOrUnmute c={c} at={causePath(c, row)} isMuted={isMuted} what={what} />}
