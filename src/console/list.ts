@@ -5,8 +5,11 @@ import type { SortedBy } from './ui/table'
 /** The number of rows on a page of a list. */
 export const ROWS = 50
 
+/** A page of a list. `counts`: whether the first one is also to say how many rows the list has: see {@link totalOn}. */
+export type Part = { limit: number; cursor: string | undefined; counts?: boolean }
+
 /** The page of a list that the address asks for. */
-export function pageAsked(c: Visit, rows = ROWS): { limit: number; cursor: string | undefined } {
+export function pageAsked(c: Visit, rows = ROWS): Omit<Part, 'counts'> {
   return { limit: rows, cursor: c.req.query('cursor') }
 }
 
@@ -26,6 +29,21 @@ export async function readList<Row extends { id: string }>(
 ): Promise<Page<Row>> {
   const { before, take, page } = paging(`console/${list}`, pageAsked(c, rows))
   return page(await read(before, take), (row) => row)
+}
+
+/**
+ * How many rows a list has, for its first page: as many as that shows, where there is no other page. Null on other pages, and
+ * if it is not known.
+ *
+ * @param counted what the database has counted: null if that says nothing
+ */
+export function totalOn(
+  { data, next_cursor }: Pick<Page<unknown>, 'data' | 'next_cursor'>,
+  cursor: string | undefined,
+  counted: number | null,
+): number | null {
+  if (cursor !== undefined) return null
+  return next_cursor === null ? data.length : counted
 }
 
 /**

@@ -2,6 +2,7 @@ import { and, asc, type Column, desc, eq, getTableColumns, gt, lt, type SQL, sql
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { fitsPage, json } from '../db/sql'
+import { type Total, totalOf } from '../db/total'
 import type { Order } from '../http/page'
 import { Fault, requireFound } from '../lib/fault'
 import { idsBeginning } from './beginning'
@@ -150,6 +151,14 @@ function planOf(
     range: and(inState, sql`${c.state} <> 'active'`),
     rest: undefined,
   }
+}
+
+/** Counts the consumers of a list, up to a bound: see {@link totalOf}. */
+export function countConsumers(db: Db, projectId: string, asked: Pick<Asked, 'state'>): Query<Total[]> {
+  const { table, range, rest } = planOf(projectId, asked)
+  const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${table} WHERE ${and(eq(c.project_id, projectId), range)}`
+  const n = totalOf({ walk, as: c, columns: sql`${c.state}`, rest, most: MAX_CONSUMERS_LOOKED_AT })
+  return raw(db, { n }, (fields) => sql`SELECT ${fields}`)
 }
 
 export function isConsumer(row: ListedConsumer): row is Extract<ListedConsumer, { part: 'consumer' }> {

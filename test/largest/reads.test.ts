@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
 import { MAX_PLANS, MAX_PRICES_OF_PLAN } from '../../src/catalog/limits'
+import { MOST_COUNTED } from '../../src/db/total'
 import { MAX_SUBSCRIPTION_ITEMS } from '../../src/entitlements/limits'
 import { MAX_TOOL_ANSWER_BYTES } from '../../src/mcp/limits'
 import { TOOLS } from '../../src/mcp/tools'
@@ -27,6 +28,8 @@ const BILLING = 'GET /console/p/:project/platform/billing'
 const CONSUMER = 'GET /console/p/:project/platform/consumers/:consumer'
 /** A row for each member and its user: they name who minted a key or made a change. */
 const PEOPLE = 2 * MEMBERS + 200
+/** The rows of an index that a list counts. */
+const COUNTED = MOST_COUNTED + 1
 /** An object's entries in the audit log are looked for among so many, each with the key or invitation that it names. */
 const LOG = 2 * MAX_ENTRIES_LOOKED_AT + PEOPLE
 
@@ -111,7 +114,11 @@ const STATED: Record<string, Bounds> = {
   // Beside the purchase and its timeline, the rules of the project and the other purchases of the consumer.
   [`${BILLING}/purchases/:object`]: { statements: 13 },
   // Beside each subscription, the consumer of its customer and the plans of its items.
-  [`${BILLING}/subscriptions`]: { rows: 1_000 },
+  [`${BILLING}/subscriptions`]: { rows: COUNTED + 1_000 },
+  [`${BILLING}/invoices`]: { rows: COUNTED + 700 },
+  [`${BILLING}/payment-methods`]: { rows: COUNTED + 700 },
+  [`${BILLING}/purchases`]: { rows: COUNTED + 700 },
+  'GET /console/p/:project/platform/consumers': { rows: COUNTED + 700 },
   // 501 subscriptions are read to count them, each with the link of its customer.
   'GET /console/p/:project': { statements: 35, rows: 3_500 },
   'GET /console/p/:project/steps': { statements: 25, rows: 2_000 },

@@ -24,7 +24,8 @@ import { isLive, isTest } from './mode'
 /** A place in a list: what it is sorted by. */
 export type Position = { updated: string; vendor_id: string; vendor: string }
 
-const o = alias(billingObjects, 'o')
+/** An object of a list. */
+export const o = alias(billingObjects, 'o')
 const card = alias(billingObjects, 'card')
 const owner = alias(billingObjects, 'owner')
 const money = alias(billingObjects, 'money')
@@ -136,7 +137,7 @@ export type CustomerSet = {
  */
 const BYTES_OF_NULLS = 250
 
-type ListedBy = {
+export type ListedBy = {
   filters: ObjectFilters
   order?: Order | undefined
   /** The last row of the previous page; null for the first page. */
@@ -221,7 +222,10 @@ const SIZE = sql`CASE WHEN octet_length(${o.candidates}) > ${MAX_MEASURED} THEN 
  * and says whether these are few enough to read and sort them all. If not, the list walks the objects of all customers from the latest
  * change: an index by customer and last change would cost every event one more written row.
  */
-function fewOf(ofKind: SQL | undefined, { filters: { customer, overdue }, customers }: ListedBy) {
+export function fewOf(
+  ofKind: SQL | undefined,
+  { filters: { customer, overdue }, customers }: Pick<ListedBy, 'filters' | 'customers'>,
+) {
   if (customer === undefined && !customers) return overdue?.is ? fewOverdue(ofKind) : undefined
   const own = customers && sql`own AS MATERIALIZED (${customers.first(MAX_OWN_CUSTOMERS + 1)}),`
   const isOwn = customers
@@ -246,10 +250,10 @@ function fewOverdue(ofKind: SQL | undefined) {
     all: sql`SELECT ${o}.* ${from}`,
   }
 }
-const ARE_FEW = sql`(SELECT few FROM size)`
+export const ARE_FEW = sql`(SELECT few FROM size)`
 
 /** The index by last change, what a list asks of it, what it then checks in each row, and how many rows it reads at most. */
-function planOf({ filters, customers }: ListedBy) {
+export function planOf({ filters, customers }: Pick<ListedBy, 'filters' | 'customers'>) {
   const { customer, subscription, status, vendor, updated_after, overdue, livemode } = filters
   const inBodies = conditionsOnBody(o, filters)
   return {

@@ -1,16 +1,17 @@
+import { countObjects } from '../../../billing/read/count'
 import { sortable } from '../../../billing/read/fields'
 import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
 import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { customerSetOf } from '../../../consumers/owned'
 import { refToRead } from '../../../consumers/ref'
-import { run } from '../../../db/client'
+import { batchCounting } from '../../../db/total'
 import { type Named, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { Order, Page } from '../../../http/page'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { DAY, iso } from '../../../lib/time'
-import { addFilled, orderIn } from '../../list'
+import { addFilled, orderIn, type Part, totalOn } from '../../list'
 import type { Visit } from '../../page'
 import type { Span, TimeFilter } from '../../ui/filters'
 import type { NamesOf } from './columns'
@@ -20,8 +21,12 @@ import type { ObjectList } from './object-list'
 export type Asked = Record<'customer' | 'consumer' | 'status' | 'created_after' | 'updated_after', string | undefined> &
   Record<'livemode' | 'overdue', boolean | undefined> & { order: Order | undefined }
 
-/** A page of a list, with the names that belong to its objects. */
-export type Listed<K extends ObjectKind> = Page<ShownObjects[K]> & { truncated: boolean; namesOf: NamesOf }
+/** A page of a list, with the names that belong to its objects. `total`: see {@link totalOn}. */
+export type Listed<K extends ObjectKind> = Page<ShownObjects[K]> & {
+  truncated: boolean
+  namesOf: NamesOf
+  total: number | null
+}
 
 const MODES = new Map<string | null, boolean>([
   ['true', true],
@@ -83,7 +88,7 @@ export async function findListed<K extends ObjectKind>(
   c: Visit,
   { kind, showsPlans }: ObjectList<K>,
   asked: Asked,
-  part: { limit: number; cursor: string | undefined },
+  { counts = false, ...part }: Part,
 ): Promise<Listed<K>> {
   const { db, now } = c.get('rt')
   const { consumer, customer } = asked
@@ -91,8 +96,11 @@ export async function findListed<K extends ObjectKind>(
   const project = projectOf(c.get('actor'))
   const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
   const beside: ReadBeside = (of) => namedOf(project, of, { consumer: true, plans: showsPlans })
-  const rows = await run(db, listObjects(db, project, kind, { ...objects, customers, beside }))
-  return { ...objects.page(rows, (row) => presentObject(kind, row)), namesOf: namesIn(rows) }
+  const count = counts && part.cursor === undefined ? countObjects(db, project, kind, { ...objects, customers }) : null
+  const list = { rows: listObjects(db, project, kind, { ...objects, customers, beside }) }
+  const [{ rows }, counted] = await batchCounting(db, list, count)
+  const page = objects.page(rows, (row) => presentObject(kind, row))
+  return { ...page, namesOf: namesIn(rows), total: totalOn(page, part.cursor, counted) }
 }
 
 /** The names that were read beside objects of one kind. */

@@ -1,3 +1,4 @@
+import { NAMES } from '../../../billing/names'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { changed, sortedBy } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
@@ -8,6 +9,7 @@ import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { Table } from '../../ui/table'
+import { Total } from '../../ui/total'
 import { VENDORS_WITH_STATE } from '../../ui/vendor-titles'
 import { commonColumns, opening } from './columns'
 import type { Asked, Listed } from './find'
@@ -43,6 +45,7 @@ export function listPage<K extends ObjectKind>(
         name={nameIn(found)}
       />
       <OnlyMode livemode={asked.livemode} all={changed(query, { livemode: 'all', cursor: null })} />
+      <Total n={found.total} one={NAMES[list.kind].noun} />
       {found.data.length > 0 ? (
         <Table
           label={title}

@@ -68,7 +68,7 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) =
         return c.redirect(c.req.path + changed(query, meant.filter), 303)
       }
       const asked = askedIn(query, list.kind, c.get('rt').now)
-      return listPage(c, list, { asked, query }, await findListed(c, list, asked, pageAsked(c)))
+      return listPage(c, list, { asked, query }, await findListed(c, list, asked, { ...pageAsked(c), counts: true }))
     })
     .route('/', objectCsv(list))
     .get(`/${list.path}/:object`, page('billing:read'), shown)

@@ -1,13 +1,21 @@
 import { countBeginning } from '../../../consumers/beginning'
 import { MAX_BEGINNING } from '../../../consumers/limits'
-import { type Consumer, findConsumer, isConsumer, type ListedConsumer, listConsumers } from '../../../consumers/read'
+import {
+  type Consumer,
+  countConsumers,
+  findConsumer,
+  isConsumer,
+  type ListedConsumer,
+  listConsumers,
+} from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
 import { batch } from '../../../db/client'
+import { batchCounting } from '../../../db/total'
 import { listGrantedPlans, listSubscribed, type Subscribed } from '../../../entitlements/subscribed'
 import { projectOf } from '../../../http/auth'
 import { type Order, type Page, paging } from '../../../http/page'
-import { orderIn, pageAsked } from '../../list'
+import { orderIn, type Part, pageAsked, totalOn } from '../../list'
 import { can, type Visit } from '../../page'
 
 /** Consumers on a page of the list, and consumers to choose from. Their names can be long. */
@@ -47,14 +55,17 @@ export async function withPlans(c: Visit, rows: readonly Consumer[]): Promise<Co
   return rows.map((row) => ({ ...row, subscribed: subscribed.get(row.id), granted: granted.get(row.id) }))
 }
 
-/** A page of the list. `truncated`: there may be more on the next page. `cut`: there may be more that no page shows. */
-export type FoundConsumers = Page<Consumer> & { truncated: boolean; cut: boolean }
+/**
+ * A page of the list. `truncated`: there may be more on the next page. `cut`: there may be more that no page shows. `total`: see
+ * {@link totalOn}.
+ */
+export type FoundConsumers = Page<Consumer> & { truncated: boolean; cut: boolean; total: number | null }
 
 /** Reads a page of the list: of all consumers, or of the one with the id in `q` and those whose email address, name or external id begins so. */
 export async function listFound(
   c: Visit,
   { q, state, order }: AskedConsumers,
-  part = pageAsked(c, LISTED),
+  { counts = false, ...part }: Part = { ...pageAsked(c, LISTED), counts: true },
 ): Promise<FoundConsumers> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
@@ -65,10 +76,9 @@ export async function listFound(
     named: findConsumer(db, project, typedRef(q)),
     rows: listConsumers(db, project, { state, begins, order }, list),
   }
-  const { named, rows, begun } =
-    q === ''
-      ? { ...(await batch(db, queries)), begun: [] }
-      : await batch(db, { ...queries, begun: countBeginning(db, project, q) })
+  const all = counts && part.cursor === undefined ? countConsumers(db, project, { state }) : null
+  const counting = begins === undefined ? all : countBeginning(db, project, q)
+  const [{ named, rows }, n] = await batchCounting(db, queries, counting)
   const end = rows.find((row) => !isConsumer(row))
   const page = list.stopped(
     list.page(rows.filter(isConsumer), (row) => row),
@@ -77,7 +87,10 @@ export async function listFound(
   // The one with the id comes first, on the first page.
   const first = list.before === null ? named.filter((row) => state === undefined || row.state === state) : []
   const others = page.data.filter(({ id }) => !first.some((row) => row.id === id))
-  return { ...page, data: [...first, ...others], cut: (begun[0]?.n ?? 0) >= MAX_BEGINNING }
+  const data = [...first, ...others]
+  const cut = begins !== undefined && (n ?? 0) >= MAX_BEGINNING
+  const total = cut ? null : totalOn({ ...page, data }, part.cursor, begins === undefined ? n : null)
+  return { ...page, data, cut, total }
 }
 
 /** Consumers to choose from. `exact`: they have the text as their id or email address, and do not only begin with it. */

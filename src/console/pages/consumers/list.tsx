@@ -14,15 +14,14 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head, None, Time } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
+import { Total } from '../../ui/total'
 import type { AskedConsumers, ConsumerRow, FoundConsumers } from './find'
 import { titleOf } from './parts'
 
+type Found = Page<ConsumerRow> & Omit<FoundConsumers, keyof Page<unknown>>
+
 /** The consumers of the project, with a box that finds one. If there are none: how the first one is created. */
-export function listPage(
-  c: Visit,
-  asked: AskedConsumers,
-  page: Page<ConsumerRow> & Pick<FoundConsumers, 'truncated' | 'cut'>,
-) {
+export function listPage(c: Visit, asked: AskedConsumers, page: Found) {
   const { consumers } = pathsOf(c)
   const narrowed = asked.q !== '' || asked.state !== undefined
   const empty = page.data.length === 0 && !narrowed && !page.truncated && c.req.query('cursor') === undefined
@@ -53,6 +52,7 @@ export function listPage(
             {asked.order && <input type="hidden" name="order" value={asked.order} />}
           </Finder>
           <States at={consumers} asked={asked} />
+          <Total n={page.total} one="consumer" />
           {page.data.length > 0 ? (
             <Table
               label="Consumers"

@@ -1,0 +1,40 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { batch, type Db, type Queries, type Query, type Results } from './client'
+
+/** The rows of a list that are counted at most. A total that is greater means "more than so many". */
+export const MOST_COUNTED = 1_000
+
+/** How many rows a list has: see {@link totalOf}. */
+export type Total = { n: number | null }
+
+type Counted = {
+  /** Selects columns of the rows of an index, without a limit. */
+  walk: (columns: SQL) => SQL
+  /** What the columns are called in `rest`: an alias. */
+  as: unknown
+  /** The columns that `rest` needs. */
+  columns: SQL
+  /** Which of the rows count. */
+  rest: SQL | undefined
+  /** How many rows are looked at. */
+  most: number
+}
+
+/** How many rows a list has, as an expression: at most {@link MOST_COUNTED} + 1. NULL if that is not known after `most` rows. */
+export function totalOf({ walk, as, columns, rest = sql`1`, most }: Counted): SQL<number | null> {
+  const found = sql`SELECT count(*) AS n FROM (
+    SELECT 1 FROM (${walk(columns)} LIMIT ${most}) ${as} WHERE ${rest} LIMIT ${MOST_COUNTED + 1})`
+  const isMore = sql`EXISTS (${walk(sql`1`)} LIMIT 1 OFFSET ${most})`
+  return sql`(SELECT iif(n <= ${MOST_COUNTED} AND ${isMore}, NULL, n) FROM (${found}))`
+}
+
+/** Sends statements and, if there is one, a statement that counts a list, in one round trip. @returns what the first give, and the count */
+export async function batchCounting<Q extends Queries>(
+  db: Db,
+  queries: Q,
+  total: Query<Total[]> | null,
+): Promise<[Results<Q>, number | null]> {
+  if (total === null) return [await batch(db, queries), null]
+  const { counted, ...found } = await batch(db, { ...queries, counted: total })
+  return [found as unknown as Results<Q>, (counted as Total[])[0]?.n ?? null]
+}
