@@ -69,6 +69,13 @@ export function findNamed(db: Db, projectId: string, key: ObjectKey) {
   return raw(db, shown, (fields) => sql`SELECT ${fields} ${ofObject(projectId, key)}`)
 }
 
+/** Reads who a vendor's customer is: as {@link Named}, without plans. */
+export function findOwner(db: Db, projectId: string, { vendor, id }: { vendor: string; id: string }) {
+  const of = { vendor: sql`${vendor}`, customer: sql`${id}`, candidates: sql`NULL` }
+  const shown = { owner: json<Named>(namedOf(projectId, of, { consumer: true, plans: false })).as('owner') }
+  return raw(db, shown, (fields) => sql`SELECT ${fields}`)
+}
+
 /** The consumer that one billing object belongs to, as an expression. */
 export function ownerOfObject(projectId: string, key: ObjectKey): SQL {
   return sql`(SELECT ${ownerOf(projectId, o)} ${ofObject(projectId, key)})`

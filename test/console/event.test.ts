@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EVENT_ERROR_CODES, eventAdvice } from '../../src/vendors/event-errors'
 import { stripeEventOf, stripeSubscription, T0 } from '../billing/payloads'
+import { as } from '../consumers/consumers'
 import { call, countingD1, deliver, lossyQueue, STORE, settled, stripeEvent } from '../harness'
 import { insertConnection, insertEvents, seedEvent } from '../inbox/seeding'
 import { eventWorld } from './event-world'
@@ -93,6 +94,20 @@ describe('the page of an event', () => {
     const differs = await here.see(id)
     expect(differs).toContain('<dd>3, the last')
     expect(differs).toContain('A later delivery of this')
+  })
+
+  it('names the consumer of its customer, or else what the vendor calls the customer', async () => {
+    const fields = { customer: 'cus_known', status: 'active' }
+    const customer = { object: 'customer', id: 'cus_known', name: 'Ada at <Stripe>' }
+    await here.send(stripeEvent('customer.created', customer))
+    const id = await here.send(stripeEvent('customer.subscription.updated', { id: 'sub_known', ...fields }))
+    expect(await here.see(id)).toContain('Ada at &lt;Stripe&gt;')
+    const api = as(here.project, here.owner.token)
+    const { body: consumer } = await api.put('ada', { name: 'Ada Lovelace' })
+    await api.pin('cus_known', consumer.id)
+    const text = await here.see(id)
+    expect(text).toMatch(new RegExp(`<dt>Consumer</dt><dd><a href="[^"]+/consumers/${consumer.id}">Ada Lovelace</a>`))
+    expect(text).not.toContain('Ada at')
   })
 
   it('shows the headers that are kept of a delivery', async () => {

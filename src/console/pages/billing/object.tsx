@@ -73,7 +73,7 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
       <GivesNothing of={gives} />
       {lines?.has_more && <p class="quiet">The event did not contain all lines. The vendor has the rest.</p>}
       <MoneyBack c={c} object={object} refunds={refunds} disputes={disputes} />
-      <Fields c={c} first={first.map(([, name]) => name)} of={object} />
+      <Fields c={c} first={first.map(([, name]) => name)} of={object} timeline={timeline} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
       <Timeline c={c} page={timeline} currency={around.currency} />
@@ -111,12 +111,15 @@ function First({ c, first, of: { object, named, gives } }: FirstProps) {
   )
 }
 
-/** The other fields. @param first the fields that are already shown above */
-function Fields({ c, first, of }: { c: Visit; first: readonly string[]; of: Presented }) {
+type FieldsProps = { c: Visit; first: readonly string[]; of: Presented; timeline: TimelinePage }
+
+/** The other fields. @param props.first the fields that are already shown above */
+function Fields({ c, first, of, timeline }: FieldsProps) {
   const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = of
   const { items, lines, metadata, discounts, refunds, disputes, ...others } = rest as typeof rest & Lists
   // The first two are other names of fields that are shown, and the last one is said with the items.
   const { due_date, hosted_invoice_url, items_missing, ...fields } = others
+  const source = timeline.entries.find(({ event_id }) => event_id === source_event_id)
   return (
     <>
       <h2>Details</h2>
@@ -125,7 +128,7 @@ function Fields({ c, first, of }: { c: Visit; first: readonly string[]; of: Pres
           <Id>{id}</Id>
         </Fact>
         <Fact name="Source event">
-          <a href={`${pathsOf(c).events}/${source_event_id}`}>{source_event_id}</a>
+          <a href={`${pathsOf(c).events}/${source_event_id}`}>{source?.event_type ?? source_event_id}</a>
         </Fact>
         {Object.entries(fields)
           .filter(([name]) => !first.includes(name))

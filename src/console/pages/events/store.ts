@@ -1,8 +1,9 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
 import { findObject, findTrace } from '../../../billing/read/store'
-import { batch, type Db, type Query, type Results, run } from '../../../db/client'
+import { batch, type Db, type Results, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
+import { findOwner, type Named } from '../../../entitlements/named'
 import type { Runtime } from '../../../env'
 import { countByStatus } from '../../../inbox/events/counts'
 import type { EventRow } from '../../../inbox/events/events'
@@ -76,34 +77,31 @@ function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named
   return { filter: 'event_type', value: first === text ? text : `${text}*` }
 }
 
-/** The pages of the objects that an event refers to. */
-export type Links = { customer?: string; subscription?: string; invoice?: string }
+/** The pages of the objects that an event refers to, and who its customer is. */
+export type Links = Partial<Record<'customer' | 'subscription' | 'invoice', string | undefined>> & {
+  owner?: Named | undefined
+}
 
-/** Links an event to its customer, subscription and invoice, to each only if it is known. */
+/** Links an event to its customer, subscription and invoice, to each only if it is known. Says who the customer is. */
 export async function eventLinks(db: Db, { project_id, vendor, summary }: EventRow): Promise<Links> {
-  if (!summary || !vendorOf(vendor)?.snapshots) return {}
+  const { customer, subscription, invoice } = summary ?? {}
+  if (!vendorOf(vendor)?.snapshots || !(customer || subscription || invoice)) return {}
+  // No object has an empty id.
+  const keyOf = (id: string | null | undefined) => ({ vendor, id: id ?? '' })
+  const found = await batch(db, {
+    customer: findTrace(db, project_id, keyOf(customer)),
+    subscription: findObject(db, project_id, { kind: 'subscription', ...keyOf(subscription) }),
+    invoice: findObject(db, project_id, { kind: 'invoice', ...keyOf(invoice) }),
+    owner: findOwner(db, project_id, keyOf(customer)),
+  })
   const { billing } = projectPaths(project_id)
-  const { customer, subscription, invoice } = summary
-  const wanted: Record<string, { at: string; query: Query<unknown[]> }> = {}
-  if (customer !== null) {
-    wanted.customer = {
-      at: `customers/${vendor}/${encodeURIComponent(customer)}`,
-      query: findTrace(db, project_id, { vendor, id: customer }),
-    }
+  const pageOf = (rows: readonly unknown[], path: string) => (rows.length > 0 ? `${billing}/${path}` : undefined)
+  const objectAt = (kind: string, id: string | null | undefined) =>
+    `${kind}s/${encodeURIComponent(id ?? '')}?vendor=${vendor}`
+  return {
+    customer: pageOf(found.customer, `customers/${vendor}/${encodeURIComponent(customer ?? '')}`),
+    subscription: pageOf(found.subscription, objectAt('subscription', subscription)),
+    invoice: pageOf(found.invoice, objectAt('invoice', invoice)),
+    owner: found.owner[0]?.owner,
   }
-  for (const [kind, id] of [
-    ['subscription', subscription],
-    ['invoice', invoice],
-  ] as const) {
-    if (id === null) continue
-    wanted[kind] = {
-      at: `${kind}s/${encodeURIComponent(id)}?vendor=${vendor}`,
-      query: findObject(db, project_id, { kind, id, vendor }),
-    }
-  }
-  const names = Object.entries(wanted)
-  if (names.length === 0) return {}
-  const found = await batch(db, Object.fromEntries(names.map(([name, { query }]) => [name, query])))
-  const known = names.filter(([name]) => (found[name] ?? []).length > 0)
-  return Object.fromEntries(known.map(([name, { at }]) => [name, `${billing}/${at}`]))
 }

@@ -17,7 +17,7 @@ type SummaryProps = { c: Visit; row: EventRow; links: Links }
 /** The facts about an event. */
 export function Summary({ c, row, links }: SummaryProps) {
   const { now } = c.get('rt')
-  const { connections, events } = pathsOf(c)
+  const { connections, consumers, events } = pathsOf(c)
   const object = row.summary?.object
   return (
     <>
@@ -57,8 +57,19 @@ export function Summary({ c, row, links }: SummaryProps) {
             </a>
           </Fact>
         )}
+        {links.owner?.consumer && (
+          <Fact name="Consumer">
+            <a href={`${consumers}/${links.owner.consumer.id}`}>{links.owner.consumer.title}</a>
+          </Fact>
+        )}
         {factsOf(row, links, now).map(
-          ([name, value, link]) => value && <Fact name={name}>{link ? <a href={link}>{value}</a> : value}</Fact>,
+          ([name, value, link, more]) =>
+            value && (
+              <Fact name={name}>
+                {link ? <a href={link}>{value}</a> : value}
+                {more && <span class="aside quiet">{more}</span>}
+              </Fact>
+            ),
         )}
         <Fact name="Deliveries">
           {row.deliveries === 0 ? (
@@ -119,16 +130,16 @@ function OtherContent({ row, now }: { row: EventRow; now: number }) {
   )
 }
 
-type Named = [name: string, value: Child, link?: string | undefined]
+type Known = [name: string, value: Child, link?: string | undefined, more?: Child]
 
 const idIn = (id: string | null | undefined) => id && <Id>{id}</Id>
 
 /** Facts by name. Those without a value are not shown. */
-function factsOf({ summary, occurred_at }: EventRow, links: Links, now: number): Named[] {
+function factsOf({ summary, occurred_at }: EventRow, links: Links, now: number): Known[] {
   return [
     ['Object status', summary?.object.status && asWords(summary.object.status)],
     ['Amount', summary?.amount && money(summary.amount)],
-    ['Customer', idIn(summary?.customer), links.customer],
+    ['Customer', idIn(summary?.customer), links.customer, links.owner?.customer],
     ['Subscription', idIn(summary?.subscription), links.subscription],
     ['Invoice', idIn(summary?.invoice), links.invoice],
     ['Vendor API version', summary?.api_version],
