@@ -22,7 +22,9 @@ describe('the default plan in the console', () => {
   const words = async (path: string, as = token) =>
     (await visit(project + path, as)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
   const form = async (as = token) =>
-    /<select id="default_plan".*?<\/select>/s.exec((await visit(`${project}/settings/general`, as)).text)?.[0] ?? ''
+    /<select id="default_plan".*?<\/select>/s.exec(
+      (await visit(`${project}/settings/general?tab=entitlements`, as)).text,
+    )?.[0] ?? ''
   const send = (default_plan: string, as = token) =>
     submit(`${project}/settings/general/entitlements`, as, { default_plan, grace_days: '3' })
   const stored = async () => (await call(`/platform/v1/projects/${world.project}`, { token })).body.settings
@@ -42,7 +44,7 @@ describe('the default plan in the console', () => {
     const gone = await send((await world.catalog.plans()).body.data.find(({ key }) => key === 'old')?.id ?? '')
     expect([gone.status, gone.text]).toEqual([422, expect.stringContaining('Must be an active plan of the project')])
     const viewer = (await addMember(world.project, 'viewer')).token
-    expect(await words('/settings/general', viewer)).toContain('Default plan Starter')
+    expect(await words('/settings/general?tab=entitlements', viewer)).toContain('Default plan Starter')
     expect([await form(viewer), (await send('', viewer)).status]).toEqual(['', 403])
   })
 

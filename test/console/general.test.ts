@@ -25,7 +25,8 @@ describe('the general settings of a project', () => {
     const { token } = await addMember(project, role)
     const { text } = await visit(`/console/p/${project}/platform/settings/general`, token)
     expect([text.includes('name="name"'), text.includes(words), text.includes('Shown')]).toEqual([renames, true, true])
-    expect(text).toContain('<dt>Payloads are kept for</dt><dd>90 days</dd>')
+    const limits = await visit(`/console/p/${project}/platform/settings/general?tab=limits`, token)
+    expect(limits.text).toContain('<dt>Payloads are kept for</dt><dd>90 days</dd>')
   })
 })
 
@@ -36,10 +37,10 @@ describe('the settings of consumers', () => {
     const admin = await addMember(project, 'admin')
     const send = (fields: Record<string, string>) => submit(`${general}/consumers`, admin.token, fields)
     const done = await send({ link_hints: 'false', consumer_keys: ' app_user, , user_id ', max_devices: '3' })
-    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?done=settings_changed`])
+    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?tab=consumers&done=settings_changed`])
     const { settings } = (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body
     expect(settings).toMatchObject({ link_hints: false, consumer_keys: ['app_user', 'user_id'], max_devices: 3 })
-    const page = (await visit(general, admin.token)).text
+    const page = (await visit(`${general}?tab=consumers`, admin.token)).text
     expect(page).toContain('value="app_user, user_id"')
     for (const wrong of [
       { consumer_keys: 'a b', max_devices: '3' },
@@ -61,8 +62,8 @@ describe('the settings of consumers', () => {
     const unknown = await send({ ...featured, devices_feature: 'nope' })
     expect([unknown.status, unknown.text.includes('Must be a quantity feature of the project')]).toEqual([422, true])
     expect((await send(featured)).status).toBe(303)
-    expect((await visit(general, admin.token)).text).toContain('value="seats"')
-    const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
+    expect((await visit(`${general}?tab=consumers`, admin.token)).text).toContain('value="seats"')
+    const theirs = (await visit(`${general}?tab=consumers`, (await addMember(project, 'viewer')).token)).text
     expect(theirs).toContain('set by the feature <code>seats</code>')
     expect((await send({ consumer_keys: 'a', max_devices: '3', devices_feature: '' })).status).toBe(303)
     const after = (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body.settings
@@ -79,7 +80,10 @@ describe('the settings of entitlements', () => {
     const send = (fields: Record<string, string>) => submit(`${general}/entitlements`, owner.token, fields)
     const settings = async () => (await call(`/platform/v1/projects/${project}`, { token: owner.token })).body.settings
     const done = await send({ grace_days: '', renewal_slack_hours: '0', test_mode_counts: 'true' })
-    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?done=settings_changed`])
+    expect([done.status, done.headers.get('Location')]).toEqual([
+      303,
+      `${general}?tab=entitlements&done=settings_changed`,
+    ])
     expect(await settings()).toMatchObject({ grace_days: null, renewal_slack_hours: 0, test_mode_counts: true })
     for (const wrong of [
       { grace_days: '61', renewal_slack_hours: '1' },
@@ -91,7 +95,7 @@ describe('the settings of entitlements', () => {
       expect(refused.text).toContain(`value="${wrong.grace_days}"`)
     }
     expect(await settings()).toMatchObject({ grace_days: null, test_mode_counts: true })
-    const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
+    const theirs = (await visit(`${general}?tab=entitlements`, (await addMember(project, 'viewer')).token)).text
     expect(theirs).toContain('as long as the vendor reports it')
     expect(theirs).not.toContain('name="grace_days"')
   })
@@ -113,11 +117,11 @@ describe('the rules of purchases', () => {
     }
     expect(await stored()).toEqual(before)
     const done = await submit(`${general}/purchases`, token, rules)
-    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?done=settings_changed`])
+    expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?tab=purchases&done=settings_changed`])
     expect(await stored()).toEqual(rules)
     const log = await call(`/platform/v1/audit-log?action=project.settings_changed`, { project, token: owner.token })
     expect(log.body.data.map(({ details }: { details: object }) => details)).toEqual([{ purchase_rules: rules }])
-    const theirs = (await visit(general, (await addMember(project, 'viewer')).token)).text
+    const theirs = (await visit(`${general}?tab=purchases`, (await addMember(project, 'viewer')).token)).text
     expect(theirs).toContain('<dt>While a dispute is open</dt><dd>The purchase keeps granting access</dd>')
     expect(theirs).not.toContain('name="dispute_open"')
     expect((await submit(`${general}/purchases`, (await addMember(project, 'viewer')).token, rules)).status).toBe(403)

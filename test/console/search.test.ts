@@ -74,21 +74,23 @@ describe('the search of a project', () => {
   })
 
   it.each([
-    ['past due', 'grace_days'],
-    ['grace_days', 'grace_days'],
-    ['passkey', 'require_passkey'],
-    ['metadata keys', 'consumer_keys'],
-    ['dispute', 'dispute_open'],
-    ['exposed', 'on_exposure'],
-    ['default plan', 'default_plan'],
-  ])('finds the setting that %j is about, for those who may change it', async (q, field) => {
+    ['past due', 'entitlements', 'grace_days'],
+    ['grace_days', 'entitlements', 'grace_days'],
+    ['metadata keys', 'consumers', 'consumer_keys'],
+    ['dispute', 'purchases', 'dispute_open'],
+    ['default plan', 'entitlements', 'default_plan'],
+    ['passkey', null, 'require_passkey'],
+    ['exposed', null, 'on_exposure'],
+  ])('finds the setting that %j is about, for those who may change it', async (q, tab, field) => {
     const settings = async (token: string) =>
-      places((await search(q, token)).text).filter(({ to }) => to.includes('/general#'))
+      places((await search(q, token)).text).filter(({ to }) => /\/general[?#]/.test(to))
     const found = await settings(world.owner.token)
     const at = `/console/p/${world.project}/platform/settings/general`
-    expect(found.map(({ to }) => to)).toContain(`${at}#${field}`)
-    const { text } = await visit(at, world.owner.token)
-    for (const { to } of found) expect(text).toContain(` id="${to.split('#')[1]}"`)
+    expect(found.map(({ to }) => to)).toContain(`${at}${tab === null ? '' : `?tab=${tab}`}#${field}`)
+    for (const { to } of found) {
+      const [path = '', id] = to.split('#')
+      expect((await visit(path, world.owner.token)).text).toContain(` id="${id}"`)
+    }
     expect(await settings((await addMember(world.project, 'viewer')).token)).toEqual([])
   })
 

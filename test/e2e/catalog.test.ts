@@ -53,9 +53,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   const asked = () => (javaScriptEnabled ? page.getByRole('dialog') : page.locator('main'))
 
   it('lets subscriptions in test mode count', async () => {
-    await page.goto(`${base}/settings/general`)
+    await page.goto(`${base}/settings/general?tab=entitlements`)
     await page.getByLabel('Test-mode subscriptions and purchases grant access').check()
-    await page.locator('#rules').getByRole('button', { name: 'Save' }).click()
+    await page.locator('main').getByRole('button', { name: 'Save' }).click()
     expect(await notice()).toBe('The setting was changed.')
   })
 

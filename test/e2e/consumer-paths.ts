@@ -40,6 +40,7 @@ export async function consumerPaths(
   return {
     'consumers-empty': `/console/p/${empty}/platform/consumers`,
     consumers: at,
+    'general-consumers': `/console/p/${project}/platform/settings/general?tab=consumers`,
     'consumers-found': `${at}?q=${email}`,
     'consumers-none': `${at}?q=nobody`,
     'new-consumer': `${at}/new`,

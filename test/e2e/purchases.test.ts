@@ -120,8 +120,8 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   })
 
   it('keeps a plan after a refund, once the setting says so', async () => {
-    await page.goto(`${base}/settings/general`)
-    const rules = page.locator('#purchases')
+    await page.goto(`${base}/settings/general?tab=purchases`)
+    const rules = page.locator('main')
     await rules.getByLabel('When the payment was fully refunded').selectOption('The purchase keeps granting access')
     await looked('purchase-rules')
     await rules.getByRole('button', { name: 'Save' }).click()

@@ -29,3 +29,22 @@ export function Tabs({ group, tabs, first }: { group: string; tabs: readonly Tab
     </fieldset>
   )
 }
+
+type LinksProps<Name extends string> = {
+  path: string
+  tabs: readonly { name: Name; label: string }[]
+  current: Name | null
+}
+
+/** The parts of a page, each with an address: `path?tab=name`. */
+export function TabLinks<Name extends string>({ path, tabs, current }: LinksProps<Name>) {
+  return (
+    <nav class="parts" aria-label="Parts of this page">
+      {tabs.map(({ name, label }) => (
+        <a href={`${path}?tab=${name}`} aria-current={name === current ? 'page' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  )
+}

@@ -4,6 +4,7 @@ import { Badge } from '../../ui/badge'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Email, ExactTime, Fact, Head } from '../../ui/parts'
+import { TabLinks } from '../../ui/tabs'
 import { History } from '../audit-log/history'
 import { invoices } from '../billing/invoices'
 import { purchases } from '../billing/purchases'
@@ -49,13 +50,7 @@ function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
   const path = `${pathsOf(c).consumers}/${of.row.id}`
   return (
     <>
-      <nav class="parts" aria-label="Parts of this page">
-        {TABS.filter(({ needs }) => can(c, needs)).map(({ name, label }) => (
-          <a href={`${path}?tab=${name}`} aria-current={name === tab ? 'page' : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
+      <TabLinks path={path} tabs={TABS.filter(({ needs }) => can(c, needs))} current={tab} />
       {tab === 'access' && (
         <>
           <EntitlementsSection c={c} consumer={of.row} of={of.entitlements} />

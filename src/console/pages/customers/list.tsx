@@ -9,6 +9,7 @@ import { Head } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { LinkedBy } from '../consumers/parts'
+import { partPath } from '../general/tabs'
 import { customerPath, type ShownCustomer } from './read'
 
 /** The customers of vendors that are not linked to a consumer, and how each is linked to one. */
@@ -143,7 +144,7 @@ function HowToLink({ c }: { c: Visit }) {
         </li>
       </ul>
       <p>
-        You can change the key under <a href={`${pathsOf(c).general}#consumers`}>General</a>.
+        You can change the key under <a href={partPath(c, 'consumers')}>General</a>.
       </p>
       <p>
         If an event contains an ID that no consumer has yet, the customer is linked as soon as a consumer has the ID.

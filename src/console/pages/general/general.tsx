@@ -12,35 +12,56 @@ import { type Sent, UNSENT } from '../../refusal'
 import { userOf } from '../../session'
 import { Post, Wrong } from '../../ui/controls'
 import { capital, plural } from '../../ui/format'
-import { Jumps, type Part } from '../../ui/jumps'
 import { show } from '../../ui/layout'
 import { Copyable, ExactTime, Fact, Head } from '../../ui/parts'
+import { TabLinks } from '../../ui/tabs'
 import { PROJECT } from '../projects/create'
 import { PurchaseSettings } from './purchase-rules'
-import { ConsumerSettings, EntitlementSettings, ExposureSettings, type FORMS, Security } from './settings'
+import { ConsumerSettings, EntitlementSettings, ExposureSettings, FORMS, Security } from './settings'
+import { TABS, type TabName, tabIn } from './tabs'
 
 /** How long a deleted project can be restored, in words. */
 export const RESTORABLE = plural(RESTORABLE_FOR / DAY, 'day')
 
 type Read = { project: Project; plans: readonly ActivePlan[] }
+/** The form of the page that was refused, if one was. */
+type SentForm = { [form in 'name' | keyof typeof FORMS]?: Sent }
 
-/** The project's name, and what is set for it. @param sent the form of the page that was refused, if one was */
-export function generalPage(
-  c: Visit,
-  { project, plans }: Read,
-  sent: { [form in 'name' | keyof typeof FORMS]?: Sent } = {},
-) {
-  const { status } = Object.values(sent)[0] ?? UNSENT
-  const name = sent.name ?? { ...UNSENT, entered: PROJECT.opened(project) }
+/** The project's name, and what is set for it, in parts with addresses. */
+export function generalPage(c: Visit, { project, plans }: Read, sent: SentForm = {}) {
+  const [refused] = Object.entries(sent) as [keyof SentForm, Sent][]
+  const tab = refused ? tabOfForm(refused[0]) : tabIn(c)
   const set = settingsOf(project.settings)
-  const { now, settings, store } = c.get('rt')
-  const { role, email } = userOf(c)
   return show(
     c,
-    { title: 'General', section: 'general', status },
+    { title: 'General', section: 'general', status: (refused?.[1] ?? UNSENT).status },
     <>
       <Head title="General" />
-      <Jumps to={role === 'owner' ? [...PARTS, ['delete', 'Deletion']] : PARTS} />
+      <TabLinks path={pathsOf(c).general} tabs={TABS} current={tab} />
+      {tab === 'project' && (
+        <>
+          <Identity c={c} project={project} sent={sent.name} />
+          <Security c={c} settings={set} sent={sent.settings} />
+          <ExposureSettings c={c} settings={set} sent={sent.exposure} />
+          <About c={c} project={project} />
+          {userOf(c).role === 'owner' && <End c={c} />}
+        </>
+      )}
+      {tab === 'consumers' && <ConsumerSettings c={c} settings={set} sent={sent.consumers} />}
+      {tab === 'entitlements' && <EntitlementSettings c={c} settings={set} plans={plans} sent={sent.entitlements} />}
+      {tab === 'purchases' && <PurchaseSettings c={c} settings={set} sent={sent.purchases} />}
+      {tab === 'limits' && <Limits c={c} />}
+    </>,
+  )
+}
+
+const tabOfForm = (name: keyof SentForm): TabName => (name === 'name' ? 'project' : FORMS[name].tab)
+
+/** The name of the project, and its id. */
+function Identity({ c, project, sent }: { c: Visit; project: Project; sent: Sent | undefined }) {
+  const name = sent ?? { ...UNSENT, entered: PROJECT.opened(project) }
+  return (
+    <>
       {can(c, 'projects:write') && (
         <Post c={c} to={pathsOf(c).general} class="form card">
           <Wrong>{name.mistakes.form}</Wrong>
@@ -54,18 +75,22 @@ export function generalPage(
           </button>
         </Post>
       )}
-      <h2 id="project">Project ID</h2>
+      <h2>Project ID</h2>
       <p class="quiet">
         API calls send this ID in the <code>X-Project-Id</code> header.
       </p>
       <Copyable id="project-id" label="project ID">
         {project.id}
       </Copyable>
-      <Security c={c} settings={set} sent={sent.settings} />
-      <ConsumerSettings c={c} settings={set} sent={sent.consumers} />
-      <EntitlementSettings c={c} settings={set} plans={plans} sent={sent.entitlements} />
-      <PurchaseSettings c={c} settings={set} sent={sent.purchases} />
-      <ExposureSettings c={c} settings={set} sent={sent.exposure} />
+    </>
+  )
+}
+
+function About({ c, project }: { c: Visit; project: Project }) {
+  const { now, store } = c.get('rt')
+  const { role, email } = userOf(c)
+  return (
+    <>
       <h2>About this project</h2>
       <dl class="facts">
         {!can(c, 'projects:write') && <Fact name="Name">{project.name}</Fact>}
@@ -82,7 +107,15 @@ export function generalPage(
           </span>
         </Fact>
       </dl>
-      <h2 id="limits">Limits</h2>
+    </>
+  )
+}
+
+function Limits({ c }: { c: Visit }) {
+  const { settings } = c.get('rt')
+  return (
+    <>
+      <h2>Limits</h2>
       <p class="quiet">These are set for the whole deployment.</p>
       <dl class="facts">
         <Fact name="Payloads are kept for">{plural(settings.payloadRetentionDays, 'day')}</Fact>
@@ -100,26 +133,15 @@ export function generalPage(
           costly requests a minute
         </Fact>
       </dl>
-      {role === 'owner' && <End c={c} />}
-    </>,
+    </>
   )
 }
-
-const PARTS: readonly Part[] = [
-  ['project', 'Project ID'],
-  ['sign-in', 'Sign-in'],
-  ['consumers', 'Consumers'],
-  ['rules', 'Entitlements'],
-  ['purchases', 'Refunds and disputes'],
-  ['exposure', 'Exposed secrets'],
-  ['limits', 'Limits'],
-]
 
 /** The way to the end of the project. */
 function End({ c }: { c: Visit }) {
   return (
     <>
-      <h2 id="delete">Delete this project</h2>
+      <h2>Delete this project</h2>
       <p class="quiet">
         Its API keys and ingest URLs stop working immediately. An owner can undo this for {RESTORABLE}. Then all of its
         data is deleted.

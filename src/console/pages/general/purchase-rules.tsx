@@ -39,8 +39,8 @@ export function PurchaseSettings(props: { c: Visit; settings: Settings; sent?: S
   const rules = settings.purchase_rules
   const of = { ...sent, entered: sent.entered ?? RULES.opened(rules) }
   return (
-    <section id="purchases" aria-labelledby="purchases-title">
-      <h2 id="purchases-title">Refunds and disputes of purchases</h2>
+    <section aria-labelledby="purchases">
+      <h2 id="purchases">Refunds and disputes of purchases</h2>
       {can(c, 'projects:write') ? (
         <SettingsForm c={c} to="purchases" sent={of}>
           <p class="quiet">Changes apply immediately, to all purchases.</p>

@@ -17,6 +17,7 @@ import { Field } from '../../ui/controls'
 import { PROJECT } from '../projects/create'
 import { generalPage, RESTORABLE } from './general'
 import { FORMS } from './settings'
+import { partPath } from './tabs'
 
 const rename = action({
   posts: '/',
@@ -32,6 +33,7 @@ const rename = action({
 
 /** The form that changes some settings. */
 function change(which: keyof typeof FORMS) {
+  const { form, tab } = FORMS[which]
   return action({
     posts: `/${which}`,
     needs: 'projects:write',
@@ -39,11 +41,11 @@ function change(which: keyof typeof FORMS) {
     ask: (c, found, sent) => generalPage(c, found, { [which]: sent }),
     run: async (c) => {
       const user = userOf(c)
-      const settings = FORMS[which].body(c.get('form'))
+      const settings = form.body(c.get('form'))
       if (!(await changeSettingsEverywhere(c.get('rt'), user, { project_id: projectOf(user), settings }, changeOf(c))))
         throw noProject()
     },
-    done: (c) => [backTo(c, pathsOf(c).general), 'settings_changed'],
+    done: (c) => [backTo(c, partPath(c, tab)), 'settings_changed'],
   })
 }
 

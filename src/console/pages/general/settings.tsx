@@ -10,6 +10,7 @@ import { plural } from '../../ui/format'
 import { Fact } from '../../ui/parts'
 import { PURCHASES } from './purchase-rules'
 import { SettingsForm } from './settings-form'
+import type { TabName } from './tabs'
 
 /** How events find the consumers of customers, and how many devices a consumer can have. */
 const CONSUMERS = form(
@@ -93,17 +94,19 @@ const EXPOSURE = form(ProjectSettings.pick({ on_exposure: true }).partial(), {
   }),
 })
 
-/** The forms that change settings, by the ends of their paths. */
+/** The forms that change settings, by the ends of their paths, each with the part of the page that it is in. */
 export const FORMS = {
-  settings: SECURITY,
-  consumers: CONSUMERS,
-  entitlements: ENTITLEMENTS,
-  purchases: PURCHASES,
-  exposure: EXPOSURE,
-}
+  settings: { form: SECURITY, tab: 'project' },
+  consumers: { form: CONSUMERS, tab: 'consumers' },
+  entitlements: { form: ENTITLEMENTS, tab: 'entitlements' },
+  purchases: { form: PURCHASES, tab: 'purchases' },
+  exposure: { form: EXPOSURE, tab: 'project' },
+} as const satisfies Record<string, { form: object; tab: TabName }>
 
-/** What can be set on the page: the id of its field, and its label. */
-export const SETTINGS = Object.values(FORMS).flatMap(({ labels }) => labels as readonly (readonly [string, string])[])
+/** What can be set on the page. `field`: the id of its field. */
+export const SETTINGS = Object.values(FORMS).flatMap(({ form, tab }) =>
+  form.labels.map(([field, label]) => ({ field, label, tab })),
+)
 
 type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }
 type PlansProps = Props & { plans: readonly ActivePlan[] }
@@ -113,7 +116,7 @@ export function Security({ c, settings, sent = UNSENT }: Props) {
   const of = { ...sent, entered: sent.entered ?? SECURITY.opened(settings) }
   return (
     <>
-      <h2 id="sign-in">Sign-in</h2>
+      <h2>Sign-in</h2>
       {userOf(c).role === 'owner' ? (
         <SettingsForm c={c} to="settings" sent={of}>
           {SECURITY.field('require_passkey', of)}
@@ -133,8 +136,8 @@ export function ConsumerSettings({ c, settings, sent = UNSENT }: Props) {
     mistakes: wrong === undefined ? mistakes : { devices_feature: wrong, ...mistakes },
   }
   return (
-    <section id="consumers" aria-labelledby="consumers-title">
-      <h2 id="consumers-title">Consumers</h2>
+    <section aria-labelledby="consumers">
+      <h2 id="consumers">Consumers</h2>
       {can(c, 'projects:write') ? (
         <SettingsForm c={c} to="consumers" sent={of}>
           {CONSUMERS.field('link_hints', of)}
@@ -174,8 +177,8 @@ export function EntitlementSettings({ c, settings, plans, sent = UNSENT }: Plans
   }
   const options = plans.map(({ id, name }) => [id, name] as const)
   return (
-    <section id="rules" aria-labelledby="rules-title">
-      <h2 id="rules-title">Entitlements</h2>
+    <section aria-labelledby="entitlements">
+      <h2 id="entitlements">Entitlements</h2>
       {can(c, 'projects:write') ? (
         <SettingsForm c={c} to="entitlements" sent={of}>
           <p class="quiet">Changes apply immediately, to all consumers.</p>
@@ -211,8 +214,8 @@ export function EntitlementSettings({ c, settings, plans, sent = UNSENT }: Plans
 export function ExposureSettings({ c, settings, sent = UNSENT }: Props) {
   const of = { ...sent, entered: sent.entered ?? EXPOSURE.opened(settings) }
   return (
-    <section id="exposure" aria-labelledby="exposure-title">
-      <h2 id="exposure-title">Exposed secrets</h2>
+    <section aria-labelledby="exposure">
+      <h2 id="exposure">Exposed secrets</h2>
       {can(c, 'projects:write') ? (
         <SettingsForm c={c} to="exposure" sent={of}>
           {EXPOSURE.field('on_exposure', of)}

@@ -11,6 +11,7 @@ import { Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import type { NamedEntry } from '../audit-log/entry'
 import { History } from '../audit-log/history'
+import { partPath } from '../general/tabs'
 import { lastingOf } from './differences'
 import type { Amounts, PlanHistory } from './read'
 import { shownValue } from './values'
@@ -56,7 +57,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts 
         </Fact>
         {isDefault && (
           <Fact name="Default plan">
-            Consumers have this plan while they have no other. <a href={`${pathsOf(c).general}#rules`}>Settings</a>
+            Consumers have this plan while they have no other. <a href={partPath(c, 'entitlements')}>Settings</a>
           </Fact>
         )}
         <Fact name="Rank">{rank}</Fact>

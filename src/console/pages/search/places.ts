@@ -5,6 +5,7 @@ import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { groupsFor } from '../../ui/frame/sections'
 import { SETTINGS } from '../general/settings'
+import { tabPath } from '../general/tabs'
 
 /** Something that a search leads to. */
 export type Destination = { kind: string; title: string; detail: string | null; to: string; livemode?: boolean | null }
@@ -74,11 +75,15 @@ const SETTINGS_SHOWN = 5
 /** The settings of the project by the words of their labels, or by their names in the API. */
 function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   if (!user.scopes.includes('projects:write')) return []
-  return SETTINGS.filter(([name, label]) =>
-    beginAlike(`${label} ${name.replaceAll('_', ' ')}`, text.replaceAll('_', ' ')),
-  )
+  const asked = text.replaceAll('_', ' ')
+  return SETTINGS.filter(({ field, label }) => beginAlike(`${label} ${field.replaceAll('_', ' ')}`, asked))
     .slice(0, SETTINGS_SHOWN)
-    .map(([name, title]) => ({ kind: 'Setting', title, detail: 'General', to: `${paths.general}#${name}` }))
+    .map(({ field, label, tab }) => ({
+      kind: 'Setting',
+      title: label,
+      detail: 'General',
+      to: `${tabPath(paths, tab)}#${field}`,
+    }))
 }
 
 /** The pages, actions and settings whose words begin as the words of the text do. All pages if the text is empty. */
