@@ -63,17 +63,20 @@ function Identity({ c, project, sent }: { c: Visit; project: Project; sent: Sent
   return (
     <>
       {can(c, 'projects:write') && (
-        <Post c={c} to={pathsOf(c).general} class="form card">
-          <Wrong>{name.mistakes.form}</Wrong>
-          {PROJECT.field('name', name, {
-            label: 'Project name',
-            hint: 'Renaming the project breaks nothing: servers use its ID.',
-            autofocus: false,
-          })}
-          <button type="submit" class="primary">
-            Save
-          </button>
-        </Post>
+        <>
+          <h2>Name</h2>
+          <Post c={c} to={pathsOf(c).general} class="form card">
+            <Wrong>{name.mistakes.form}</Wrong>
+            {PROJECT.field('name', name, {
+              label: 'Project name',
+              hint: 'Renaming the project breaks nothing: servers use its ID.',
+              autofocus: false,
+            })}
+            <button type="submit" class="primary">
+              Save
+            </button>
+          </Post>
+        </>
       )}
       <h2>Project ID</h2>
       <p class="quiet">

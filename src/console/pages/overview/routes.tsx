@@ -28,7 +28,7 @@ export function overviewPage(c: Visit, of: Overview) {
       {!isSetUp(done) && (
         <section aria-labelledby="setup">
           <h2 id="setup">
-            {hasEvent(done)
+            {hasEvent(done) && done.answer === false
               ? 'Next: your first entitlement check'
               : isRunning
                 ? 'Finish setting up'
