@@ -1,11 +1,11 @@
 import { beforeEach, expect, it } from 'vitest'
-import { MINUTE } from '../../src/lib/time'
+import { MINUTE, SECOND } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { STORE, stripeEvent } from '../harness'
 import { newWorld, settle, type World } from '../inbox/pipeline'
 import { backUp, emptyDatabase, processAll, RESTORED, restore } from './backups'
 
-/* Replays that are requested while a backup is made. */
+/* Replays that are requested while a backup is made, and how the hours of open events are counted anew. */
 
 beforeEach(() => {
   stopClock()
@@ -80,3 +80,39 @@ it.each(['replays', 'events'])(
     expect((await RESTORED.prepare(open).bind(world.project).all()).results.filter(({ n }) => n !== 0)).toEqual([])
   },
 )
+
+it('the lag of an hour that is counted anew is that of the events that were processed, without those that failed first', async () => {
+  stopClock(Date.parse('2026-11-27T10:20:00Z'))
+  const world = await newWorld()
+  const failing = { ...stripeEvent(), data: null }
+  await world.send(stripeEvent())
+  await world.send(failing)
+  await settle(world)
+  advance(SECOND)
+  // As a replay leaves an event that had failed, which its hour still counts as failed.
+  const { id } = (await STORE.prepare("SELECT id FROM events WHERE project_id = ? AND status = 'failed'")
+    .bind(world.project)
+    .first<{ id: string }>()) as { id: string }
+  await STORE.batch([
+    STORE.prepare("UPDATE events SET status = 'processed', processed_at = ?, attempts = 2 WHERE id = ?").bind(
+      Date.now(),
+      id,
+    ),
+    STORE.prepare("INSERT INTO attempts VALUES (?1, 2, 'replay', NULL, ?2, ?2, 'processed', NULL)").bind(
+      id,
+      Date.now(),
+    ),
+  ])
+  advance(SECOND)
+  await world.send(stripeEvent()) // it is open, so its hour is counted anew
+  const backup = await backUp()
+  await restore(await emptyDatabase(), backup)
+  const lagOf = (database: D1Database) =>
+    database
+      .prepare('SELECT processed, failed, lag, lag_sum, lag_max FROM minutes WHERE project_id = ? AND processed > 0')
+      .bind(world.project)
+      .all()
+  const { results } = await lagOf(RESTORED)
+  expect(results).toEqual((await lagOf(STORE)).results)
+  expect(results).toMatchObject([{ processed: 1, failed: 1 }])
+})
