@@ -191,7 +191,7 @@ describe('the overview of a project', () => {
       ],
       [
         'warn',
-        '1 delivery from Stripe in the last hour was refused: signature_mismatch.',
+        '1 delivery from Stripe in the last hour was refused: the signature matches no signing secret.',
         `${at}/${connection}#refused`,
       ],
       [

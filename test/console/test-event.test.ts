@@ -156,6 +156,18 @@ describe.each(OF)('a test event of %s', (vendor, samples, price) => {
     expect(await Promise.all(others.map((one) => offers(one)))).toEqual([false, false])
   })
 
+  it('is among the links to the parts of the page, where it is offered', async () => {
+    const { project: of, token, api, path, connect, sent } = await project()
+    const id = await connect(vendor)
+    await sent(id, 'customer')
+    const linked = async (by = token) =>
+      (await visit(path(id), by)).text.includes('<a href="#test-event">Test event</a>')
+    const developer = (await addMember(of, 'developer')).token
+    expect([await linked(), await linked(developer)]).toEqual([true, false])
+    await api(`billing/connections/${id}`, { livemode: true }, 'PATCH')
+    expect(await linked()).toBe(false)
+  })
+
   it('has the external id under the key that the project reads', async () => {
     const { project: of, api, connect, sent } = await project()
     await api(`projects/${of}`, { settings: { consumer_keys: ['user_id', 'account'] } }, 'PATCH')

@@ -106,7 +106,7 @@ describe('somebody new', () => {
     const attention = page.locator('.attention')
     await expect
       .poll(() => attention.textContent())
-      .toContain('from Stripe in the last hour was refused: signature_mismatch.')
+      .toContain('from Stripe in the last hour was refused: the signature matches no signing secret.')
     await attention.getByRole('link', { name: 'See why' }).click()
     expect(page.url()).toContain('#refused')
     await page.getByRole('heading', { name: 'Refused deliveries, last 24 hours' }).waitFor()

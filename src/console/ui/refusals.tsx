@@ -13,6 +13,21 @@ const ADVICE: Record<string, string> = {
     'The deliveries were signed too long ago, or in the future. Check the clock of the sender, and that nothing delays the deliveries on their way.',
 }
 
+/** Why deliveries were refused, in few words. */
+const WORDS: Record<string, string> = {
+  connection_disabled: 'the connection is disabled',
+  signature_missing: 'no signature',
+  signature_malformed: 'the signature is not in the vendor’s format',
+  signature_mismatch: 'the signature matches no signing secret',
+  signature_timestamp: 'signed too long ago, or in the future',
+}
+
+/** Why deliveries were refused, in words that have the code of the cause as a title. A cause that is unknown here is shown by its code. */
+export function RefusedFor({ cause }: { cause: string }) {
+  const words = WORDS[cause]
+  return words === undefined ? <code>{cause}</code> : <span title={cause}>{words}</span>
+}
+
 /** What to do about a cause of refusal. */
 export function adviceOn(cause: string): string {
   return ADVICE[cause] ?? 'Look up the cause in the list of errors.'

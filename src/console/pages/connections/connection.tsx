@@ -21,7 +21,7 @@ import type { ShownConnection } from './read'
 import { ConnectionRefusals } from './refusals'
 import { Secrets } from './secrets'
 import { Guidance, IngestUrl, Setup } from './setup'
-import { TestEvent } from './test-event'
+import { hasTestEvents, TestEvent } from './test-event'
 import { VerificationSummary } from './verification'
 
 /**
@@ -93,6 +93,7 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
 function partsOf(c: Visit, { row, formats, key, run }: ShownConnection): Part[] {
   const { api, endpoints } = vendorOf(row.vendor) ?? {}
   const all: [...Part, isShown: boolean][] = [
+    ['test-event', 'Test event', hasTestEvents(c, row)],
     ['details', 'Details', true],
     ['refused', 'Refused deliveries', true],
     ['format', 'Format', formats.length > 0],

@@ -44,12 +44,16 @@ export function testEventAction(shown: (c: Visit, sent: Sent) => Response | Prom
 
 type Shown = { c: Visit; of: ShownConnection; mistakes: Mistakes }
 
+/** Whether the page of a connection has a part about test events. */
+export function hasTestEvents(c: Visit, row: ConnectionRow): boolean {
+  return can(c, 'connections:write') && row.status !== 'disabled' && row.secrets.length > 0 && !row.livemode
+}
+
 /** Offers test events, where the connection can take them; or says what to do instead, where we have none of the vendor. */
 export function TestEvent({ c, of, mistakes }: Shown) {
   const { row } = of
   const samples = vendorOf(row.vendor)?.samples
-  const ready = row.status !== 'disabled' && row.secrets.length > 0 && !row.livemode
-  if (!ready || !can(c, 'connections:write')) return <Wrong>{mistakes.form}</Wrong>
+  if (!hasTestEvents(c, row)) return <Wrong>{mistakes.form}</Wrong>
   return (
     <section aria-labelledby="test-event">
       <h2 id="test-event">Test event</h2>

@@ -9,7 +9,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { TestBadge } from '../../ui/badge'
 import { plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
-import { totalOf } from '../../ui/refusals'
+import { RefusedFor, totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
 import { adviceOnCause, causePath, causeQuery } from '../events/cause-parts'
 import type { Connected, Overview, Progress } from './read'
@@ -183,7 +183,7 @@ function refused({ name, last_60m: { accepted } }: Connected, told: Refused): Ch
       {causes.map(([cause, count], at) => (
         <>
           {at > 0 && ', '}
-          <code>{cause}</code>
+          <RefusedFor cause={cause} />
           {causes.length > 1 && ` (${count.toLocaleString('en')})`}
         </>
       ))}
