@@ -39,7 +39,7 @@ export function Choices(props: {
           EMAIL_COLUMN,
           ['Your ID', ({ external_ids: [first] }) => first && <Id>{first}</Id>],
           ['State', ({ state }) => <Badge of={state} />],
-          ['Created', ({ created_at }) => <Time at={created_at} now={c.get('rt').now} />],
+          ['Created', ({ created_at }) => <Time at={created_at} now={c.get('rt').now} />, 'spare'],
           ['', choose],
         ]}
       />
