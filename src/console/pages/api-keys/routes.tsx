@@ -49,7 +49,8 @@ const create = action({
     const form = c.get('form')
     const id = await idIn(rt, userOf(c), form.get('once'))
     // Read before the key is created: an error afterwards would lose the secret.
-    const settingUp = !hasEvent(doneOf(await readOverview(c)))
+    const done = doneOf(await readOverview(c))
+    const settingUp = !(hasEvent(done) && done.use)
     const scopes = scopesIn(form, userOf(c).scopes)
     const fields = NEW_KEY.body(form, { scopes, expires_at: expiryOf(form, rt.now) })
     const minted = await mintOnce(rt, userOf(c), { ...fields, id }, changeOf(c))
