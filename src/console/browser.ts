@@ -1,8 +1,9 @@
 import { getCookie, setCookie } from 'hono/cookie'
+import type { PipelineStatus } from '../health/health'
 import { randomHex } from '../lib/crypto'
-import { DAY, SECOND } from '../lib/time'
+import { DAY, MINUTE, SECOND } from '../lib/time'
 import type { Visit } from './page'
-import { ATTRIBUTES } from './session'
+import { ATTRIBUTES, type SignedIn } from './session'
 
 /** The longest that browsers keep a cookie (ms). */
 const KEPT = 400 * DAY
@@ -27,8 +28,9 @@ export function keepBrowser(c: Visit, { cookie }: { cookie: string }): void {
 /** What a cookie of this browser says; null if there is none. */
 const kept = (c: Visit, name: string) => getCookie(c, name, ATTRIBUTES.prefix) ?? null
 
-function keep(c: Visit, name: string, value: string, httpOnly = true): void {
-  setCookie(c, name, value, { ...ATTRIBUTES, httpOnly, maxAge: KEPT / SECOND })
+/** Keeps what a cookie of this browser says. @param how.lasts for how long (ms) */
+function keep(c: Visit, name: string, value: string, { httpOnly = true, lasts = KEPT } = {}): void {
+  setCookie(c, name, value, { ...ATTRIBUTES, httpOnly, maxAge: lasts / SECOND })
 }
 
 /** The option that a text names; the first one if it names none. */
@@ -45,7 +47,7 @@ export const themeOf = (text: string | null | undefined): Theme => optionOf(THEM
 /** The theme that was chosen in this browser. */
 export const themeIn = (c: Visit): Theme => themeOf(kept(c, 'theme'))
 /** Keeps a theme in this browser. Scripts can read it: the documentation is files, and takes its theme from there (theme.js). */
-export const keepTheme = (c: Visit, theme: Theme): void => keep(c, 'theme', theme, false)
+export const keepTheme = (c: Visit, theme: Theme): void => keep(c, 'theme', theme, { httpOnly: false })
 
 /** How the console shows times: how far away they are, in UTC, or in the zone of the browser. */
 const TIMES = ['relative', 'utc', 'local'] as const
@@ -96,4 +98,29 @@ const isHeading = (text: string) => /^[A-Za-z ]{1,30}$/.test(text)
 /** The groups of the sidebar that were closed in this browser, by their labels. The script keeps them: console.js. */
 export function closedGroups(c: Visit): string[] {
   return (kept(c, 'closed') ?? '').split('.')
+}
+
+/**
+ * What the sidebar says about a project: how its pipeline is, how many events failed, and how many customers have no consumer (`12`, or
+ * `99+`).
+ */
+export type Standing = { status: PipelineStatus; failed: number; unlinked: string }
+const STANDING = /^(\w+\.\w+)\.(\d{1,15})\.(ok|degraded|failing)\.(\d{1,12})\.(\d{1,2}\+?)$/
+/** For how long it is shown until a new one has loaded (ms). */
+const STANDING_LASTS = 5 * MINUTE
+
+/** Who it was shown to, and of which project. */
+const standingOf = ({ id, project_id }: SignedIn) => `${id}.${project_id}`
+
+/** What the sidebar last said in this session about its project, if that was a short time ago. */
+export function standingIn(c: Visit, user: SignedIn): Standing | null {
+  const [, of, at, status, failed, unlinked = '0'] = STANDING.exec(kept(c, 'standing') ?? '') ?? []
+  if (of !== standingOf(user) || Math.abs(c.get('rt').now - Number(at)) > STANDING_LASTS) return null
+  return { status: status as PipelineStatus, failed: Number(failed), unlinked }
+}
+
+/** Keeps what the sidebar says in a session about its project, so that the next page begins with it. */
+export function keepStanding(c: Visit, user: SignedIn, { status, failed, unlinked }: Standing): void {
+  const value = [standingOf(user), c.get('rt').now, status, failed, unlinked].join('.')
+  keep(c, 'standing', value, { lasts: STANDING_LASTS })
 }

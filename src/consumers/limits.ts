@@ -36,6 +36,8 @@ export const MAX_CUSTOMERS = 100
 export const MAX_CUSTOMERS_LOOKED_AT = 500
 /** Consumers that are found by the beginning of a text: as many by email address, by name and by external id. */
 export const MAX_BEGINNING = 100
+/** Customers that the count of unlinked ones looks at: it is read with the status, after each page of the console. */
+export const MAX_CUSTOMERS_COUNTED = 200
 /** Consumers that one page of a list looks at, full or not. */
 export const MAX_CONSUMERS_LOOKED_AT = 5_000
 /** Bytes of the consumers on one page of a list, about as JSON. The last consumer may go beyond. */

@@ -6,7 +6,7 @@ import { type Db, type Query, raw } from '../db/client'
 import { literals } from '../db/sql'
 import { EVENT_ID_LENGTH } from '../lib/ids'
 import { GUEST_NAMES } from '../vendors/guest'
-import { MAX_CUSTOMERS, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
+import { MAX_CUSTOMERS, MAX_CUSTOMERS_COUNTED, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { consumerIdOf, withEnd } from './read'
 import type { ConsumerRef } from './ref'
 import { consumerIds, customerLinks, ERASED_PINS } from './schema'
@@ -166,23 +166,13 @@ type Asked = {
   guests?: boolean | undefined
 }
 
-/**
- * Reads the customers of a project that have an event of their own, a claim or a pin, or that a billing object names, in the
- * order of their ids, starting after the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, or
- * {@link MAX_CUSTOMERS} of a consumer, it ends with a row that has only a vendor and an id.
- */
-export function listLinks(
-  db: Db,
+/** The first so many customers of {@link listLinks} after `before`, in the order of their ids, as a subquery. */
+function walkOf(
   projectId: string,
-  { linked, pinned, vendor, consumer, guests = false }: Asked,
-  { before, take }: { before: CustomerKey | null; take: number },
-): Query<ListedCustomer[]> {
-  const rest = and(
-    linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
-    pinned === undefined ? undefined : pinned ? isPinned : sql`NOT (${isPinned})`,
-    vendor === undefined ? undefined : sql`w.vendor = ${vendor}`,
-  )
-  const most = !rest ? take : consumer ? MAX_CUSTOMERS : MAX_CUSTOMERS_LOOKED_AT
+  { consumer, guests = false }: Pick<Asked, 'consumer' | 'guests'>,
+  before: CustomerKey | null,
+  most: number,
+): SQL {
   const after = (id: SQL, of: SQL) =>
     before === null ? sql`1` : sql`(${id}, ${of}) > (${before.id}, ${before.vendor})`
   // A part of its own: a UNION of D1 has at most five, and a statement at most a hundred parameters.
@@ -199,7 +189,27 @@ export function listLinks(
   const own =
     consumer &&
     ofConsumer(projectId, consumerIdOf(projectId, consumer), most, after(sql`${l.customer}`, sql`${l.vendor}`))
-  const walk = sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
+  return sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
+}
+
+/**
+ * Reads the customers of a project that have an event of their own, a claim or a pin, or that a billing object names, in the
+ * order of their ids, starting after the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, or
+ * {@link MAX_CUSTOMERS} of a consumer, it ends with a row that has only a vendor and an id.
+ */
+export function listLinks(
+  db: Db,
+  projectId: string,
+  { linked, pinned, vendor, consumer, guests }: Asked,
+  { before, take }: { before: CustomerKey | null; take: number },
+): Query<ListedCustomer[]> {
+  const rest = and(
+    linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
+    pinned === undefined ? undefined : pinned ? isPinned : sql`NOT (${isPinned})`,
+    vendor === undefined ? undefined : sql`w.vendor = ${vendor}`,
+  )
+  const most = !rest ? take : consumer ? MAX_CUSTOMERS : MAX_CUSTOMERS_LOOKED_AT
+  const walk = walkOf(projectId, { consumer, guests }, before, most)
   const found = (fields: SQL) => sql`${linksOf(projectId, fields, walk)}
     WHERE ${rest ?? sql`1`} ORDER BY w.customer, w.vendor LIMIT ${take}`
   const place = { vendor: sql`vendor`, id: sql`customer` }
@@ -241,6 +251,17 @@ export function isUnlinked(projectId: SQL, { vendor, customer }: Record<'vendor'
     WHERE ${l.project_id} = ${projectId} AND ${l.customer} = ${customer} AND ${l.vendor} = ${vendor}
       AND (${isPinned} OR ${i.consumer_id} IS NOT NULL)`
   return sql`${customer} IS NOT NULL AND NOT EXISTS (${settled})`
+}
+
+/**
+ * Counts the customers that wait for a consumer, see {@link isUnlinked}, among the first {@link MAX_CUSTOMERS_COUNTED}. `looked`: how many those
+ * are.
+ */
+export function countUnlinked(db: Db, projectId: string) {
+  const waits = isUnlinked(sql`${projectId}`, { vendor: sql`w.vendor`, customer: sql`w.customer` })
+  const fields = { n: sql<number>`coalesce(sum(${waits}), 0)`, looked: sql<number>`count(*)` }
+  const walk = walkOf(projectId, {}, null, MAX_CUSTOMERS_COUNTED)
+  return raw(db, fields, (shown) => sql`SELECT ${shown} FROM (${walk}) w`)
 }
 
 /** Reads a customer, if it was erased. */

@@ -28,13 +28,13 @@ export function totalOf({ walk, as, columns, rest = sql`1`, most }: Counted): SQ
   return sql`(SELECT iif(n <= ${MOST_COUNTED} AND ${isMore}, NULL, n) FROM (${found}))`
 }
 
-/** Sends statements and, if there is one, a statement that counts a list, in one round trip. @returns what the first give, and the count */
-export async function batchCounting<Q extends Queries>(
+/** Sends statements and, if there is one, a statement that counts, in one round trip. @returns what the first give, and what it counted */
+export async function batchCounting<Q extends Queries, T extends object>(
   db: Db,
   queries: Q,
-  total: Query<Total[]> | null,
-): Promise<[Results<Q>, number | null]> {
-  if (total === null) return [await batch(db, queries), null]
-  const { counted, ...found } = await batch(db, { ...queries, counted: total })
-  return [found as unknown as Results<Q>, (counted as Total[])[0]?.n ?? null]
+  count: Query<T[]> | null,
+): Promise<[Results<Q>, T | null]> {
+  if (count === null) return [await batch(db, queries), null]
+  const { counted, ...found } = await batch(db, { ...queries, counted: count })
+  return [found as unknown as Results<Q>, (counted as T[])[0] ?? null]
 }

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx'
 import type { StatusCode } from 'hono/utils/http-status'
 import { SECOND } from '../../lib/time'
 import { SESSION_IDLE } from '../../sessions/limits'
-import { ICON, PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
+import { PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../asset-names'
 import { themeIn } from '../browser'
 import { asLeft } from '../lead'
 import type { Visit } from '../page'
@@ -11,7 +11,7 @@ import type { SignedIn } from '../session'
 import { Frame } from './frame/frame'
 import { projectsAround } from './frame/projects'
 import type { SectionName } from './frame/sections'
-import { GraceNotices } from './frame/status'
+import { faviconOf, GraceNotices, lastStanding } from './frame/status'
 import { Notice, type NoticeName } from './notice'
 import { InChosenTimes } from './parts'
 
@@ -70,7 +70,7 @@ export async function show(c: Visit, view: View, content: Child) {
           <meta name="color-scheme" content={theme === 'system' ? 'light dark' : theme} />
           <meta name="htmx-config" content={HTMX} />
           <title>{[view.title, around?.current?.name, 'Platform API'].filter(Boolean).join(' · ')}</title>
-          <link rel="icon" href={ICON} type="image/svg+xml" />
+          <link rel="icon" href={faviconOf(user ? lastStanding(c, user) : null)} type="image/svg+xml" />
           {view.viewer && <link rel="stylesheet" href={REFERENCE_STYLE} />}
           <link rel="stylesheet" href={STYLE} />
           <script src={SCRIPT} defer />

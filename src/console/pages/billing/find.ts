@@ -100,7 +100,7 @@ export async function findListed<K extends ObjectKind>(
   const list = { rows: listObjects(db, project, kind, { ...objects, customers, beside }) }
   const [{ rows }, counted] = await batchCounting(db, list, count)
   const page = objects.page(rows, (row) => presentObject(kind, row))
-  return { ...page, namesOf: namesIn(rows), total: totalOn(page, part.cursor, counted) }
+  return { ...page, namesOf: namesIn(rows), total: totalOn(page, part.cursor, counted?.n ?? null) }
 }
 
 /** The names that were read beside objects of one kind. */

@@ -78,7 +78,8 @@ export async function listFound(
   }
   const all = counts && part.cursor === undefined ? countConsumers(db, project, { state }) : null
   const counting = begins === undefined ? all : countBeginning(db, project, q)
-  const [{ named, rows }, n] = await batchCounting(db, queries, counting)
+  const [{ named, rows }, counted] = await batchCounting(db, queries, counting)
+  const n = counted?.n ?? null
   const end = rows.find((row) => !isConsumer(row))
   const page = list.stopped(
     list.page(rows.filter(isConsumer), (row) => row),

@@ -8,7 +8,7 @@ import { SECTION_DOCS } from './docs'
 import { DOCS_ICON, SEARCH_ICON, SECTION_ICONS } from './icons'
 import { type AroundProjects, Mode, ProjectsMenu } from './projects'
 import { groupsFor, type SectionName } from './sections'
-import { FailedCount, PipelineBadge } from './status'
+import { isCounted, lastStanding, PipelineBadge, SectionCount } from './status'
 
 type FrameProps = PropsWithChildren<{
   c: Visit
@@ -59,7 +59,7 @@ export function Frame({ c, user, around, section, children }: FrameProps) {
         <div class="foot">
           <div class="about">
             {paths && user.scopes.includes('billing:read') && (
-              <PipelineBadge of={null} at={paths.status} health={paths.health} />
+              <PipelineBadge of={lastStanding(c, user)?.status ?? null} at={paths.status} health={paths.health} />
             )}
             <a class="docs" href={section ? SECTION_DOCS[section] : '/docs'} data-icon={DOCS_ICON}>
               Docs
@@ -99,6 +99,7 @@ type SectionsProps = { c: Visit; user: SignedIn; paths: ProjectPaths; section: S
 
 function Sections({ c, user, paths, section }: SectionsProps) {
   const closed = closedGroups(c)
+  const standing = lastStanding(c, user)
   return (
     <>
       {groupsFor(user).map(({ label, sections }) => {
@@ -107,7 +108,7 @@ function Sections({ c, user, paths, section }: SectionsProps) {
             {sections.map(({ name, label, path }) => (
               <SectionLink to={path(paths)} name={name} section={section}>
                 {label}
-                {name === 'events' && <FailedCount n={0} />}
+                {isCounted(name) && <SectionCount section={name} of={standing} />}
               </SectionLink>
             ))}
           </ul>
