@@ -26,7 +26,7 @@ type EntryRow = Pick<typeof auditLog.$inferSelect, 'actor_type' | 'actor_id' | '
 /**
  * Reads the API keys, connections, consumers, plans, grants, events, replays, entries of the project's store, domains and single
  * sign-on connections of the project among these ids, the ended ones too, in one round trip to each database. Other ids are
- * ignored. It reads one row for each id, of a grant also its feature or plan.
+ * ignored. It reads one row for each id, and another for what a grant gives or who made an entry.
  */
 export async function readNamed(
   { db, directory }: Pick<Runtime, 'db' | 'directory'>,

@@ -19,8 +19,8 @@ const PAUSE_MS = 20
 export type CsvColumn<Row> = readonly [head: string, value: (row: Row) => Value]
 type Value = string | number | boolean | null | undefined
 
-/** Reads the page of a list that begins at the cursor. */
-type ReadPage<Row> = (asked: { limit: number; cursor: string | undefined }) => Promise<Page<Row>>
+/** Reads the page of a list that begins at the cursor. `cut`: there may be more that no page of it has. */
+type ReadPage<Row> = (asked: { limit: number; cursor: string | undefined }) => Promise<Page<Row> & { cut?: boolean }>
 
 type Csv<Row> = {
   /** The path of the list. Its file is at `<path>/csv`, and takes the same filters. */
@@ -62,7 +62,11 @@ async function* counted(c: Visit, parts: AsyncGenerator<string>): AsyncGenerator
 }
 
 /** The text of the file, page by page. */
-async function* partsOf<Row>(columns: readonly CsvColumn<Row>[], read: ReadPage<Row>, first: Page<Row>) {
+async function* partsOf<Row>(
+  columns: readonly CsvColumn<Row>[],
+  read: ReadPage<Row>,
+  first: Page<Row> & { cut?: boolean },
+) {
   const textOf = (rows: readonly Row[]) =>
     rows.map((row) => line(columns.map(([, value]) => cell(value(row))))).join('')
   yield line(columns.map(([head]) => head)) + textOf(first.data)
@@ -80,6 +84,9 @@ async function* partsOf<Row>(columns: readonly CsvColumn<Row>[], read: ReadPage<
     yield textOf(page.data)
     rows += page.data.length
     next = page.next_cursor
+  }
+  if (first.cut) {
+    yield line([cell(`This file has ${rows} rows, but more may match. Narrow the search to export the rest.`)])
   }
 }
 

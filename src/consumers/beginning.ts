@@ -6,24 +6,36 @@ import { EXTERNAL } from './ref'
 import { consumerIds, consumers } from './schema'
 
 /**
- * The ids of the consumers of a project whose email address, name or external id begins with a text, as a subquery: at most
- * {@link MAX_BEGINNING} for each of the three. In names, the letters A to Z are the same as a to z.
+ * What begins with a text in a project, as statements that select the ids of consumers: email addresses, names and external ids. Each looks at
+ * no more than its limit. In names, the letters A to Z are the same as a to z.
  */
-export function idsBeginning(projectId: string, text: string): SQL {
+function partsOf(projectId: string, text: string): { ids: SQL; limit: number }[] {
   const { email, name, id } = consumers
   const ofProject = sql`project_id = ${projectId}`
   const external = text.startsWith(EXTERNAL) ? text.slice(EXTERNAL.length) : text
-  const some = (one: SQL) => sql`SELECT * FROM (${one} LIMIT ${MAX_BEGINNING})`
   const byEmail = sql`SELECT ${id} AS id FROM ${consumers} INDEXED BY consumers_email
     WHERE ${ofProject} AND ${begins(email, text.toLowerCase())}`
-  const byName = sql`SELECT ${id} FROM ${consumers} INDEXED BY consumers_name
+  const byName = sql`SELECT ${id} AS id FROM ${consumers} INDEXED BY consumers_name
     WHERE ${ofProject} AND ${name} IS NOT NULL AND ${begins(sql`lower(${name})`, lowered(text))}`
-  const byId = sql`SELECT ${consumerIds.consumer_id} FROM ${consumerIds}
+  const byId = sql`SELECT ${consumerIds.consumer_id} AS id FROM ${consumerIds}
     WHERE ${ofProject} AND ${begins(consumerIds.external_id, external)}`
-  return sql`(${some(byEmail)} UNION ${some(byName)} UNION ${some(byId)})`
+  const { of_consumers, of_ids } = MAX_BEGINNING
+  return [
+    { ids: byEmail, limit: of_consumers },
+    { ids: byName, limit: of_consumers },
+    { ids: byId, limit: of_ids },
+  ]
 }
 
-/** Counts the consumers that {@link idsBeginning} finds. */
-export function countBeginning(db: Db, projectId: string, text: string) {
-  return raw(db, { n: sql<number>`count(*)` }, (fields) => sql`SELECT ${fields} FROM ${idsBeginning(projectId, text)}`)
+/** The ids of the consumers whose email address, name or external id begins with a text, as a subquery: see {@link isCutOff}. */
+export function idsBeginning(projectId: string, text: string): SQL {
+  const parts = partsOf(projectId, text).map(({ ids, limit }) => sql`SELECT id FROM (${ids} LIMIT ${limit})`)
+  return sql`(${sql.join(parts, sql` UNION `)})`
+}
+
+/** Reads whether more may begin with a text than {@link idsBeginning} finds. */
+export function isCutOff(db: Db, projectId: string, text: string) {
+  const more = partsOf(projectId, text).map(({ ids, limit }) => sql`EXISTS (${ids} LIMIT 1 OFFSET ${limit})`)
+  const cut = sql<boolean>`(${sql.join(more, sql` OR `)})`.mapWith(Boolean)
+  return raw(db, { cut }, (fields) => sql`SELECT ${fields}`)
 }

@@ -34,8 +34,11 @@ export const MAX_PINNED = 100
 export const MAX_CUSTOMERS = 100
 /** Customers of vendors that one page of a list looks at, full or not. */
 export const MAX_CUSTOMERS_LOOKED_AT = 500
-/** Consumers that are found by the beginning of a text: as many by email address, by name and by external id. */
-export const MAX_BEGINNING = 100
+/**
+ * Consumers that are found by the beginning of a text: so many by email address and by name, and those that so many external ids
+ * name.
+ */
+export const MAX_BEGINNING = { of_consumers: 100, of_ids: 1_000 }
 /** Customers that the count of unlinked ones looks at: it is read with the status, after each page of the console. */
 export const MAX_CUSTOMERS_COUNTED = 200
 /** Consumers that one page of a list looks at, full or not. */

@@ -1,4 +1,4 @@
-import { and, asc, type Column, desc, eq, getTableColumns, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, desc, eq, getTableColumns, gt, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../db/client'
 import { fitsPage, json } from '../db/sql'
@@ -87,8 +87,9 @@ export function changeable(rows: readonly Consumer[]): Consumer {
   return row
 }
 
-/** `begins`: how the email address, the name or an external id begins. */
+/** `begins`: how the email address, the name or an external id begins. `unmerged`: none that was merged into another one. */
 type Asked = Partial<Record<'email' | 'begins', string | undefined>> & {
+  unmerged?: boolean
   state?: ConsumerState | undefined
   order?: Order | undefined
 }
@@ -130,25 +131,23 @@ export function listConsumers(
 /** What a list walks, the part of it, and what is then checked in each row. */
 function planOf(
   projectId: string,
-  { email, begins, state }: Asked,
+  { email, begins, unmerged, state }: Asked,
 ): { table: SQL; range: SQL | undefined; rest: SQL | undefined } {
-  const inState = state === undefined ? undefined : eq(c.state, state)
+  const rest = state === undefined ? undefined : eq(c.state, state)
+  const kept = unmerged ? isNull(c.merged_into) : undefined
   const walked = (index: SQL) => sql`${consumers} ${c} ${index}`
   if (begins !== undefined) {
     // CROSS JOIN: from what was found to its rows.
-    return {
-      table: sql`${idsBeginning(projectId, begins)} f CROSS JOIN ${walked(sql``)}`,
-      range: sql`${c.id} = f.id`,
-      rest: inState,
-    }
+    const table = sql`${idsBeginning(projectId, begins)} f CROSS JOIN ${walked(sql``)}`
+    return { table, range: and(sql`${c.id} = f.id`, kept), rest }
   }
-  if (email !== undefined)
-    return { table: walked(sql`INDEXED BY consumers_email`), range: eq(c.email, email), rest: inState }
-  if (state === undefined || state === 'active')
-    return { table: walked(sql`NOT INDEXED`), range: undefined, rest: inState }
+  if (email !== undefined) {
+    return { table: walked(sql`INDEXED BY consumers_email`), range: and(eq(c.email, email), kept), rest }
+  }
+  if (state === undefined || state === 'active') return { table: walked(sql`NOT INDEXED`), range: kept, rest }
   return {
     table: walked(sql`INDEXED BY consumers_state`),
-    range: and(inState, sql`${c.state} <> 'active'`),
+    range: and(rest, sql`${c.state} <> 'active'`),
     rest: undefined,
   }
 }
@@ -157,7 +156,7 @@ function planOf(
 export function countConsumers(db: Db, projectId: string, asked: Pick<Asked, 'state'>): Query<Total[]> {
   const { table, range, rest } = planOf(projectId, asked)
   const walk = (columns: SQL) => sql`SELECT ${columns} FROM ${table} WHERE ${and(eq(c.project_id, projectId), range)}`
-  const n = totalOf({ walk, as: c, columns: sql`${c.state}`, rest, most: MAX_CONSUMERS_LOOKED_AT })
+  const n = totalOf({ walk, as: c, columns: sql`${c.state}`, rest })
   return raw(db, { n }, (fields) => sql`SELECT ${fields}`)
 }
 

@@ -3,6 +3,8 @@ import { batch, type Db, type Queries, type Query, type Results } from './client
 
 /** The rows of a list that are counted at most. A total that is greater means "more than so many". */
 export const MOST_COUNTED = 1_000
+/** The rows that a count looks at for them. It may walk them twice. */
+const MOST_LOOKED_AT = 2 * MOST_COUNTED
 
 /** How many rows a list has: see {@link totalOf}. */
 export type Total = { n: number | null }
@@ -16,15 +18,13 @@ type Counted = {
   columns: SQL
   /** Which of the rows count. */
   rest: SQL | undefined
-  /** How many rows are looked at. */
-  most: number
 }
 
-/** How many rows a list has, as an expression: at most {@link MOST_COUNTED} + 1. NULL if that is not known after `most` rows. */
-export function totalOf({ walk, as, columns, rest = sql`1`, most }: Counted): SQL<number | null> {
+/** How many rows a list has, as an expression: at most {@link MOST_COUNTED} + 1. NULL if that is not known after {@link MOST_LOOKED_AT} rows. */
+export function totalOf({ walk, as, columns, rest = sql`1` }: Counted): SQL<number | null> {
   const found = sql`SELECT count(*) AS n FROM (
-    SELECT 1 FROM (${walk(columns)} LIMIT ${most}) ${as} WHERE ${rest} LIMIT ${MOST_COUNTED + 1})`
-  const isMore = sql`EXISTS (${walk(sql`1`)} LIMIT 1 OFFSET ${most})`
+    SELECT 1 FROM (${walk(columns)} LIMIT ${MOST_LOOKED_AT}) ${as} WHERE ${rest} LIMIT ${MOST_COUNTED + 1})`
+  const isMore = sql`EXISTS (${walk(sql`1`)} LIMIT 1 OFFSET ${MOST_LOOKED_AT})`
   return sql`(SELECT iif(n <= ${MOST_COUNTED} AND ${isMore}, NULL, n) FROM (${found}))`
 }
 

@@ -85,20 +85,58 @@ describe('the list of consumers', () => {
     expect([status, rowsOf(text)]).toEqual([200, idsOf(...names)])
   })
 
-  it('says that a beginning matches more than it lists, and reads few rows for it', async () => {
+  /** Puts consumers into a project: `zed100` and on, of whom the newest were merged into the first. */
+  async function crowded({ n, merged = 0, ids = 0 }: { n: number; merged?: number; ids?: number }) {
     const crowd = await newPlace()
-    const insert = STORE.prepare(
-      `WITH RECURSIVE t(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM t WHERE n < 999)
-       INSERT INTO consumers (project_id, id, name, email, metadata, state, revision, created_at, updated_at)
-       SELECT ?, 'csm_crowd' || n, 'Zed ' || n, 'zed' || n || '@example.com', '{}', 'active', 1, 1, 1 FROM t`,
+    const numbers = 'WITH RECURSIVE t(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM t WHERE n < ?2)'
+    const last = 99 + n
+    await STORE.prepare(
+      `${numbers} INSERT INTO consumers (project_id, id, name, email, metadata, state, merged_into, revision, created_at, updated_at)
+       SELECT ?1, 'csm_crowd' || n, 'Zed ' || n, 'zed' || n || '@example.com', '{}', iif(n > ?3, 'merged', 'active'),
+         iif(n > ?3, 'csm_crowd100', NULL), 1, 1, 1 FROM t`,
     )
-    await insert.bind(crowd.project).run()
+      .bind(crowd.project, last, last - merged)
+      .run()
+    await STORE.prepare(
+      `${numbers} INSERT INTO consumer_ids (project_id, external_id, consumer_id, position, created_at)
+       SELECT ?1, 'own_' || n, iif(n < ?2, 'csm_crowd100', 'csm_crowd101'), n, 1 FROM t`,
+    )
+      .bind(crowd.project, 99 + ids)
+      .run()
+    return crowd
+  }
+
+  it('says that a beginning matches more than it lists, and reads few rows for it', async () => {
+    const crowd = await crowded({ n: 900 })
     const { DB, count } = countingD1()
     const { text } = await crowd.page(crowd.at('?q=zed'), { bindings: inStore(DB) })
     expect(rowsOf(text)).toHaveLength(30)
     expect(text).toContain('Only the first matches are listed. Enter more letters to find others.')
     expect(count.rows_read).toBeLessThan(2_500)
-    expect(rowsOf((await crowd.page(crowd.at('?q=zed 10'))).text)).toHaveLength(10)
+    expect((await crowd.page(crowd.at('?q=zed&state=blocked'))).text).toContain('None of the first matches is blocked.')
+    expect((await crowd.page(crowd.at('/csv?q=zed'))).text).toContain('more may match. Narrow the search')
+    const few = await crowd.page(crowd.at('?q=zed 10'))
+    expect(rowsOf(few.text)).toHaveLength(10)
+    expect(few.text).not.toContain('Only the first')
+    const typed = await crowd.page(crowd.at('/csm_crowd100/merge?into=zed'))
+    expect(typed.text).toContain('Only the first 10 are listed.')
+  })
+
+  it('finds the others beside a consumer with many ids', async () => {
+    const crowd = await crowded({ n: 2, ids: 101 })
+    expect(rowsOf((await crowd.page(crowd.at('?q=own_'))).text)).toEqual(['csm_crowd101', 'csm_crowd100'])
+  })
+
+  it('chooses among those that were not merged, however many were', async () => {
+    const crowd = await crowded({ n: 30, merged: 25 })
+    const { text } = await crowd.page(crowd.ofBilling('').replace('customers/stripe/', 'subscriptions?q=zed'))
+    expect([...text.matchAll(/consumer=csm_crowd(\d+)"/g)].map(([, n]) => n)).toEqual([
+      '104',
+      '103',
+      '102',
+      '101',
+      '100',
+    ])
   })
 
   it('explains the first call where there is no consumer', async () => {

@@ -78,6 +78,7 @@ describe('the search of a project', () => {
     ['grace_days', 'entitlements', 'grace_days'],
     ['metadata keys', 'consumers', 'consumer_keys'],
     ['dispute', 'purchases', 'dispute_open'],
+    ['purchase_rules', 'purchases', 'refunded_part'],
     ['default plan', 'entitlements', 'default_plan'],
     ['passkey', null, 'require_passkey'],
     ['exposed', null, 'on_exposure'],

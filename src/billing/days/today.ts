@@ -3,9 +3,11 @@ import { addToSums, type Countable } from './count'
 import type { BillingDay } from './store'
 
 /**
- * Days as `readDays` gives them, with the numbers of today and of what happened yesterday as all the subscriptions of the project say now. Nothing is
+ * Replaces today's numbers, and yesterday's `created`, `lost` and `failed`, with those counted from the subscriptions of the project. Nothing is
  * stored.
  *
+ * @param days as `readDays` gives them
+ * @param rows all subscriptions of the project; none if they are not counted now
  * @param now milliseconds
  */
 export function withToday(days: readonly BillingDay[], rows: readonly Countable[], now: number): BillingDay[] {

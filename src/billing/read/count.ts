@@ -13,8 +13,7 @@ const COLUMNS = sql`${o.project_id}, ${o.kind}, ${o.vendor}, ${o.vendor_id}, ${o
 type Counted = Pick<ListedBy, 'filters' | 'customers'>
 
 /**
- * Counts the objects of a list, from what an index and the columns of its rows say: see {@link totalOf}. It looks at as many rows as a page
- * may. `n` is null if that says nothing.
+ * Counts the objects of a list, from what an index and the columns of its rows say: see {@link totalOf}. `n` is null if that says nothing.
  *
  * @returns null if only the objects themselves say whether they are in the list
  */
@@ -23,11 +22,11 @@ export function countObjects(db: Db, projectId: string, kind: ObjectKind, by: Co
   const { customer, livemode, updated_after, overdue } = filters
   if (overdue || conditionsOnBody(o, filters).length > 0) return null
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
-  const { index, changed, rest, most } = planOf(by)
+  const { index, changed, rest } = planOf(by)
   if (customer === undefined && !customers) {
     const walk = (columns: SQL) =>
       sql`SELECT ${columns} FROM ${billingObjects} ${o} INDEXED BY ${index} WHERE ${and(ofKind, changed)}`
-    return counted(db, totalOf({ walk, as: o, columns: COLUMNS, rest, most }))
+    return counted(db, totalOf({ walk, as: o, columns: COLUMNS, rest }))
   }
   const few = fewOf(ofKind, by)
   // The index by customer says neither the mode nor the last change, nor which purchases are shown.

@@ -26,11 +26,23 @@ export const COUNTABLE = {
   ),
 }
 
-/** Reads the subscriptions of a project to count them, up to a number. */
-export function listCountable(db: Db, projectId: string, limit: number): Query<Countable[]> {
+const ofProject = (projectId: string) => and(eq(o.project_id, projectId), eq(o.kind, 'subscription'))
+
+/** Reads the subscriptions of a project to count them. None if it has more of them, or more bytes, than that: the first are not even parsed. */
+export function listCountable(
+  db: Db,
+  projectId: string,
+  { rows, bytes }: { rows: number; bytes: number },
+): Query<Countable[]> {
+  const sizes = sql`SELECT octet_length(${o.candidates}) AS size FROM ${o} WHERE ${ofProject(projectId)} LIMIT ${rows + 1}`
+  const areFew = sql`(SELECT count(*) <= ${rows} AND coalesce(sum(size), 0) <= ${bytes} FROM (${sizes}))`
   return db
     .select(COUNTABLE)
     .from(o)
-    .where(and(eq(o.project_id, projectId), eq(o.kind, 'subscription')))
-    .limit(limit)
+    .where(and(ofProject(projectId), areFew))
+}
+
+/** Reads one subscription of a project, if there is any. */
+export function firstSubscription(db: Db, projectId: string) {
+  return db.select({ id: o.vendor_id }).from(o).where(ofProject(projectId)).limit(1)
 }

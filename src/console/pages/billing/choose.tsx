@@ -11,7 +11,7 @@ import { Box } from './narrow'
 import type { ObjectList } from './object-list'
 
 /** What a text in the search box of a list stands for: the list of one owner, or consumers to choose from. */
-export type Meant = { filter: Record<string, string | null> } | { choices: Consumer[] }
+export type Meant = { filter: Record<string, string | null> } | { choices: Consumer[]; more: boolean }
 
 /** Finds the consumers that a typed text can mean. A text that means none is taken as the vendor's id of a customer. */
 export async function meantBy(c: Visit, text: string): Promise<Meant> {
@@ -19,18 +19,25 @@ export async function meantBy(c: Visit, text: string): Promise<Meant> {
     filter: { consumer: null, customer: null, [name]: id },
   })
   if (NAMES_CONSUMER.test(text)) return owner('consumer', text)
-  const { found, exact } = can(c, 'consumers:read') ? await findTyped(c, text) : { found: [], exact: false }
+  if (!can(c, 'consumers:read')) return owner('customer', text)
+  const { found, exact, more } = await findTyped(c, text)
   const [one, another] = found
   if (!one) return owner('customer', text)
   // The text can be the whole id of a customer, and only the beginning of a consumer's.
   const isSure = exact || !one.external_ids.some((id) => id.startsWith(text))
-  return !another && isSure ? owner('consumer', one.id) : { choices: found }
+  return !another && isSure ? owner('consumer', one.id) : { choices: found, more }
 }
 
-type Props<K extends ObjectKind> = { list: ObjectList<K>; query: URLSearchParams; text: string; choices: Consumer[] }
+type Props<K extends ObjectKind> = {
+  list: ObjectList<K>
+  query: URLSearchParams
+  text: string
+  choices: Consumer[]
+  more: boolean
+}
 
 /** Asks which of several consumers the list is to be of. */
-export function choosePage<K extends ObjectKind>(c: Visit, { list, query, text, choices }: Props<K>) {
+export function choosePage<K extends ObjectKind>(c: Visit, { list, query, text, choices, more }: Props<K>) {
   const { path, title } = list
   const to = (owner: Record<string, string>) =>
     `${pathsOf(c).billing}/${path}${changed(query, { consumer: null, customer: null, ...owner })}`
@@ -43,6 +50,7 @@ export function choosePage<K extends ObjectKind>(c: Visit, { list, query, text, 
       <Choices
         c={c}
         rows={choices}
+        more={more}
         choose={(row) => (
           <a class="button" href={to({ consumer: row.id })}>
             Show<span class="unseen"> {titleOf(row)}</span>

@@ -1,5 +1,4 @@
-import { countBeginning } from '../../../consumers/beginning'
-import { MAX_BEGINNING } from '../../../consumers/limits'
+import { isCutOff } from '../../../consumers/beginning'
 import {
   type Consumer,
   countConsumers,
@@ -10,8 +9,8 @@ import {
 } from '../../../consumers/read'
 import { type ConsumerRef, EXTERNAL_ID, refOf } from '../../../consumers/ref'
 import { CONSUMER_STATES, type ConsumerState } from '../../../consumers/schema'
-import { batch } from '../../../db/client'
-import { batchCounting } from '../../../db/total'
+import { batch, type Query } from '../../../db/client'
+import { batchCounting, type Total } from '../../../db/total'
 import { listGrantedPlans, listSubscribed, type Subscribed } from '../../../entitlements/subscribed'
 import { projectOf } from '../../../http/auth'
 import { type Order, type Page, paging } from '../../../http/page'
@@ -77,9 +76,10 @@ export async function listFound(
     rows: listConsumers(db, project, { state, begins, order }, list),
   }
   const all = counts && part.cursor === undefined ? countConsumers(db, project, { state }) : null
-  const counting = begins === undefined ? all : countBeginning(db, project, q)
+  const counting: Query<(Total | { cut: boolean })[]> | null = begins === undefined ? all : isCutOff(db, project, q)
   const [{ named, rows }, counted] = await batchCounting(db, queries, counting)
-  const n = counted?.n ?? null
+  const n = counted && 'n' in counted ? counted.n : null
+  const cut = counted !== null && 'cut' in counted && counted.cut
   const end = rows.find((row) => !isConsumer(row))
   const page = list.stopped(
     list.page(rows.filter(isConsumer), (row) => row),
@@ -89,31 +89,45 @@ export async function listFound(
   const first = list.before === null ? named.filter((row) => state === undefined || row.state === state) : []
   const others = page.data.filter(({ id }) => !first.some((row) => row.id === id))
   const data = [...first, ...others]
-  const cut = begins !== undefined && (n ?? 0) >= MAX_BEGINNING
-  const total = cut ? null : totalOn({ ...page, data }, part.cursor, begins === undefined ? n : null)
+  const total = cut ? null : totalOn({ ...page, data }, part.cursor, n)
   return { ...page, data, cut, total }
 }
 
-/** Consumers to choose from. `exact`: they have the text as their id or email address, and do not only begin with it. */
-export type Typed = { found: Consumer[]; exact: boolean }
+/** Consumers to choose from. `exact`: they have the text as their id or email address, and do not only begin with it. `more`: there are others. */
+export type Typed = { found: Consumer[]; exact: boolean; more: boolean }
 
-/**
- * Reads the consumers that a typed text can mean, to choose one: those with this id or this email address; if there are none, those whose
- * email address, name or external id begins with it. Merged ones are left out, except one that is named by its id.
- */
-export async function findTyped(c: Visit, text: string): Promise<Typed> {
-  if (text === '') return { found: [], exact: false }
+/** The first of the consumers to choose from, with those that are named by their id in front. */
+function choicesIn(named: readonly Consumer[], rows: readonly ListedConsumer[]) {
+  const all = [...named, ...rows.filter(isConsumer).filter(({ id }) => id !== named[0]?.id)]
+  return { found: all.slice(0, CHOICES), more: all.length > CHOICES }
+}
+
+/** The statements that find the consumer with this id and those with this email address. */
+function exactly(c: Visit, text: string) {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const part = { before: null, take: CHOICES }
-  const email = text.toLowerCase()
-  const { named, same, alike } = await batch(db, {
+  const asked = { email: text.toLowerCase(), unmerged: true }
+  return {
     named: findConsumer(db, project, typedRef(text)),
-    same: listConsumers(db, project, { email }, part),
-    alike: listConsumers(db, project, { begins: text }, part),
+    same: listConsumers(db, project, asked, { before: null, take: CHOICES + 1 }),
+  }
+}
+
+/** Reads the consumers with this id or this email address. Merged ones are left out, except one that is named by its id. */
+export async function findExact(c: Visit, text: string): Promise<Consumer[]> {
+  const { named, same } = await batch(c.get('rt').db, exactly(c, text))
+  return choicesIn(named, same).found
+}
+
+/** As {@link findExact}; if there are none, the consumers whose email address, name or external id begins with the text. */
+export async function findTyped(c: Visit, text: string): Promise<Typed> {
+  if (text === '') return { found: [], exact: false, more: false }
+  const { db } = c.get('rt')
+  const asked = { begins: text, unmerged: true }
+  const { named, same, alike } = await batch(db, {
+    ...exactly(c, text),
+    alike: listConsumers(db, projectOf(c.get('actor')), asked, { before: null, take: CHOICES + 1 }),
   })
-  const others = (rows: readonly ListedConsumer[]) =>
-    rows.filter(isConsumer).filter(({ id, merged_into }) => merged_into === null && id !== named[0]?.id)
-  const exact = [...named, ...others(same)]
-  return exact.length > 0 ? { found: exact, exact: true } : { found: others(alike), exact: false }
+  const exact = choicesIn(named, same)
+  return exact.found.length > 0 ? { ...exact, exact: true } : { ...choicesIn([], alike), exact: false }
 }

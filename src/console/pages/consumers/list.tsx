@@ -62,7 +62,7 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Found) {
               sorted={sortedBy('Created', asked.order, new URL(c.req.url).searchParams)}
             />
           ) : (
-            <NoMatch at={consumers} asked={asked} truncated={page.truncated} />
+            <NoMatch at={consumers} asked={asked} page={page} />
           )}
           {page.cut && <p>Only the first matches are listed. Enter more letters to find others.</p>}
           {page.truncated && <p>There may be more matches. Continue on the next page.</p>}
@@ -160,8 +160,11 @@ function Ids({ of: [first, ...others] }: { of: string[] }) {
   )
 }
 
-function NoMatch({ at, asked: { q, state }, truncated }: { at: string; asked: AskedConsumers; truncated: boolean }) {
+type NoMatchProps = { at: string; asked: AskedConsumers; page: Pick<FoundConsumers, 'truncated' | 'cut'> }
+
+function NoMatch({ at, asked: { q, state }, page: { truncated, cut } }: NoMatchProps) {
   if (truncated) return <p class="quiet">No matching consumers so far.</p>
+  if (cut) return <p class="empty">None of the first matches is {state}.</p>
   if (q === '') return <p class="empty">No consumer is {state}.</p>
   return (
     <section class="empty">

@@ -17,10 +17,10 @@ import { addressedConsumer, isLiving, type Moving, readLiving, readMoving } from
 const ABOUT =
   'If two consumers are the same person, merge one into the other. You see what moves before anything changes.'
 
-type Typed = { text: string; found: Consumer[]; mistakes: Mistakes }
+type Typed = { text: string; found: Consumer[]; more: boolean; mistakes: Mistakes }
 
 /** Asks which consumer the other is merged into. With several that match the text, they are listed to choose from. */
-function mergePage(c: Visit, row: Consumer, { text, found, mistakes }: Typed) {
+function mergePage(c: Visit, row: Consumer, { text, found, more, mistakes }: Typed) {
   const path = `${pathsOf(c).consumers}/${row.id}`
   const wrong = mistakes.into
   return show(
@@ -58,6 +58,7 @@ function mergePage(c: Visit, row: Consumer, { text, found, mistakes }: Typed) {
         <Choices
           c={c}
           rows={found}
+          more={more}
           choose={({ id }) => (
             <a class="button" href={`${path}/merge?into=${id}`}>
               Choose<span class="unseen"> {id}</span>
@@ -75,12 +76,12 @@ export const mergePages = action({
   read: async (c) => {
     const from = await readLiving(c)
     const text = (c.req.query('into') ?? '').trim()
-    const { found } = await findTyped(c, text)
+    const { found, more } = await findTyped(c, text)
     const others = found.filter((row) => row.id !== from.id && isLiving(row))
     const [into] = others
     const moving = into && others.length === 1 ? await readMoving(c, from) : null
     const mistakes: Mistakes = text !== '' && !into ? { into: whyNot(found, from) } : {}
-    return { from, into, moving, typed: { text, found: others, mistakes } }
+    return { from, into, moving, typed: { text, found: others, more, mistakes } }
   },
   ask: (c, { from, into, moving, typed }) => {
     if (!into || !moving) return mergePage(c, from, typed)
@@ -101,7 +102,12 @@ export const mergePages = action({
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_merged'],
   again: async (c, { mistakes, entered }) => {
     const into = mistakes.form ?? mistakes.into ?? ''
-    return mergePage(c, await readLiving(c), { text: entered?.get('into') ?? '', found: [], mistakes: { into } })
+    return mergePage(c, await readLiving(c), {
+      text: entered?.get('into') ?? '',
+      found: [],
+      more: false,
+      mistakes: { into },
+    })
   },
 })
 

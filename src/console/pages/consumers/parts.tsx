@@ -18,10 +18,16 @@ export function placeOf(c: Visit, row: Consumer) {
   return { path, view: { section: 'consumers', above: [titleOf(row), path] } } as const
 }
 
-/** Consumers to choose one from, each with what chooses it. @param says why these; by default, a typed text can mean each of them */
+/**
+ * Consumers to choose one from, each with what chooses it.
+ *
+ * @param props.says why these; by default, a typed text can mean each of them
+ * @param props.more whether there are others
+ */
 export function Choices(props: {
   c: Visit
   rows: Consumer[]
+  more?: boolean
   choose: (row: Consumer) => Child
   says?: string | undefined
 }) {
@@ -43,6 +49,7 @@ export function Choices(props: {
           ['', choose],
         ]}
       />
+      {props.more && <p>Only the first {rows.length} are listed. Enter more letters to find others.</p>}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { page, pathsOf } from '../../page'
 import { consumerPage } from './consumer'
 import { consumerCsv } from './csv'
 import { revokeDevicePages } from './devices'
-import { askedIn, findTyped, listFound, withPlans } from './find'
+import { askedIn, findExact, listFound, withPlans } from './find'
 import { formPages } from './form'
 import { removeIdentityPages } from './identities'
 import { keyPages } from './key-pages'
@@ -17,9 +17,10 @@ import { tabOf } from './tabs'
 /** Consumers: find, create, look at, edit, block, merge. */
 export const consumerPages = new Hono<HttpEnv>().get('/', page('consumers:read'), async (c) => {
   const asked = askedIn(c)
-  const [one, another] = asked.state === undefined ? (await findTyped(c, asked.q)).found : []
-  if (one && !another) return c.redirect(`${pathsOf(c).consumers}/${one.id}`, 303)
-  const found = await listFound(c, asked)
+  const isSearch = asked.q !== '' && asked.state === undefined && c.req.query('cursor') === undefined
+  const [exact, found] = await Promise.all([isSearch ? findExact(c, asked.q) : [], listFound(c, asked)])
+  const [one, another] = exact.length > 0 ? exact : found.data
+  if (isSearch && one && !another) return c.redirect(`${pathsOf(c).consumers}/${one.id}`, 303)
   return listPage(c, asked, { ...found, data: await withPlans(c, found.data) })
 })
 

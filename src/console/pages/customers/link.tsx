@@ -16,6 +16,8 @@ export type Forms = {
   creating: Sent
   /** The consumers that a text can mean, if several do. */
   found?: Consumer[]
+  /** Whether there are others than those found. */
+  more?: boolean
   /** The consumers that have the customer's email address. */
   same?: Consumer[]
 }
@@ -24,7 +26,8 @@ const ONE_ALIKE = 'This consumer has the same email address:'
 const ALIKE = 'These consumers have the same email address:'
 
 /** Says by hand which consumer a customer is: one that is there, a new one, or none. */
-export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creating, found = [], same = [] }: Forms) {
+export function linkCustomerPage(c: Visit, of: ShownCustomer, forms: Forms) {
+  const { linking, creating, found = [], more = false, same = [] } = forms
   const status = linking.status === 200 ? creating.status : linking.status
   // What is known of the customer fills in the form.
   const { entered = openedFor(of), mistakes } = creating
@@ -74,7 +77,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
           Link customer
         </button>
       </Post>
-      <ToChoose c={c} of={of} rows={found} />
+      <ToChoose c={c} of={of} rows={found} more={more} />
       <h2>Create a consumer and link to it</h2>
       <Post c={c} to={`${path}/consumer/new`} class="form once">
         <Wrong>{mistakes.form}</Wrong>
@@ -92,15 +95,16 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, { linking, creatin
   )
 }
 
-type ToChooseProps = { c: Visit; of: ShownCustomer; rows: Consumer[]; says?: string | undefined }
+type ToChooseProps = { c: Visit; of: ShownCustomer; rows: Consumer[]; more?: boolean; says?: string | undefined }
 
 /** Consumers, each with the button that links the customer to it. */
-function ToChoose({ c, of: { link }, rows, says }: ToChooseProps) {
+function ToChoose({ c, of: { link }, rows, more = false, says }: ToChooseProps) {
   if (rows.length === 0) return null
   return (
     <Choices
       c={c}
       rows={rows}
+      more={more}
       says={says}
       choose={({ id }) => (
         <Post c={c} to={`${customerPath(c, link)}/consumer`}>

@@ -12,7 +12,7 @@ import { refreshCustomer } from '../../../inbox/refresh/refresh'
 import { action, leadTo } from '../../action'
 import { page, pathsOf, type Visit } from '../../page'
 import { Refused, UNSENT } from '../../refusal'
-import { findTyped } from '../consumers/find'
+import { findExact, findTyped } from '../consumers/find'
 import { CONSUMER } from '../consumers/form'
 import { isLiving } from '../consumers/read'
 import { linkCustomerPage } from './link'
@@ -49,7 +49,7 @@ const link = action({
       throw new Refused({ consumer: 'No consumer matches this name, email address or ID. You can create one below.' })
     if (found.length > 1 || !typed.exact) {
       const linking = { ...UNSENT, entered: c.get('form') }
-      return linkCustomerPage(c, await readCustomer(c), { linking, creating: UNSENT, found })
+      return linkCustomerPage(c, await readCustomer(c), { linking, creating: UNSENT, found, more: typed.more })
     }
     await pinCustomer(c.get('rt').db, named(c), { id: one.id }, changeOf(c))
     return leadTo(c, consumerPath(c, one.id), 'customer_linked')
@@ -141,8 +141,8 @@ export const customerLinkPages = new Hono<HttpEnv>()
 /** The consumers that have the email address of a customer, without the one that it is linked to. */
 async function withSameAddress(c: Visit, { link, email }: ShownCustomer): Promise<Consumer[]> {
   if (email === null) return []
-  const { found, exact } = await findTyped(c, email)
-  return found.filter((row) => exact && row.id !== link.consumer_id && isLiving(row))
+  const found = await findExact(c, email)
+  return found.filter((row) => row.id !== link.consumer_id && isLiving(row))
 }
 
 const consumerPath = (c: Visit, id: string) => `${pathsOf(c).consumers}/${id}?tab=billing`

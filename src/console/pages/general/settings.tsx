@@ -1,4 +1,5 @@
 import type { ActivePlan } from '../../../catalog/plans'
+import type { Role } from '../../../lib/access'
 import { MAX_KEY } from '../../../lib/catalog-key'
 import { MAX_CONSUMER_KEYS, MAX_DEVICES, MAX_GRACE_DAYS, MAX_RENEWAL_SLACK_HOURS } from '../../../tenancy/limits'
 import { ProjectSettings, type Settings } from '../../../tenancy/settings'
@@ -96,16 +97,21 @@ const EXPOSURE = form(ProjectSettings.pick({ on_exposure: true }).partial(), {
 
 /** The forms that change settings, by the ends of their paths, each with the part of the page that it is in. */
 export const FORMS = {
-  settings: { form: SECURITY, tab: 'project' },
+  settings: { form: SECURITY, tab: 'project', role: 'owner' },
   consumers: { form: CONSUMERS, tab: 'consumers' },
   entitlements: { form: ENTITLEMENTS, tab: 'entitlements' },
-  purchases: { form: PURCHASES, tab: 'purchases' },
+  purchases: { form: PURCHASES, tab: 'purchases', setting: 'purchase_rules' },
   exposure: { form: EXPOSURE, tab: 'project' },
-} as const satisfies Record<string, { form: object; tab: TabName }>
+} as const satisfies Record<string, { form: object; tab: TabName; setting?: string; role?: Role }>
 
-/** What can be set on the page. `field`: the id of its field. */
-export const SETTINGS = Object.values(FORMS).flatMap(({ form, tab }) =>
-  form.labels.map(([field, label]) => ({ field, label, tab })),
+type Place = { field: string; label: string; tab: TabName; setting: string; role: Role | undefined }
+
+/** What can be set on the page. `field`: the id of its field. `setting`: its name in the API. `role`: the only one that can set it. */
+export const SETTINGS = Object.values(FORMS).flatMap(({ form, tab, ...of }) =>
+  form.labels.map(([field, label]): Place => {
+    const setting = 'setting' in of ? of.setting : field
+    return { field, label, tab, setting, role: 'role' in of ? of.role : undefined }
+  }),
 )
 
 type Props = { c: Visit; settings: Settings; sent?: Sent | undefined }

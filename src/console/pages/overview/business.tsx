@@ -73,7 +73,7 @@ function Uncounted({ c }: { c: Visit }) {
         <h2>Subscriptions</h2>
         <a href={`${pathsOf(c).billing}/subscriptions`}>All subscriptions</a>
       </div>
-      <p class="quiet">They are counted every {WALK_HOURS} hours. The first count is still to come.</p>
+      <p class="quiet">Subscriptions are counted every {WALK_HOURS} hours. The first count is still to come.</p>
     </>
   )
 }

@@ -11,14 +11,14 @@ import { type HealthRows, type HourRow, readHours } from '../../../health/read'
 import { projectOf } from '../../../http/auth'
 import { type CauseRow, listCauses } from '../../../inbox/failures/failures'
 import { listMutes, type MuteRow } from '../../../inbox/mutes/mutes'
-import { listCountable } from '../../../inbox/renewals/countable'
+import { firstSubscription, listCountable } from '../../../inbox/renewals/countable'
 import { DAY, HOUR } from '../../../lib/time'
 import type { Visit } from '../../page'
 
 /** The days of subscriptions that the overview reads: two times thirty, and today. */
 const DAYS = 61
-/** A project with at most so many subscriptions is counted whenever the overview is read. For others, the cron's last count is shown. */
-const COUNTED_LIVE = 500
+/** A project whose subscriptions are no more than that is counted whenever the overview is read. For others, the cron's last count is shown. */
+const COUNTED_LIVE = { rows: 500, bytes: 4 * 1024 * 1024 }
 /** The hours that the overview adds up. */
 export const HOURS = 24
 
@@ -53,14 +53,14 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const days = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1)
   const causes = listCauses(rt.db, project)
   const mutes = listMutes(rt.db, project, {}, rt.now)
-  const subscriptions = listCountable(rt.db, project, COUNTED_LIVE + 1)
-  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes, subscriptions })
-  const isFew = found.subscriptions.length <= COUNTED_LIVE
+  const subscriptions = listCountable(rt.db, project, COUNTED_LIVE)
+  const first = firstSubscription(rt.db, project)
+  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes, subscriptions, first })
   return {
     ...(await progressOf(rt, found)),
     hours: found.hours,
-    days: isFew ? withToday(found.days, found.subscriptions, rt.now) : found.days,
-    uncounted: !isFew && found.days.length === 0,
+    days: withToday(found.days, found.subscriptions, rt.now),
+    uncounted: found.first.length > 0 && found.subscriptions.length === 0 && found.days.length === 0,
     causes: found.causes,
     mutes: found.mutes,
   }

@@ -76,7 +76,9 @@ const SETTINGS_SHOWN = 5
 function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   if (!user.scopes.includes('projects:write')) return []
   const asked = text.replaceAll('_', ' ')
-  return SETTINGS.filter(({ field, label }) => beginAlike(`${label} ${field.replaceAll('_', ' ')}`, asked))
+  const mine = SETTINGS.filter(({ role }) => role === undefined || role === user.role)
+  return mine
+    .filter(({ label, setting }) => beginAlike(`${label} ${setting.replaceAll('_', ' ')}`, asked))
     .slice(0, SETTINGS_SHOWN)
     .map(({ field, label, tab }) => ({
       kind: 'Setting',
