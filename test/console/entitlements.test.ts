@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { DAY, iso } from '../../src/lib/time'
 import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from '../entitlements/world'
-import { addMember, countingD1 } from '../harness'
+import { addMember, call, countingD1 } from '../harness'
 import { told } from './member-pages'
 import { submit, visit } from './visit'
 
@@ -42,9 +42,7 @@ describe('what a consumer may do, in the console', () => {
     const text = await words()
     expect(text).toMatch(/Plan Pro Access \d of \d features Subscription active/)
     expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
-    expect(text).toMatch(
-      /Seats seats allowed 3 Included in a subscription or a purchase 1 source Stripe subscription sub_1/,
-    )
+    expect(text).toMatch(/Seats seats allowed 3 Included in Pro 1 source Stripe subscription sub_1/)
     expect(text).toContain('For example: Allowed: unlimited projects')
     expect(text).toContain('Where a subscription renews, Until is 48 hours after its period ends')
     expect(text).toContain(`from event ${event}`)
@@ -98,6 +96,23 @@ describe('what a consumer may do, in the console', () => {
   })
 
   it.each([
+    ['30', '', 30],
+    ['365', '2099-01-01T00:00', 365],
+    ['11', '', null],
+  ])('lasts %s days from its start (%j)', async (lasts, starts_at, days) => {
+    const sent = Date.now()
+    await send('/grants', { does: 'deny', feature: 'limits', lasts, starts_at })
+    const { body } = await call('/platform/v1/billing/grants?consumer=ext:ada&limit=1', {
+      token,
+      project: world.project,
+    })
+    const [{ id, expires_at }] = body.data
+    await send(`/grants/${id}/revoke`)
+    const since = starts_at === '' ? sent : Date.parse(`${starts_at}Z`)
+    expect(expires_at === null ? null : Math.round((Date.parse(expires_at) - since) / DAY)).toBe(days)
+  })
+
+  it.each([
     [{ does: 'feature', feature: '' }, 422, 'Must be selected.'],
     [{ does: 'plan', plan: '', feature: 'sso' }, 422, 'Must be selected.'],
     [{ does: 'feature', feature: 'seats' }, 422, 'Is required.'],
@@ -106,6 +121,7 @@ describe('what a consumer may do, in the console', () => {
     [{ does: 'deny', feature: 'nothing' }, 422, 'Is not a feature of the project.'],
     [{ does: 'feature', feature: 'sso', expires_at: '2020-01-01T00:00' }, 422, 'Must be in the future.'],
     [{ does: 'feature', feature: 'sso', starts_at: 'soon' }, 422, 'Must be'],
+    [{ does: 'feature', feature: 'sso', lasts: '7', expires_at: '2099-01-01T00:00' }, 422, 'Must be empty, or choose'],
     [{ does: 'feature', feature: 'sso', reason: 'x'.repeat(201) }, 422, 'Must be at most 200'],
   ])('refuses the grant %j, and says why', async (fields, status, wrong) => {
     const answer = await send('/grants', fields)

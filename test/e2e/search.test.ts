@@ -68,6 +68,30 @@ describe('the search', () => {
     })
   })
 
+  it('keeps what is typed while it opens, opens again after Escape, and closes by a click beside it', async () => {
+    await within('', async (page) => {
+      const dialog = page.getByRole('dialog')
+      const found = dialog.getByRole('link', { name: /Ada Lovelace/ })
+      for (const close of ['Escape', 'click']) {
+        // The form comes only after the letters.
+        await page.route('**/search', async (route) => {
+          await new Promise((done) => setTimeout(done, 300))
+          await route.continue()
+        })
+        await page.keyboard.press('/')
+        await page.keyboard.type('ada l')
+        await found.waitFor()
+        expect(await dialog.getByRole('searchbox').inputValue()).toBe('ada l')
+        await page.unroute('**/search')
+        if (close === 'Escape') await page.keyboard.press(close)
+        else await page.mouse.click(3, 3)
+        await dialog.waitFor({ state: 'hidden' })
+      }
+      await page.keyboard.press('Control+k')
+      await dialog.getByRole('searchbox').waitFor()
+    })
+  })
+
   it('has a page that works without a script', async () => {
     const plain = await browser.newContext({ javaScriptEnabled: false })
     await plain.addCookies(await context.cookies())

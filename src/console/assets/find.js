@@ -2,20 +2,43 @@
 
 const searchLink = () => document.querySelector('[data-find]')
 
+// The dialog opens at once, with a box that takes what is typed until the form of the page is there.
 async function openFind() {
   const link = searchLink()
-  const answer = await fetch(link.href, { headers: { 'HX-Request': 'true' } })
-  const form = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('find')
-  if (!answer.ok || !form) return location.assign(link.href)
   const dialog = document.getElementById('dialog')
-  dialog.replaceChildren(form)
+  const box = document.createElement('input')
+  box.type = 'search'
+  box.setAttribute('aria-label', 'Search this project')
+  dialog.replaceChildren(box)
   dialog.setAttribute('aria-label', 'Search')
   dialog.classList.add('finding')
-  dialog.addEventListener('close', () => dialog.classList.remove('finding'), { once: true })
-  htmx.process(form)
+  dialog.addEventListener('close', closed, { once: true })
   dialog.showModal()
-  form.elements.q.focus()
+  box.focus()
+  const answer = await fetch(link.href, { headers: { 'HX-Request': 'true' } }).catch(() => null)
+  const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : null
+  if (!box.isConnected) return
+  const form = page?.getElementById('find')
+  if (!form) return location.assign(link.href)
+  dialog.replaceChildren(form)
+  htmx.process(form)
+  const { q } = form.elements
+  q.value = box.value
+  q.focus()
+  if (q.value !== '') q.dispatchEvent(new Event('input', { bubbles: true }))
 }
+
+function closed({ target }) {
+  target.classList.remove('finding')
+  target.replaceChildren()
+}
+
+// A click beside the dialog closes it.
+document.addEventListener('click', ({ target, clientX, clientY }) => {
+  if (!target.matches('dialog.finding')) return
+  const { left, right, top, bottom } = target.getBoundingClientRect()
+  if (clientX < left || clientX > right || clientY < top || clientY > bottom) target.close()
+})
 
 document.addEventListener('click', (event) => {
   if (!event.target.closest('[data-find]') || event.ctrlKey || event.metaKey || event.shiftKey) return
@@ -33,6 +56,11 @@ document.addEventListener('keydown', (event) => {
     if (typed) typed.select()
     else openFind()
   } else if (key === 'ArrowDown' || key === 'ArrowUp') moveIn(target.closest('[data-finds]'), event)
+  else if (key === 'Escape' && target.matches('dialog.finding input')) {
+    // Alone, the key would only empty the box.
+    event.preventDefault()
+    target.closest('dialog').close()
+  }
 })
 
 // A form that finds as one types: the search, and the menu of projects. Whether what it shows is for what was typed. While someone is still typing,

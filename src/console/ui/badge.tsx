@@ -9,6 +9,7 @@ const TONES: Record<string, string> = {
   paid: 'good',
   applied: 'good',
   ok: 'good',
+  healthy: 'good',
   failed: 'bad',
   failing: 'bad',
   died: 'bad',

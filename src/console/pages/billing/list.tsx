@@ -77,10 +77,6 @@ export function listPage<K extends ObjectKind>(
 
 /** Without any objects, there is nothing to search. */
 function emptyPage<K extends ObjectKind>(c: Visit, { title, path }: ObjectList<K>) {
-  const { connections } = pathsOf(c)
-  const [to, verb] = can(c, 'connections:write')
-    ? [`${connections}/new`, 'Connect a vendor']
-    : [connections, 'Connections']
   return show(
     c,
     { title, section: path },
@@ -90,8 +86,8 @@ function emptyPage<K extends ObjectKind>(c: Visit, { title, path }: ObjectList<K
         <h2>No {title.toLowerCase()} yet</h2>
         <p>They appear here when events from {VENDORS_WITH_STATE} are processed.</p>
         {can(c, 'connections:read') && (
-          <a class="button" href={to}>
-            {verb}
+          <a class="button" href={pathsOf(c).connections}>
+            Connections
           </a>
         )}
       </section>

@@ -4,6 +4,7 @@ import type { Consumer } from '../../../consumers/read'
 import { GrantBody } from '../../../entitlements/grant-fields'
 import { MAX_GRANT_REASON } from '../../../entitlements/limits'
 import { invalidField } from '../../../http/validate'
+import { DAY, iso } from '../../../lib/time'
 import { choice, form, own, text } from '../../form'
 import type { Visit } from '../../page'
 import type { Sent } from '../../refusal'
@@ -18,6 +19,15 @@ const DOES = [
   ['feature', 'Grant a feature'],
   ['plan', 'Grant a plan'],
   ['deny', 'Deny a feature'],
+] as const
+
+/** How many days a grant lasts. */
+const LASTS = [
+  ['', 'No end, or until a time'],
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '1 year'],
 ] as const
 
 const isPlan = (sent: URLSearchParams) => sent.get('does') === 'plan'
@@ -41,12 +51,16 @@ export const GRANT = form(GrantBody, {
     read: () => undefined,
   },
   plan: { ...choice('Plan', [], { hint: 'Per-seat features are granted for one seat.', when: isPlan }), read: chosen },
+  lasts: { ...choice('How long', LASTS, { hint: 'From its start.' }), read: () => undefined },
   starts_at: {
     ...text('From (UTC, optional)', { type: 'datetime-local', hint: 'Leave it empty to start immediately.' }),
     read: time,
   },
   expires_at: {
-    ...text('Until (UTC, optional)', { type: 'datetime-local', hint: 'Leave it empty for a grant with no end.' }),
+    ...text('Until (UTC, optional)', {
+      type: 'datetime-local',
+      hint: 'Leave it empty for a grant with no end, or one that lasts some days.',
+    }),
     read: time,
   },
   reason: text('Reason (optional)', {
@@ -61,6 +75,16 @@ export function givenValue(sent: URLSearchParams, catalog: readonly Feature[]): 
   const value = (sent.get('value') ?? '').trim()
   if (isPlan(sent) || isDenied(sent) || type === 'boolean' || value === '') return {}
   return { value: valueIn(type, value, '/value') }
+}
+
+/** When a grant ends that lasts for some days. @throws {Fault} `validation_failed` if the form has another end, too */
+export function lastingEnd(sent: URLSearchParams, now: number): { expires_at?: string } {
+  const [days] = LASTS.find(([value]) => value !== '' && value === sent.get('lasts')) ?? []
+  if (days === undefined) return {}
+  const message = `must be empty, or choose “${LASTS[0][1]}”`
+  if (sent.get('expires_at')) throw invalidField('/expires_at', 'out_of_range', message)
+  const starts = Date.parse(utc(sent.get('starts_at') ?? ''))
+  return { expires_at: iso((Number.isNaN(starts) ? now : starts) + Number(days) * DAY) }
 }
 
 /** The time of a browser's field, which has no zone, in UTC. */
@@ -97,6 +121,7 @@ export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Se
         <div class="of-plan">
           {GRANT.field('plan', sent, { options: [['', 'Choose a plan'], ...plans.map(optionOf)] })}
         </div>
+        {GRANT.field('lasts', sent)}
         <div class="pair">
           {GRANT.field('starts_at', sent)}
           {GRANT.field('expires_at', sent)}

@@ -17,7 +17,7 @@ import { page, pathsOf, type Visit } from '../../page'
 import { refusalOf } from '../../refusal'
 import { placeOf } from '../consumers/parts'
 import { readConsumer, readLiving, refIn } from '../consumers/read'
-import { GRANT, givenValue, grantPage, utc } from './form'
+import { GRANT, givenValue, grantPage, lastingEnd, utc } from './form'
 import { grantsPage, whatOf } from './grants'
 import { entitlementsIn, readEntitlementsAt } from './read'
 import { entitlementsPage } from './section'
@@ -62,7 +62,7 @@ const create = action({
     const project = projectOf(c.get('actor'))
     const sent = c.get('form')
     const catalog = await run(db, listFeatures(db, project))
-    const body = GRANT.body(sent, { consumer: id, ...givenValue(sent, catalog) })
+    const body = GRANT.body(sent, { consumer: id, ...givenValue(sent, catalog), ...lastingEnd(sent, now) })
     await insertGrant(db, { project_id: project, ref: { id } }, grantOf(body, now), changeOf(c))
     return id
   },

@@ -55,7 +55,7 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
       'Why',
       ({ reason, from }) => (
         <div class="text">
-          {WHY[reason]}
+          <Why c={c} reason={reason} plans={reason === 'plan' ? givenBy(of, from) : []} />
           {from.length > 0 && <Sources c={c} consumer={consumer} of={of} from={from} />}
         </div>
       ),
@@ -74,6 +74,27 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
           renewal event can arrive.
         </p>
       )}
+    </>
+  )
+}
+
+/** The plans that give a feature. */
+function givenBy({ plans }: Entitlements, from: readonly Source[]) {
+  const keys = new Set(from.flatMap(({ counted, plan }) => (counted && plan) || []))
+  return [...keys].flatMap((key) => plans.get(key) ?? [])
+}
+
+function Why({ c, reason, plans }: { c: Visit; reason: Reason; plans: readonly { id: string; name: string }[] }) {
+  if (plans.length === 0) return <>{WHY[reason]}</>
+  return (
+    <>
+      Included in{' '}
+      {plans.map(({ id, name }, n) => (
+        <>
+          {n > 0 && ', '}
+          <a href={`${pathsOf(c).plans}/${id}`}>{name}</a>
+        </>
+      ))}
     </>
   )
 }

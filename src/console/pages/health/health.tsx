@@ -55,7 +55,7 @@ function Verdict({ c, health: { status, reasons, last_60m } }: { c: Visit; healt
       <Head
         title={
           <>
-            Health <Badge of={status} />
+            Health <Badge of={status === 'ok' ? 'healthy' : status} />
           </>
         }
       />

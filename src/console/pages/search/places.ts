@@ -72,8 +72,8 @@ const ACTIONS: readonly Action[] = [
 /** The most settings that a search lists. */
 const SETTINGS_SHOWN = 5
 
-/** The settings of the project by the words of their labels, or by their names in the API. */
-function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
+/** Settings of the project by the words of their labels, or by their names in the API. */
+export function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   if (!user.scopes.includes('projects:write')) return []
   const asked = text.replaceAll('_', ' ')
   const mine = SETTINGS.filter(({ role }) => role === undefined || role === user.role)
@@ -88,7 +88,7 @@ function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Desti
     }))
 }
 
-/** The pages, actions and settings whose words begin as the words of the text do. All pages if the text is empty. */
+/** The pages and actions whose words begin as the words of the text do. All pages if the text is empty. */
 export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   const pages = groupsFor(user).flatMap(({ label, sections }) =>
     sections.map(({ label: title, path }) => ({ kind: 'Page', title, detail: label, to: path(paths) })),
@@ -97,8 +97,7 @@ export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): D
   const actions = ACTIONS.filter(
     ([title, needs, , also = '']) => user.scopes.includes(needs) && beginAlike(`${title} ${also}`, text),
   ).map(([title, , to]) => ({ kind: 'Action', title, detail: null, to: to(paths) }))
-  const named = pages.filter(({ title }) => beginAlike(title, text))
-  return [...actions, ...named, ...settingsNamed(user, paths, text)]
+  return [...actions, ...pages.filter(({ title }) => beginAlike(title, text))]
 }
 
 function beginAlike(title: string, text: string): boolean {

@@ -7,7 +7,7 @@ import { page, pathsOf, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
 import { userOf } from '../../session'
 import { FoundPlaces, type Shown, searchPage } from './page'
-import { destinationOf, listsFor, pagesNamed } from './places'
+import { destinationOf, listsFor, pagesNamed, settingsNamed } from './places'
 
 /** The search of a project: its page, and the results alone while somebody types. */
 export const searchPages = new Hono<HttpEnv>().get('/', page('projects:read'), async (c) => {
@@ -26,7 +26,8 @@ async function readShown(c: Visit, text: string): Promise<Shown> {
     const asked = readText(q)
     const { data, complete } = await find(c, asked)
     const found = data.map((one) => destinationOf(paths, one))
-    return { ...shown, places: [...pages, ...found, ...listsFor(user, paths, asked)], complete }
+    const others = [...settingsNamed(user, paths, q), ...listsFor(user, paths, asked)]
+    return { ...shown, places: [...pages, ...found, ...others], complete }
   } catch (error) {
     const { mistakes } = refusalOf(error)
     // A secret is not repeated.
