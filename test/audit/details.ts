@@ -97,7 +97,7 @@ export const DETAILS: Record<string, unknown> = {
   'sso_connection.test_started': { test: 'sit_…' },
   ...inProject({
     'general/settings': { require_passkey: true },
-    'general/consumers': { link_hints: true, consumer_keys: ['user_id'], max_devices: 5 },
+    'general/consumers': { consumer_keys: ['user_id'], max_devices: 5 },
     'general/entitlements': { grace_days: 1, renewal_slack_hours: 1 },
     'general/purchases': {
       purchase_rules: { refunded_part: 'end', refunded_whole: 'end', dispute_open: 'keep', dispute_lost: 'end' },

@@ -85,6 +85,14 @@ describe('the settings of entitlements', () => {
       `${general}?tab=entitlements&done=settings_changed`,
     ])
     expect(await settings()).toMatchObject({ grace_days: null, renewal_slack_hours: 0, test_mode_counts: true })
+    // The log names only what a form changed, and a form that changes nothing leaves no entry.
+    await send({ grace_days: '', renewal_slack_hours: '0', test_mode_counts: 'true' })
+    await send({ grace_days: '', renewal_slack_hours: '5', test_mode_counts: 'true' })
+    const log = await call('/platform/v1/audit-log?action=project.settings_changed', { project, token: owner.token })
+    expect(log.body.data.map(({ details }: { details: object }) => details)).toEqual([
+      { renewal_slack_hours: 5 },
+      { grace_days: null, renewal_slack_hours: 0, test_mode_counts: true },
+    ])
     for (const wrong of [
       { grace_days: '61', renewal_slack_hours: '1' },
       { grace_days: '1', renewal_slack_hours: '' },
@@ -94,7 +102,7 @@ describe('the settings of entitlements', () => {
       expect([refused.status, refused.text.includes('role="alert"')]).toEqual([422, true])
       expect(refused.text).toContain(`value="${wrong.grace_days}"`)
     }
-    expect(await settings()).toMatchObject({ grace_days: null, test_mode_counts: true })
+    expect(await settings()).toMatchObject({ grace_days: null, renewal_slack_hours: 5, test_mode_counts: true })
     const theirs = (await visit(`${general}?tab=entitlements`, (await addMember(project, 'viewer')).token)).text
     expect(theirs).toContain('as long as the vendor reports it')
     expect(theirs).not.toContain('name="grace_days"')

@@ -3,6 +3,7 @@ import type { Consumer } from '../../../consumers/read'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
 import { Field, Post, Wrong } from '../../ui/controls'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Email, Fact, Head } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
@@ -39,7 +40,7 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, forms: Forms) {
     c,
     { title: 'Link customer', section: 'unlinked', above: ['Unlinked customers', pathsOf(c).unlinked], status },
     <>
-      <Head title={`Which consumer is ${link.id}?`}>
+      <Head title={`Which consumer is ${of.name ?? link.id}?`}>
         {pinned && (
           <a class="button" href={`${path}/unpin`} data-dialog>
             Unpin
@@ -49,6 +50,9 @@ export function linkCustomerPage(c: Visit, of: ShownCustomer, forms: Forms) {
       <dl class="facts">
         <Fact name="Vendor">
           <VendorLabel name={link.vendor} />
+        </Fact>
+        <Fact name="ID">
+          <Id>{link.id}</Id>
         </Fact>
         {of.name !== null && <Fact name="Name">{of.name}</Fact>}
         {email !== null && (

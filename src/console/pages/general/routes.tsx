@@ -9,6 +9,7 @@ import { changeSettingsEverywhere } from '../../../projects/change-settings'
 import { deleteProject } from '../../../projects/end'
 import { renameEverywhere } from '../../../projects/rename'
 import { findProject } from '../../../tenancy/project'
+import { type Settings, settingsOf } from '../../../tenancy/settings'
 import { action } from '../../action'
 import { backTo } from '../../from'
 import { page, pathsOf, type Visit } from '../../page'
@@ -41,12 +42,20 @@ function change(which: keyof typeof FORMS) {
     ask: (c, found, sent) => generalPage(c, found, { [which]: sent }),
     run: async (c) => {
       const user = userOf(c)
-      const settings = form.body(c.get('form'))
+      const settings = changedOf(form.body(c.get('form')), settingsOf((await read(c)).project.settings))
+      if (Object.keys(settings).length === 0) return
       if (!(await changeSettingsEverywhere(c.get('rt'), user, { project_id: projectOf(user), settings }, changeOf(c))))
         throw noProject()
     },
     done: (c) => [backTo(c, partPath(c, tab)), 'settings_changed'],
   })
+}
+
+/** The settings that a form changes: it sends all that it shows, and the audit log names what changed. */
+function changedOf(sent: object, stored: Settings): Partial<Settings> {
+  const isChanged = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(stored[name as keyof Settings])
+  return Object.fromEntries(Object.entries(sent).filter(isChanged))
 }
 
 /** The field has another name than that of the page below the dialog, as its id. */

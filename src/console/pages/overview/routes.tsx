@@ -19,28 +19,33 @@ export function overviewPage(c: Visit, of: Overview) {
   const isRunning = receivedIn(of) > 0
   const items = attentionOf(c, of)
   const muted = mutedOf(c, of)
+  // Once everything else is set up, the figures come before the call from a server.
+  const { use, ...others } = done
+  const isAlmost = isRunning && isSetUp(others) && !use
+  const setup = !isSetUp(done) && (
+    <section aria-labelledby="setup">
+      <h2 id="setup">
+        {hasEvent(done) && done.answer === false
+          ? 'Next: your first entitlement check'
+          : isRunning
+            ? 'Finish setting up'
+            : 'Set up this project'}
+      </h2>
+      <SetupSteps c={c} of={of} />
+    </section>
+  )
   return show(
     c,
     { title: 'Overview', section: 'overview' },
     <>
       <Head title="Overview" />
       {isRunning && <Attention items={items} muted={muted} />}
-      {!isSetUp(done) && (
-        <section aria-labelledby="setup">
-          <h2 id="setup">
-            {hasEvent(done) && done.answer === false
-              ? 'Next: your first entitlement check'
-              : isRunning
-                ? 'Finish setting up'
-                : 'Set up this project'}
-          </h2>
-          <SetupSteps c={c} of={of} />
-        </section>
-      )}
+      {!isAlmost && setup}
       {!isRunning && items.length > 0 && <Attention items={items} muted={muted} />}
       {isRunning && (
         <>
           {can(c, 'billing:read') && <Business c={c} of={of} />}
+          {isAlmost && setup}
           {can(c, 'billing:read') && <Activity c={c} of={of} />}
           {can(c, 'connections:read') && <Connections c={c} of={of} />}
           <Keys c={c} of={of} />
