@@ -41,7 +41,9 @@ export async function tryMonitoring(url: string, folder: string): Promise<string
   const prometheus = spawn('prometheus', [...flags, '--log.level=error'], { stdio: ['ignore', 'inherit', 'inherit'] })
   const ask = async <T>(path: string): Promise<Answer<T> | null> => {
     const response = await fetch(`http://${address}/api/v1/${path}`).catch(() => null)
-    return response && ((await response.json()) as Answer<T>)
+    // It answers with 503 until it is ready.
+    if (response === null || response.status === 503) return null
+    return (await response.json()) as Answer<T>
   }
   try {
     const queries = queriesOf(readFileSync(DASHBOARD, 'utf8'))
