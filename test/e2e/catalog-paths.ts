@@ -47,7 +47,6 @@ export async function catalogPaths(
     'new-feature': `${billing}/features/new`,
     'delete-feature': `${billing}/features/sso/delete`,
     'general-rules': `/console/p/${project}/platform/settings/general?tab=entitlements`,
-    'general-purchases': `/console/p/${project}/platform/settings/general?tab=purchases`,
     entitlements: `${at}/entitlements`,
     grants: `${at}/grants`,
     'new-grant': `${at}/grants/new`,

@@ -235,7 +235,7 @@ it('every page has no violations that axe finds, light and dark, fits into 320 p
     /status of (404|422)/.test(text) || (/refused=|auth.sign-in/.test(text) && text.includes('status of 401'))
   const unexpected = problems.filter((text) => !stated(text))
   expect({ wrong, unexpected, foreign }).toEqual({ wrong: [], unexpected: [], foreign: [] })
-}, 400_000)
+}, 900_000)
 
 it('the pages after a form have no violations either', async () => {
   const page = await context.newPage()
