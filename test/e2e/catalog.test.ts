@@ -113,7 +113,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.goto(`${base}/consumers/ext:user_1`)
     await expect
       .poll(() => page.getByRole('row', { name: /^SEATS/ }).innerText())
-      .toMatch(/Allowed\s+15\s+Included in a subscription/)
+      .toMatch(/Allowed\s+15\s+Included in Pro/)
     await page
       .getByRole('row', { name: /^SEATS/ })
       .getByText('1 source')
