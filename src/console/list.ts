@@ -32,8 +32,7 @@ export async function readList<Row extends { id: string }>(
 }
 
 /**
- * How many rows a list has, for its first page: as many as that shows, where there is no other page. Null on other pages, and
- * if it is not known.
+ * How many rows a list has. Only the first page says it. If there is no other page, these are the rows on it. Null if it is not known.
  *
  * @param counted what the database has counted: null if that says nothing
  */

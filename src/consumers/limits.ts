@@ -35,8 +35,8 @@ export const MAX_CUSTOMERS = 100
 /** Customers of vendors that one page of a list looks at, full or not. */
 export const MAX_CUSTOMERS_LOOKED_AT = 500
 /**
- * Consumers that are found by the beginning of a text: so many by email address and by name, and those that so many external ids
- * name.
+ * How far a search by the beginning of a text looks: at this many consumers by email address, as many by name, and at this many
+ * external IDs.
  */
 export const MAX_BEGINNING = { of_consumers: 100, of_ids: 1_000 }
 /** Customers that the count of unlinked ones looks at: it is read with the status, after each page of the console. */

@@ -28,7 +28,7 @@ export const COUNTABLE = {
 
 const ofProject = (projectId: string) => and(eq(o.project_id, projectId), eq(o.kind, 'subscription'))
 
-/** Reads the subscriptions of a project to count them. None if it has more of them, or more bytes, than that: the first are not even parsed. */
+/** Reads the subscriptions of a project to count them. If it has more rows or bytes than the limits, it reads none and parses none. */
 export function listCountable(
   db: Db,
   projectId: string,

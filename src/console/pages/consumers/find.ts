@@ -96,7 +96,7 @@ export async function listFound(
 /** Consumers to choose from. `exact`: they have the text as their id or email address, and do not only begin with it. `more`: there are others. */
 export type Typed = { found: Consumer[]; exact: boolean; more: boolean }
 
-/** The first of the consumers to choose from, with those that are named by their id in front. */
+/** The first consumers to choose from. The one that was named by its ID comes first. */
 function choicesIn(named: readonly Consumer[], rows: readonly ListedConsumer[]) {
   const all = [...named, ...rows.filter(isConsumer).filter(({ id }) => id !== named[0]?.id)]
   return { found: all.slice(0, CHOICES), more: all.length > CHOICES }

@@ -5,6 +5,7 @@ import { Badge, TestBadge } from '../../ui/badge'
 import { amountIn, plural, timeOf } from '../../ui/format'
 import { Fact, None, Time } from '../../ui/parts'
 import { endOf } from '../billing/subscriptions'
+import { givenBy, PlanLinks } from '../entitlements/table'
 import type { ShownConsumer } from './read'
 
 type Props = { c: Visit; of: ShownConsumer }
@@ -24,21 +25,15 @@ export function Glance({ c, of }: Props) {
 
 function Access({ c, of: { entitlements } }: Props) {
   if (entitlements === null) return null
-  const { all, plans } = entitlements
-  const giving = [...new Set(all.flatMap(({ from }) => from.flatMap(({ counted, plan }) => (counted && plan) || [])))]
+  const { all } = entitlements
+  const giving = givenBy(
+    entitlements,
+    all.flatMap(({ from }) => from),
+  )
   return (
     <>
       <Fact name={giving.length > 1 ? 'Plans' : 'Plan'}>
-        {giving.length === 0 ? (
-          <None />
-        ) : (
-          giving.map((key, n) => (
-            <>
-              {n > 0 && ', '}
-              <a href={`${pathsOf(c).plans}/${plans.get(key)?.id}`}>{plans.get(key)?.name}</a>
-            </>
-          ))
-        )}
+        {giving.length === 0 ? <None /> : <PlanLinks c={c} plans={giving} />}
       </Fact>
       <Fact name="Access">
         {all.filter(({ allowed }) => allowed).length} of {plural(all.length, 'feature')}

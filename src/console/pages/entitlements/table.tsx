@@ -1,3 +1,4 @@
+import type { PlanName } from '../../../catalog/plans'
 import type { Reason } from '../../../entitlements/resolve'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
@@ -78,17 +79,25 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
   )
 }
 
-/** The plans that give a feature. */
-function givenBy({ plans }: Entitlements, from: readonly Source[]) {
+/** The plans that some sources give something by. */
+export function givenBy({ plans }: Entitlements, from: readonly Source[]): PlanName[] {
   const keys = new Set(from.flatMap(({ counted, plan }) => (counted && plan) || []))
   return [...keys].flatMap((key) => plans.get(key) ?? [])
 }
 
-function Why({ c, reason, plans }: { c: Visit; reason: Reason; plans: readonly { id: string; name: string }[] }) {
+function Why({ c, reason, plans }: { c: Visit; reason: Reason; plans: readonly PlanName[] }) {
   if (plans.length === 0) return <>{WHY[reason]}</>
   return (
     <>
-      Included in{' '}
+      Included in <PlanLinks c={c} plans={plans} />
+    </>
+  )
+}
+
+/** Plans in one line, each a link. */
+export function PlanLinks({ c, plans }: { c: Visit; plans: readonly PlanName[] }) {
+  return (
+    <>
       {plans.map(({ id, name }, n) => (
         <>
           {n > 0 && ', '}

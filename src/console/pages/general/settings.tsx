@@ -107,7 +107,7 @@ export const FORMS = {
 type Place = { field: string; label: string; tab: TabName; setting: string; role: Role | undefined }
 
 /** What can be set on the page. `field`: the id of its field. `setting`: its name in the API. `role`: the only one that can set it. */
-export const SETTINGS = Object.values(FORMS).flatMap(({ form, tab, ...of }) =>
+export const SETTING_PLACES = Object.values(FORMS).flatMap(({ form, tab, ...of }) =>
   form.labels.map(([field, label]): Place => {
     const setting = 'setting' in of ? of.setting : field
     return { field, label, tab, setting, role: 'role' in of ? of.role : undefined }

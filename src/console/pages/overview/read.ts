@@ -17,7 +17,7 @@ import type { Visit } from '../../page'
 
 /** The days of subscriptions that the overview reads: two times thirty, and today. */
 const DAYS = 61
-/** A project whose subscriptions are no more than that is counted whenever the overview is read. For others, the cron's last count is shown. */
+/** The overview counts up to this many subscriptions itself. For larger projects, it shows the cron's last count. */
 const COUNTED_LIVE = { rows: 500, bytes: 4 * 1024 * 1024 }
 /** The hours that the overview adds up. */
 export const HOURS = 24

@@ -10,8 +10,8 @@ import { type Connected, type Progress, receivedIn } from './read'
 
 export type StepName = 'key' | 'connect' | 'receive' | 'process' | 'feature' | 'plan' | 'consumer' | 'answer' | 'use'
 /** Which steps are done; a step that a project does not have is missing. */
-export type Done = Readonly<Partial<Record<StepName, boolean>>>
-export type StepProps = { c: Visit; of: Progress; current: boolean; done: Done }
+export type DoneSteps = Readonly<Partial<Record<StepName, boolean>>>
+export type StepProps = { c: Visit; of: Progress; current: boolean; done: DoneSteps }
 
 /** The first key: create one. */
 export function KeyStep({ c, of, current, done }: StepProps) {

@@ -3,7 +3,7 @@ import { totalOf } from '../../ui/refusals'
 import { Refresh, Said, Step, Steps, statesOf, waiting } from '../../ui/steps'
 import { type Progress, receivedIn } from './read'
 import { AnswerStep, ConsumerStep, FeatureStep, PlanStep } from './road-contents'
-import { ConnectStep, type Done, KeyStep, ProcessStep, ReceiveStep, type StepName, UseStep } from './step-contents'
+import { ConnectStep, type DoneSteps, KeyStep, ProcessStep, ReceiveStep, type StepName, UseStep } from './step-contents'
 
 type StepsProps = { c: Visit; of: Progress; seen?: string }
 
@@ -25,16 +25,16 @@ const STEPS = {
 const NAMES = Object.keys(STEPS) as StepName[]
 
 /** Whether the first event is processed, or ignored: the steps after it are about the first answer. */
-export const hasEvent = ({ key, connect, receive, process }: Done) => key && connect && receive && process
+export const hasEvent = ({ key, connect, receive, process }: DoneSteps) => key && connect && receive && process
 
 /** Whether nothing is left to do. */
-export const isSetUp = (done: Done) => !Object.values(done).includes(false)
+export const isSetUp = (done: DoneSteps) => !Object.values(done).includes(false)
 
 /**
  * Which steps of a new project are done. They follow from what is there; nothing is stored about them. A key counts even after it was
  * revoked. A project that has received live events has no steps about the first answer: it may never need one.
  */
-export function doneOf({ answer, keys, revoked, connections, counts }: Progress): Done {
+export function doneOf({ answer, keys, revoked, connections, counts }: Progress): DoneSteps {
   const ever = [...keys, ...revoked]
   const isLive = connections.some(({ livemode, last_event_id }) => livemode && last_event_id !== null)
   const { feature, mapped, consumer, allows } = answer

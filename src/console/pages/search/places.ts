@@ -4,7 +4,7 @@ import { objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { groupsFor } from '../../ui/frame/sections'
-import { SETTINGS } from '../general/settings'
+import { SETTING_PLACES } from '../general/settings'
 import { tabPath } from '../general/tabs'
 
 /** Something that a search leads to. */
@@ -76,7 +76,7 @@ const SETTINGS_SHOWN = 5
 export function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   if (!user.scopes.includes('projects:write')) return []
   const asked = text.replaceAll('_', ' ')
-  const mine = SETTINGS.filter(({ role }) => role === undefined || role === user.role)
+  const mine = SETTING_PLACES.filter(({ role }) => role === undefined || role === user.role)
   return mine
     .filter(({ label, setting }) => beginAlike(`${label} ${setting.replaceAll('_', ' ')}`, asked))
     .slice(0, SETTINGS_SHOWN)
