@@ -2,9 +2,11 @@ import { eq, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, raw } from '../../db/client'
 import { json, timeIn } from '../../db/sql'
+import { totalOf } from '../../db/total'
 import { DAY } from '../../lib/time'
 import type { EventErrorCode } from '../../vendors/event-errors'
 import { connections } from '../connections/schema'
+import type { EventRow } from '../events/events'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
 import { MAX_FAILURE_CAUSES, MAX_FAILURES } from './limits'
@@ -26,13 +28,28 @@ export type CauseRow = {
   days: Record<string, number>
 }
 
+const e = alias(events, 'e')
+
+/** FROM and WHERE: the failed events `e` of a project. */
+const failedOf = (project: string) => sql`FROM ${events} e INDEXED BY events_ended
+  WHERE ${e.project_id} = ${project} AND ${e.status} = 'failed' AND ${e.due_at} IS NULL AND ${e.status} <> 'processed'
+    AND ${isDelivered(e.id)}`
+
+/** Counts the failed events with the cause of one, up to a bound: see {@link totalOf}. */
+export function countCause(db: Db, of: Pick<EventRow, 'project_id' | 'connection_id' | 'last_error_code'>) {
+  const n = totalOf({
+    walk: (columns) => sql`SELECT ${columns} ${failedOf(of.project_id)}`,
+    as: e,
+    columns: sql`${e.connection_id}, ${e.last_error_code}`,
+    rest: sql`${e.connection_id} = ${of.connection_id} AND ${e.last_error_code} = ${of.last_error_code}`,
+  })
+  return raw(db, { n }, (fields) => sql`SELECT ${fields}`)
+}
+
 /** The newest failed events of a project by cause, those causes with the most events first. */
 export function listCauses(db: Db, project: string) {
-  const e = alias(events, 'e')
   const newest = sql`SELECT ${e.id} AS id, ${e.connection_id} AS connection_id, ${e.last_error_code} AS code
-    FROM ${events} e INDEXED BY events_ended
-    WHERE ${e.project_id} = ${project} AND ${e.status} = 'failed' AND ${e.due_at} IS NULL AND ${e.status} <> 'processed'
-      AND ${isDelivered(e.id)} ORDER BY ${e.id} DESC LIMIT ${MAX_FAILURES}`
+    ${failedOf(project)} ORDER BY ${e.id} DESC LIMIT ${MAX_FAILURES}`
   // D1 binds every number as REAL, by which a division would not be whole.
   const days = sql`SELECT connection_id, code, ${timeIn(sql`id`)} / ${sql.raw(String(DAY))} AS day, count(*) AS n, min(id) AS first, max(id) AS last
     FROM (${newest}) GROUP BY 1, 2, 3`

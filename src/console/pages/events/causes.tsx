@@ -3,6 +3,7 @@ import { type CauseRow, isCut } from '../../../inbox/failures/failures'
 import { codeNamed, lastDays, muteOf } from '../../../inbox/failures/fields'
 import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
 import type { MuteRow } from '../../../inbox/mutes/mutes'
+import type { SearchFields } from '../../../inbox/search/filters'
 import { idTime } from '../../../lib/ids'
 import { can, pathsOf, type Visit } from '../../page'
 import { TestBadge } from '../../ui/badge'
@@ -22,23 +23,34 @@ export type FailuresByCause = {
   mutes: readonly MuteRow[]
   names: ReadonlyMap<string, string>
 }
-/** `livemode`: the mode that the list shows, if it is one. `connections`: the names of those that were not deleted. */
-type CausesProps = { c: Visit; of: FailuresByCause; livemode: boolean | undefined; connections: readonly Choice[] }
+/** `asked`: the filters of the list. `connections`: the names of those that were not deleted. */
+type CausesProps = { c: Visit; of: FailuresByCause; asked: SearchFields | null; connections: readonly Choice[] }
 
-/** Failed events by cause: one row for all that failed in the same way. Nothing if there is one event or none, and nothing is muted. */
-export function Causes({ c, of, livemode, connections }: CausesProps) {
+/**
+ * Failed events by cause: one row for all that failed in the same way. The list of one cause shows that one. Nothing if the
+ * project has one failed event or none, and nothing is muted.
+ */
+export function Causes({ c, of, asked, connections }: CausesProps) {
   const { now } = c.get('rt')
   const { causes, mutes, names } = of
-  const rows = causes.filter((row) => livemode === undefined || row.livemode === livemode)
+  const { livemode, connection_id = null, error_code = null } = asked ?? {}
+  const isAsked = (connection: string, code: string | null) =>
+    (connection_id ?? connection) === connection && (error_code ?? code) === code
+  const rows = causes.filter(
+    (row) => isAsked(row.connection_id, row.last_error_code) && (livemode === undefined || row.livemode === livemode),
+  )
   const mutedAs = muteOf(mutes)
-  const rest = mutes.filter((mute) => !causes.some((row) => mutedAs(row) === mute))
-  const isOne = rows.reduce((sum, { n }) => sum + n, 0) < 2 && !rows.some(mutedAs)
-  if (isOne && rest.length === 0) return null
+  const rest = mutes.filter(
+    (mute) => isAsked(mute.connection_id, mute.code) && !causes.some((row) => mutedAs(row) === mute),
+  )
+  const isAll = connection_id === null && error_code === null
+  const hasRows = rows.reduce((sum, { n }) => sum + n, 0) > (isAll ? 1 : 0) || rows.some(mutedAs)
+  if (!hasRows && rest.length === 0) return null
   const mutedHow = (mute: MuteRow | null) => mute && <Muted mute={mute} names={names} now={now} />
   return (
     <section aria-labelledby="causes">
       <h2 id="causes">By cause</h2>
-      {!isOne && <CauseTable c={c} rows={rows} mutedAs={mutedAs} mutedHow={mutedHow} />}
+      {hasRows && <CauseTable c={c} rows={rows} mutedAs={mutedAs} mutedHow={mutedHow} />}
       {rest.length > 0 && <Rest c={c} rows={rest} mutedHow={mutedHow} connections={connections} />}
       <p class="quiet">
         Counted when you opened this page.

@@ -1,3 +1,4 @@
+import { MOST_COUNTED } from '../../../db/total'
 import type { AttemptRow } from '../../../inbox/attempts'
 import type { EventRow } from '../../../inbox/events/events'
 import type { ObjectChange } from '../../../inbox/events/object-change'
@@ -10,6 +11,7 @@ import { Dotted, Head, InChosenTimes } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { Attempts } from './attempts'
 import { type Around, Beside, pathOf } from './beside'
+import { causeQuery, hasCause } from './cause-parts'
 import { changesInHtml, ObjectChanged } from './changed'
 import { PayloadView } from './payload'
 import { MAX_FIND } from './payload-search'
@@ -24,6 +26,8 @@ export type ShownEvent = {
   bytes: number | null
   headers: Record<string, string> | null
   links: Links
+  /** How many failed events have its cause; null if it has none, or if that is not known. */
+  alike: number | null
   /** Null in a live update, which leaves it as it is. */
   changed: ObjectChange | null
   /** The events beside it; null in a live update. */
@@ -95,11 +99,24 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
       <div class="facing">
         {after !== null && <ReplayResult row={row} after={after} at={at} />}
         <EventStanding row={row} now={now} />
+        {hasCause(row) && <Alike row={row} n={of.alike} events={pathsOf(c).events} />}
         <Summary c={c} row={row} links={links} />
         <Attempts row={row} rows={attempts} names={names} now={now} />
         <Effected row={row} />
       </div>
     </div>
+  )
+}
+
+/** A link to all failed events with the cause of this one, unless it is the only one. */
+function Alike({ row, n, events }: { row: EventRow; n: number | null; events: string }) {
+  if (n === 1) return null
+  return (
+    <p>
+      <a href={`${events}?${causeQuery(row)}`}>
+        All {n !== null && n <= MOST_COUNTED && n.toLocaleString('en')} failed events with this cause
+      </a>
+    </p>
   )
 }
 

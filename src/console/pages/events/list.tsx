@@ -27,7 +27,7 @@ type Listed = {
   /** Null if they do not apply, because other filters narrow the list. */
   counts: Counts | null
   connections: readonly Choice[]
-  /** Null unless the list shows exactly the failed events. */
+  /** Null unless the list shows exactly the failed events, or those of a cause. */
   failures: FailuresByCause | null
   /** A text in the search box that matches nothing; null if there is none. */
   unknown: string | null
@@ -72,7 +72,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
       </div>
       <Chips asked={asked} connections={connections} />
       <OnlyMode livemode={asked.fields?.livemode} all={changed(address, { livemode: 'all' })} />
-      {failures && <Causes c={c} of={failures} livemode={asked.fields?.livemode} connections={connections} />}
+      {failures && <Causes c={c} of={failures} asked={asked.fields} connections={connections} />}
       {found.truncated && <p>There may be more matches. Continue on the next page.</p>}
       {unknown === null ? (
         <>

@@ -8,7 +8,7 @@ import { listConnectionNames } from '../../../inbox/connections/connection'
 import { findEvent, findKept, type View } from '../../../inbox/events/events'
 import { MAX_BEFORE_BYTES } from '../../../inbox/events/limits'
 import { readObjectChange } from '../../../inbox/events/object-change'
-import { listCauses } from '../../../inbox/failures/failures'
+import { countCause, listCauses } from '../../../inbox/failures/failures'
 import { listMutes } from '../../../inbox/mutes/mutes'
 import { bytesOf, isKept, unpacked } from '../../../inbox/payload'
 import { MAX_DELIVERY_BYTES } from '../../../inbox/receive/limits'
@@ -22,6 +22,7 @@ import { page, pathsOf, type Visit } from '../../page'
 import { type Mistakes, refusalOf } from '../../refusal'
 import { ATTEMPTS } from './attempts'
 import { listAround } from './beside'
+import { hasCause } from './cause-parts'
 import type { FailuresByCause } from './causes'
 import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
@@ -78,9 +79,9 @@ export const eventPages = new Hono<HttpEnv>()
     })
   })
 
-/** Whether the list is that of all failed events, or of those of one mode, from its beginning. */
+/** Whether the list is that of all failed events, or of those of one mode or one cause, from its beginning. */
 function asksForFailed(c: Visit, { address }: AskedEvents): boolean {
-  const failed = changed(address, { livemode: null }) === '?status=failed'
+  const failed = changed(address, { livemode: null, connection_id: null, error_code: null }) === '?status=failed'
   return failed && c.req.query('cursor') === undefined
 }
 
@@ -114,14 +115,15 @@ async function readShown(c: Visit, view: View): Promise<ShownEvent> {
   const { event, kept, attempts, above, below } = read
   const row = unpacked(requireFound(event, 'Event'))
   const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
-  const [names, links, changed] = await Promise.all([
+  const [names, links, changed, alike] = await Promise.all([
     namesOf(rt, project, requestedBy),
     eventLinks(db, row),
     readObjectChange(db, row),
+    hasCause(row) ? run(db, countCause(db, row)) : [],
   ])
   const list = around && beside && { around, above: beside.found('above', above), below: beside.found('below', below) }
   const { bytes = null, headers = null } = kept[0] ?? {}
-  return { row, bytes, headers, links, attempts, names, changed, list, after: afterOf(c) }
+  return { row, bytes, headers, links, attempts, names, changed, alike: alike[0]?.n ?? null, list, after: afterOf(c) }
 }
 
 /** The attempts before a replay that was just requested, from the address; null if none was. */
