@@ -4,6 +4,7 @@ import { apiKeys } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
 import { type Database, type Db, type Query, raw, run } from '../db/client'
 import { json, valuesOf } from '../db/sql'
+import { type Total, totalOf } from '../db/total'
 import type { Runtime } from '../env'
 import { type Page, paging } from '../http/page'
 import { isOne } from '../http/read'
@@ -81,6 +82,19 @@ export function listAudit(
   )
 }
 
+/** Counts the entries of a list that are in one database, up to a bound: see {@link totalOf}. */
+export function countAudit(db: Database, projectId: string, filters: AuditFilters): Query<Total[]> {
+  const { above, below } = auditRange(filters)
+  const range = and(eq(a.project_id, projectId), gt(a.id, above), lt(a.id, below))
+  const n = totalOf({
+    walk: (columns) => sql`SELECT ${columns} FROM ${auditLog} ${a} NOT INDEXED WHERE ${range}`,
+    as: a,
+    columns: sql`${a.actor_id}, ${a.action}, ${a.object_type}, ${a.object_id}, ${a.details}`,
+    rest: conditionOf(filters),
+  })
+  return raw(db, { n }, (fields) => sql`SELECT ${fields}`)
+}
+
 /** Reads the names of API keys, revoked ones too. */
 export function keyNamesOf(db: Db, projectId: string, ids: readonly string[]) {
   return db
@@ -117,22 +131,25 @@ function conditionOf({ actor_id, action, object_type, object_id }: AuditFilters)
 /** What to read of the log: see `auditPaging`. */
 type Asked = { filters: Parameters<typeof listAudit>[2]; at: { before: string | null; take: number } }
 
+/** Sends the statement that reads a part of the log. */
+type Send = (rows: Query<ListRow[]>) => Promise<ListRow[]>
+
 /**
  * Reads a page of a project's audit log. Changes of members are logged in the directory, where members are, and all others
  * in the project's store. If these are two databases, both are read at the same time, and the rows are merged by id.
  *
- * @param own sends the statement for the store, with the caller's credentials where they have not been read
+ * @param send `own` for the store, with the caller's credentials where they have not been read; `other` for the directory
  * @throws {Fault} `database_unavailable` if either does not answer: part of the log must not look like the whole log
  */
 export async function readAudit(
   { db, directory }: Runtime,
-  own: (rows: Query<ListRow[]>) => Promise<ListRow[]>,
+  { own, other = (rows) => run(directory, rows) }: { own: Send; other?: Send },
   projectId: string,
   { filters, at }: Asked,
 ): Promise<ListRow[]> {
   const inStore = listAudit(db, projectId, filters, at)
   if (isOne(db, directory)) return own(inStore)
-  const lists = await Promise.all([own(inStore), run(directory, listAudit(directory, projectId, filters, at))])
+  const lists = await Promise.all([own(inStore), other(listAudit(directory, projectId, filters, at))])
   const rows = mergeLists(lists, at.take)
   const unnamed = rows.filter((row) => row.actor_type === 'api_key' && row.actor_name === null)
   if (unnamed.length === 0) return rows

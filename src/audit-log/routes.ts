@@ -66,7 +66,7 @@ export const auditRoutes = new Hono<HttpEnv>().get(
     const list = auditPaging('audit-log', c.req.valid('query'))
     const project = projectOf(c.get('actor'))
     const own = async (rows: Query<ListRow[]>) => (await read(c, { rows })).rows
-    const rows = await readAudit(c.get('rt'), own, project, list)
+    const rows = await readAudit(c.get('rt'), { own }, project, list)
     const people = await readAddresses(c.get('rt'), actorsOf(rows))
     return answer(
       c,

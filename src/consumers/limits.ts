@@ -39,7 +39,7 @@ export const MAX_CUSTOMERS_LOOKED_AT = 500
  * external IDs.
  */
 export const MAX_BEGINNING = { of_consumers: 100, of_ids: 1_000 }
-/** Customers that the count of unlinked ones looks at: it is read with the status, after each page of the console. */
+/** Customers that the count of unlinked ones looks at: it is read with their list, and with the status after each page of the console. */
 export const MAX_CUSTOMERS_COUNTED = 200
 /** Consumers that one page of a list looks at, full or not. */
 export const MAX_CONSUMERS_LOOKED_AT = 5_000

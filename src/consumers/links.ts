@@ -192,6 +192,15 @@ function walkOf(
   return sql`SELECT customer, vendor FROM (${own ?? all}) ORDER BY customer, vendor LIMIT ${most}`
 }
 
+/** The condition on each customer of {@link linksOf}; undefined if there is none. */
+function conditionOf({ linked, pinned, vendor }: Pick<Asked, 'linked' | 'pinned' | 'vendor'>): SQL | undefined {
+  return and(
+    linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
+    pinned === undefined ? undefined : pinned ? isPinned : sql`NOT (${isPinned})`,
+    vendor === undefined ? undefined : sql`w.vendor = ${vendor}`,
+  )
+}
+
 /**
  * Reads the customers of a project that have an event of their own, a claim or a pin, or that a billing object names, in the
  * order of their ids, starting after the customer `before`. If a filtered page is not full after {@link MAX_CUSTOMERS_LOOKED_AT} customers, or
@@ -203,11 +212,7 @@ export function listLinks(
   { linked, pinned, vendor, consumer, guests }: Asked,
   { before, take }: { before: CustomerKey | null; take: number },
 ): Query<ListedCustomer[]> {
-  const rest = and(
-    linked === undefined ? undefined : linked ? sql`${consumerId} IS NOT NULL` : sql`${consumerId} IS NULL`,
-    pinned === undefined ? undefined : pinned ? isPinned : sql`NOT (${isPinned})`,
-    vendor === undefined ? undefined : sql`w.vendor = ${vendor}`,
-  )
+  const rest = conditionOf({ linked, pinned, vendor })
   const most = !rest ? take : consumer ? MAX_CUSTOMERS : MAX_CUSTOMERS_LOOKED_AT
   const walk = walkOf(projectId, { consumer, guests }, before, most)
   const found = (fields: SQL) => sql`${linksOf(projectId, fields, walk)}
@@ -254,14 +259,14 @@ export function isUnlinked(projectId: SQL, { vendor, customer }: Record<'vendor'
 }
 
 /**
- * Counts the customers that wait for a consumer, see {@link isUnlinked}, among the first {@link MAX_CUSTOMERS_COUNTED}. `looked`: how many those
- * are.
+ * Counts customers that are linked to no consumer, among the first {@link MAX_CUSTOMERS_COUNTED}. `looked`: how many those are.
+ *
+ * @param pinned whether those that were marked as no consumer, rather than those that wait for one
  */
-export function countUnlinked(db: Db, projectId: string) {
-  const waits = isUnlinked(sql`${projectId}`, { vendor: sql`w.vendor`, customer: sql`w.customer` })
-  const fields = { n: sql<number>`coalesce(sum(${waits}), 0)`, looked: sql<number>`count(*)` }
-  const walk = walkOf(projectId, {}, null, MAX_CUSTOMERS_COUNTED)
-  return raw(db, fields, (shown) => sql`SELECT ${shown} FROM (${walk}) w`)
+export function countUnlinked(db: Db, projectId: string, { pinned = false } = {}) {
+  const isOne = conditionOf({ linked: false, pinned })
+  const fields = { n: sql<number>`coalesce(sum(${isOne}), 0)`, looked: sql<number>`count(*)` }
+  return raw(db, fields, (shown) => linksOf(projectId, shown, walkOf(projectId, {}, null, MAX_CUSTOMERS_COUNTED)))
 }
 
 /** Reads a customer, if it was erased. */

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { batch, type Db, type Queries, type Query, type Results } from './client'
+import { batch, type Database, type Queries, type Query, type Results } from './client'
 
 /** The rows of a list that are counted at most. A total that is greater means "more than so many". */
 export const MOST_COUNTED = 1_000
@@ -30,7 +30,7 @@ export function totalOf({ walk, as, columns, rest = sql`1` }: Counted): SQL<numb
 
 /** Sends statements and, if there is one, a statement that counts, in one round trip. @returns what the first give, and what it counted */
 export async function batchCounting<Q extends Queries, T extends object>(
-  db: Db,
+  db: Database,
   queries: Q,
   count: Query<T[]> | null,
 ): Promise<[Results<Q>, T | null]> {

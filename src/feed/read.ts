@@ -82,7 +82,8 @@ type AskedBackwards = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { bef
 /**
  * Reads the newest changes of a project, newest first. A page ends with a transaction, so it may have a few more than `limit`.
  *
- * @returns `before`: with which the next page begins; null if there is none
+ * @returns `before`: with which the next page begins; null if there is none. `kept`: how many changes there are, of all types; null if
+ *   that was not read
  */
 export async function newestChanges(db: Db, projectId: string, { before, limit, shows, filtered }: AskedBackwards) {
   const range = and(eq(c.project_id, projectId), before === null ? undefined : lt(c.seq, before))
@@ -98,8 +99,10 @@ export async function newestChanges(db: Db, projectId: string, { before, limit, 
     data.push(...numbered(row).filter(shows).reverse())
     reached = row.seq - row.items.length + 1
   }
-  const older = reached > (oldest[0]?.first ?? reached)
-  return { data, before: older ? reached : null, epoch: epoch[0]?.epoch ?? '' }
+  const first = oldest[0]?.first ?? reached
+  const newest = rows[0]?.seq ?? first - 1
+  const kept = before === null ? newest - first + 1 : null
+  return { data, before: reached > first ? reached : null, kept, epoch: epoch[0]?.epoch ?? '' }
 }
 
 /** Reads the change with this number, if it is kept, and the prefix of its id. */

@@ -27,6 +27,15 @@ async function mixed() {
   return world
 }
 
+const MARKED = `INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
+  SELECT ?, value, 'user', 'usr_x', 'other', 'device', 'usr_x', 'req_x' FROM json_each(?)`
+
+/** Adds entries that no other change makes, each a millisecond after the one before. */
+function insertEntries(database: D1Database, { project }: World, n: number, from: number) {
+  const ids = JSON.stringify(Array.from({ length: n }, (_, i) => newId('aud', from + i)))
+  return database.prepare(MARKED).bind(project, ids).run()
+}
+
 describe('the log of a project', () => {
   it('has the changes of members among the others, in their order, page by page', async () => {
     const world = await mixed()
@@ -57,13 +66,7 @@ describe('the log of a project', () => {
   it('stops where either part has looked at as much as a page may, and goes on from there', async () => {
     const world = await freshKey()
     const at = Date.now() + MINUTE
-    const insert = (database: D1Database, n: number, from: number) => {
-      const ids = JSON.stringify(Array.from({ length: n }, (_, i) => newId('aud', from + i)))
-      const sql = `INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id)
-        SELECT ?, value, 'user', 'usr_x', 'other', 'device', 'usr_x', 'req_x' FROM json_each(?)`
-      return database.prepare(sql).bind(world.project, ids).run()
-    }
-    await insert(DIRECTORY, MAX_ENTRIES_LOOKED_AT, at)
+    await insertEntries(DIRECTORY, world, MAX_ENTRIES_LOOKED_AT, at)
     const found: string[] = []
     let pages = 0
     for (let cursor: string | null = ''; cursor !== null; pages++) {
@@ -76,6 +79,25 @@ describe('the log of a project', () => {
       cursor = page.body.next_cursor
     }
     expect([found, pages]).toEqual([['project.created'], 2])
+  })
+
+  it('says on its first page how many entries both parts have', async () => {
+    const world = await freshKey()
+    for (const database of [DIRECTORY, STORE]) await insertEntries(database, world, 30, Date.now() + MINUTE)
+    const path = `/console/p/${world.project}/platform/settings/audit-log`
+    const page = async (query: string) => {
+      const { text } = await visit(path + query, world.owner.token)
+      const [, total] = /<p class="quiet total">([^<]+)</.exec(text) ?? []
+      return { total, next: /href="(\?cursor=[^"]+)" rel="next"/.exec(text)?.[1] ?? '' }
+    }
+    const { total, next } = await page('')
+    expect([total, (await page(next)).total]).toEqual(['62 changes', undefined])
+    const totals = []
+    for (const query of ['?action=other', '?action=project.*', '?action=member.*'])
+      totals.push((await page(query)).total)
+    expect(totals).toEqual(['60 changes', '1 change', undefined])
+    await insertEntries(DIRECTORY, world, 1_000, Date.now() + MINUTE)
+    expect((await page('')).total).toBe('More than 1,000 changes')
   })
 
   it('is read in one trip, or in two at the same time', async () => {

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { MAX_CUSTOMERS_COUNTED } from '../../src/consumers/limits'
 import { insertObjects } from '../billing/rows'
+import { insertConsumer, insertLink } from '../consumers/rows'
 import { call, countingD1, freshProject, inStore, STORE } from '../harness'
 import { visit } from './visit'
 
@@ -136,5 +138,48 @@ describe('the list of consumers says how many there are', () => {
 
   it('on its first page only', async () => {
     expect(await totalOf(`consumers?${await nextOf('consumers')}`)).toBeNull()
+  })
+})
+
+describe('the list of unlinked customers says how many there are', () => {
+  let own: Awaited<ReturnType<typeof freshProject>>
+  const total = async (query = '') => {
+    const { text } = await visit(`/console/p/${own.project}/platform/consumers/unlinked${query}`, own.owner.token)
+    return /<p class="quiet total">([^<]+)<\/p>/.exec(text)?.[1] ?? null
+  }
+  const add = (n: number, name: string, pinned?: string) =>
+    Promise.all(numbered(n, name).map((id) => insertLink(own.project, id, pinned === undefined ? {} : { pinned })))
+  beforeAll(async () => {
+    own = await freshProject()
+    await add(40, 'waits')
+    await add(35, 'settled', '')
+  })
+
+  it('of each kind, up to a number of customers', async () => {
+    expect([await total(), await total('?settled=true')]).toEqual(['40 customers', '35 customers'])
+    await add(MAX_CUSTOMERS_COUNTED, 'more')
+    expect(await total()).toBeNull()
+  })
+})
+
+describe('the list of changes says how many there are', () => {
+  it('of all types, but not of some', async () => {
+    const own = await freshProject()
+    for (const name of numbered(SOME, 'user')) await insertConsumer(own.project, name)
+    const newest = await STORE.prepare('SELECT max(seq) AS seq FROM changes WHERE project_id = ?')
+      .bind(own.project)
+      .first<{ seq: number }>()
+    const open = async (query: string) => {
+      const { text } = await visit(`/console/p/${own.project}/platform/changes${query}`, own.owner.token)
+      return {
+        total: /<p class="quiet total">([^<]+)<\/p>/.exec(text)?.[1] ?? null,
+        next: /href="(\?[^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '',
+      }
+    }
+    const { total, next } = await open('')
+    expect([(newest?.seq ?? 0) > 50, total]).toEqual([true, `${newest?.seq} changes`])
+    expect((await open(next)).total).toBeNull()
+    expect((await open('?types=consumer.*')).total).toBeNull()
+    expect((await open('?types=project.*')).total).toBe('1 change')
   })
 })

@@ -82,14 +82,15 @@ const STATED: Record<string, Bounds> = {
   [`${SETTINGS}/members/invitations`]: { trips: 6 },
   [`${SETTINGS}/members/leave`]: { rows: MEMBERS + 500 },
   [`${SETTINGS}/sso/:id/enforce`]: { rows: MEMBERS + 500 },
-  [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, statements: 12 + BESIDE, rows: PEOPLE + 500 },
+  [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, statements: 13 + 2 * BESIDE, rows: COUNTED + PEOPLE + 500 },
   // As the audit log: any member may have made a change.
   'GET /console/p/:project/platform/changes': { trips: 6, rows: PEOPLE + 500 },
   [`${CONSUMER}/identities/:identity/remove`]: { trips: 6, rows: PEOPLE + 100 },
   // A pinned customer shows its consumer's first external id; a hundred customers, and a hundred external ids.
   'GET /platform/v1/consumers/:consumer': { rows: 2_000 },
   'GET /platform/v1/billing/customers': { rows: 2_300 },
-  'GET /console/p/:project/platform/consumers/unlinked': { rows: 2_800 },
+  // With the unlinked ones among the first customers.
+  'GET /console/p/:project/platform/consumers/unlinked': { rows: 2_800 + 12 * MAX_CUSTOMERS_COUNTED },
   // Its objects of each kind, and its own row.
   [`${BILLING}/customers/:vendor/:customer`]: { statements: 13 },
   // Payloads are measured before they are read, so a page of them takes a trip more.

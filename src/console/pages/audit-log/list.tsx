@@ -7,11 +7,12 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { Total } from '../../ui/total'
 import { About, type NamedEntry, Who } from './entry'
 import { type Actors, type AskedEntries, EntryFilters } from './filters'
 import { saidOf } from './words'
 
-type Listed = Page<NamedEntry> & { truncated: boolean }
+type Listed = Page<NamedEntry> & { truncated: boolean; total: number | null }
 
 /** The audit log, with a form to filter it. `page` is null if the filters are invalid. */
 export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; actors: Actors }, page: Listed | null) {
@@ -24,6 +25,7 @@ export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; act
       <EntryFilters asked={asked} actors={actors} action={pathsOf(c).audit} />
       {page && (
         <>
+          <Total n={page.total} one="change" />
           {page.data.length > 0 ? (
             <Table label="Audit log" rows={page.data} columns={columnsOf(c)} class="audit" />
           ) : (

@@ -6,7 +6,7 @@ import { type People, readAddresses } from '../../../tenancy/people'
 import type { NamedEntry } from './entry'
 import { grantTitle } from './words'
 
-type Present = (row: Row) => NamedEntry
+export type Present = (row: Row) => NamedEntry
 
 /** Reads the people and the objects that entries name: from the directory and from the project's store, side by side. */
 export async function readNames(rt: Runtime, project: string, rows: readonly ListRow[]): Promise<Present> {

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
 import { listKeys } from '../../../api-keys/key'
-import { auditPaging, readAudit } from '../../../audit-log/read'
 import { run } from '../../../db/client'
 import type { Runtime } from '../../../env'
 import { projectOf } from '../../../http/auth'
@@ -9,6 +8,7 @@ import { readMembers } from '../../../tenancy/people'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
 import { type Actors, readFilters } from './filters'
+import { findEntries } from './find'
 import { listPage } from './list'
 import { readNames } from './names'
 
@@ -22,12 +22,12 @@ export const auditPages = new Hono<HttpEnv>().get('/', page('audit_log:read'), a
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
   if (asked.filters === null) return listPage(c, { asked, actors: await readActors(rt, project) }, null)
-  const list = auditPaging('console/audit-log', { ...asked.filters, ...pageAsked(c, LISTED) })
-  const [rows, actors] = await Promise.all([
-    readAudit(rt, (query) => run(rt.db, query), project, list),
+  const part = { ...pageAsked(c, LISTED), counts: true }
+  const [found, actors] = await Promise.all([
+    findEntries(c, asked.filters, part, (rows) => readNames(rt, project, rows)),
     readActors(rt, project),
   ])
-  return listPage(c, { asked, actors }, list.page(rows, await readNames(rt, project, rows)))
+  return listPage(c, { asked, actors }, found)
 })
 
 /** The members and the newest API keys of the project. */

@@ -1,5 +1,4 @@
 import type { Change } from '../../../feed/fields'
-import type { Page } from '../../../http/page'
 import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
@@ -10,7 +9,9 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
+import { Total } from '../../ui/total'
 import { Because } from './cause'
+import type { FoundChanges } from './find'
 import { Linked } from './linked'
 import { type Names, NO_NAMES, nameOf } from './names'
 import { CHOICES, saidOf } from './words'
@@ -19,7 +20,7 @@ import { CHOICES, saidOf } from './words'
 export function listPage(
   c: Visit,
   { types, mistakes }: { types: string; mistakes: Mistakes },
-  list: Page<Change> | null,
+  list: FoundChanges | null,
   names: Names = NO_NAMES,
 ) {
   const { changes } = pathsOf(c)
@@ -45,6 +46,7 @@ export function listPage(
       </search>
       {list && (
         <>
+          <Total n={list.total} one="change" />
           {list.data.length > 0 ? (
             <Table label="Changes" rows={list.data} columns={columnsOf(c, names)} class="audit changed" />
           ) : (

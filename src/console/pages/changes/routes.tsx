@@ -1,15 +1,13 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
-import { type Change, mayRead, mayReadAll, presentChange, typesField } from '../../../feed/fields'
-import { newestChanges, readChange } from '../../../feed/read'
-import type { ChangeType } from '../../../feed/types'
+import { mayRead, presentChange, typesField } from '../../../feed/fields'
+import { readChange } from '../../../feed/read'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
-import { paging } from '../../../http/page'
-import { Fault } from '../../../lib/fault'
 import { pageAsked } from '../../list'
 import { page, type Visit } from '../../page'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
+import { findChanges, readNumber } from './find'
 import { listPage } from './list'
 import { readNames } from './names'
 
@@ -22,17 +20,8 @@ export const changePages = new Hono<HttpEnv>().get('/', page('projects:read'), a
   const types = c.req.query('types') ?? ''
   const asked = readFilter(types)
   if ('mistakes' in asked) return listPage(c, { types, mistakes: asked.mistakes }, null)
-  const { scopes } = c.get('actor')
-  const list = paging(`console/changes/${types}`, pageAsked(c))
-  const { data, before, epoch } = await newestChanges(c.get('rt').db, projectOf(c.get('actor')), {
-    before: list.before === null ? null : readNumber(list.before),
-    limit: pageAsked(c).limit,
-    filtered: asked.types !== undefined || !mayReadAll(scopes),
-    shows: ({ type }) => (!asked.types || asked.types.has(type as ChangeType)) && mayRead(scopes, type),
-  })
-  const shown: Change[] = data.map((change) => presentChange(change, epoch))
-  const page = list.upTo(shown, before === null ? null : String(before))
-  return listPage(c, { types, mistakes: {} }, page, await readNames(c, shown))
+  const found = await findChanges(c, { text: types, ...asked }, pageAsked(c))
+  return listPage(c, { types, mistakes: {} }, found, await readNames(c, found.data))
 })
 
 /** The list with one change alone, which other pages lead to. */
@@ -43,7 +32,7 @@ async function onePage(c: Visit, number: number) {
   return listPage(
     c,
     { types: '', mistakes: {} },
-    { data, has_more: false, next_cursor: null },
+    { data, has_more: false, next_cursor: null, total: null },
     await readNames(c, data),
   )
 }
@@ -54,9 +43,4 @@ function readFilter(types: string): z.infer<typeof Filter> | { mistakes: Mistake
   } catch (error) {
     return { mistakes: refusalOf(error).mistakes }
   }
-}
-
-function readNumber(key: string): number {
-  if (/^\d{1,15}$/.test(key)) return Number(key)
-  throw new Fault('invalid_cursor', 'Start the list again on its first page.')
 }

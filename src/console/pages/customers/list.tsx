@@ -1,5 +1,4 @@
 import { keyOf } from '../../../consumers/customer-fields'
-import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { Choose, Choosing } from '../../ui/choosing'
 import { Id } from '../../ui/id'
@@ -7,13 +6,14 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
+import { Total } from '../../ui/total'
 import { VendorLabel } from '../../ui/vendor'
 import { LinkedBy } from '../consumers/parts'
 import { partPath } from '../general/tabs'
-import { customerPath, type ShownCustomer } from './read'
+import { customerPath, type ShownCustomer, type UnlinkedCustomers } from './read'
 
 /** The customers of vendors that are not linked to a consumer, and how each is linked to one. */
-export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: boolean }, settled: boolean) {
+export function unlinkedPage(c: Visit, page: UnlinkedCustomers, settled: boolean) {
   const choosing = !settled && can(c, 'consumers:write')
   return show(
     c,
@@ -35,6 +35,7 @@ export function unlinkedPage(c: Visit, page: Page<ShownCustomer> & { truncated: 
               ? 'Vendor customers that a member marked as having no consumer, or whose consumer was erased.'
               : 'Vendor customers that are not linked to a consumer.'}
           </p>
+          <Total n={page.total} one="customer" />
           <Choosing may={choosing} to={`${pathsOf(c).unlinked}/link`} verb="Link selected…">
             <Table
               label="Unlinked customers"

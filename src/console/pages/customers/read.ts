@@ -1,11 +1,13 @@
 import { namesOfCustomers } from '../../../billing/customers/names'
 import type { CustomerKey } from '../../../billing/customers/read'
 import { customerNamed, keyIn, keyOf } from '../../../consumers/customer-fields'
-import { findLinks, isLink, type Link, listLinks } from '../../../consumers/links'
+import { MAX_CUSTOMERS_COUNTED } from '../../../consumers/limits'
+import { countUnlinked, findLinks, isLink, type Link, listLinks } from '../../../consumers/links'
 import { batch, run } from '../../../db/client'
+import { batchCounting } from '../../../db/total'
 import { projectOf } from '../../../http/auth'
 import { type Page, paging } from '../../../http/page'
-import { pageAsked } from '../../list'
+import { pageAsked, totalOn } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 
 /** Customers on a page of the list. */
@@ -48,26 +50,32 @@ export function isWaiting({ link }: ShownCustomer): boolean {
   return link.consumer_id === null && link.linked_by !== 'manual' && !link.erased
 }
 
+export type UnlinkedCustomers = Page<ShownCustomer> & { truncated: boolean; total: number | null }
+
 /**
- * Reads a page of the customers that are linked to no consumer; then their names.
+ * Reads a page of the customers that are linked to no consumer; then their names. `total`: see {@link totalOn}.
  *
  * @param settled whether they were marked as no consumer, rather than wait for one
  */
-export async function listUnlinked(c: Visit, settled: boolean): Promise<Page<ShownCustomer> & { truncated: boolean }> {
+export async function listUnlinked(c: Visit, settled: boolean): Promise<UnlinkedCustomers> {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const asked = { ...pageAsked(c, LISTED), settled }
   const list = paging('console/unlinked', asked, keyOf)
   const before = list.before === null ? null : keyIn(list.before)
-  const rows = await run(db, listLinks(db, project, { linked: false, pinned: settled }, { before, take: list.take }))
+  const queries = { rows: listLinks(db, project, { linked: false, pinned: settled }, { before, take: list.take }) }
+  const counting = before === null ? countUnlinked(db, project, { pinned: settled }) : null
+  const [{ rows }, counted] = await batchCounting(db, queries, counting)
   const links = rows.filter(isLink)
   const ids = links.map(({ id }) => id)
   const names = ids.length > 0 ? await run(db, namesOfCustomers(db, project, ids)) : []
   const end = rows.find((row) => !isLink(row))
-  return list.stopped(
+  const page = list.stopped(
     list.page(links, (link) => named(link, names)),
     end ? keyOf(end) : null,
   )
+  const isWhole = counted !== null && counted.looked < MAX_CUSTOMERS_COUNTED
+  return { ...page, total: totalOn(page, asked.cursor, isWhole ? counted.n : null) }
 }
 
 type Named = Omit<ShownCustomer, 'link'> & CustomerKey

@@ -1,0 +1,29 @@
+import type { AuditFilters } from '../../../audit-log/filters'
+import { auditPaging, countAudit, type ListRow, readAudit } from '../../../audit-log/read'
+import type { Database, Query } from '../../../db/client'
+import { batchCounting } from '../../../db/total'
+import { projectOf } from '../../../http/auth'
+import { type Part, totalOn } from '../../list'
+import type { Visit } from '../../page'
+import type { Present } from './names'
+
+/** Reads the names for the entries of a page. */
+type ReadNames = (rows: readonly ListRow[]) => Promise<Present>
+
+/** Reads a page of the audit log. `total`: see {@link totalOn}. */
+export async function findEntries(c: Visit, filters: AuditFilters, { counts, ...part }: Part, readNames: ReadNames) {
+  const rt = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const list = auditPaging('console/audit-log', { ...filters, ...part })
+  const isCounted = counts && part.cursor === undefined
+  let total: number | null = 0
+  const from = (db: Database) => async (rows: Query<ListRow[]>) => {
+    const [found, counted] = await batchCounting(db, { rows }, isCounted ? countAudit(db, project, filters) : null)
+    const n = counted?.n ?? null
+    total = total === null || n === null ? null : total + n
+    return found.rows
+  }
+  const rows = await readAudit(rt, { own: from(rt.db), other: from(rt.directory) }, project, list)
+  const page = list.page(rows, await readNames(rows))
+  return { ...page, total: totalOn(page, part.cursor, total) }
+}
