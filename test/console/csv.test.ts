@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/lib/ids'
 import { insertObjects } from '../billing/rows'
 import { insertConsumer } from '../consumers/rows'
-import { begin, call, captureConsole, D1_LOST, freshProject, tamperedD1 } from '../harness'
+import { begin, call, captureConsole, D1_LOST, freshProject, STORE, tamperedD1 } from '../harness'
 import { insertConnection, insertEvents, seedEvent } from '../inbox/seeding'
 import { visit } from './visit'
 
@@ -39,6 +40,8 @@ describe('a list as a file', () => {
       subscriptions: `${at}/billing/subscriptions`,
       invoices: `${at}/billing/invoices`,
       consumers: `${at}/consumers`,
+      'audit-log': `${at}/settings/audit-log`,
+      changes: `${at}/changes`,
     }
     added.events = await addEvents(MANY, 'invoice.paid')
     await addEvents(2, 'charge.failed')
@@ -64,6 +67,31 @@ describe('a list as a file', () => {
     expect((await fileOf(`${paths[name]}/csv?${filter}`)).lines).toHaveLength(found)
     const { text } = await visit(`${paths[name]}${all}`, token)
     expect(text).toContain(`href="${paths[name]}/csv${all}"`)
+  })
+
+  it('has the whole audit log and all changes, each in words that a program reads', async () => {
+    const ids = JSON.stringify(Array.from({ length: MANY }, (_, n) => newId('aud', Date.now() - n)))
+    await STORE.prepare(
+      `INSERT INTO audit_log (project_id, id, actor_type, actor_id, action, object_type, object_id, request_id, details)
+       SELECT ?, value, 'system', 'sys', 'feature.updated', 'feature', 'seats', 'req_1', '{"a":[1,"x"]}' FROM json_each(?)`,
+    )
+      .bind(project, ids)
+      .run()
+    const log = await fileOf(`${paths['audit-log']}/csv`)
+    expect(
+      log.lines.filter((line) => line.includes(',feature.updated,feature,seats,req_1,,"{""a"":[1,""x""]}"')),
+    ).toHaveLength(MANY)
+    expect(log.lines.at(-1)).toMatch(/,user,usr_\w+,[^,]+@[^,]+,project\.created,project,prj_/)
+    expect((await fileOf(`${paths['audit-log']}/csv?action=project.*`)).lines).toHaveLength(1)
+
+    const changes = await fileOf(`${paths.changes}/csv`)
+    const numbers = changes.lines.map((line) => Number(line.split(',')[changes.columns.indexOf('number')]))
+    expect(numbers.length).toBeGreaterThan(MANY)
+    expect(numbers).toEqual(Array.from(numbers, (_, n) => numbers.length - n))
+    const types = (await fileOf(`${paths.changes}/csv?types=project.*`)).lines.map((line) => line.split(',')[3])
+    expect(types).toEqual(['project.created'])
+    for (const name of ['audit-log', 'changes'])
+      expect((await visit(paths[name] ?? '', token)).text).toContain(`href="${paths[name]}/csv"`)
   })
 
   it('writes amounts as numbers, and no cell that a spreadsheet would calculate', async () => {
@@ -136,7 +164,13 @@ describe('a list as a file', () => {
     expect(response.status).toBe(200)
     await expect(response.text()).rejects.toThrow('database_unavailable')
     await rest()
-    const { status, text } = await visit(`${paths.events}/csv?min_attempts=x`, token)
-    expect([status, text.includes('<h1>')]).toEqual([422, true])
+    for (const wrong of [
+      `${paths.events}/csv?min_attempts=x`,
+      `${paths.changes}/csv?types=x`,
+      `${paths['audit-log']}/csv?action=**`,
+    ]) {
+      const { status, text } = await visit(wrong, token)
+      expect([wrong, status, text.includes('<h1>')]).toEqual([wrong, 422, true])
+    }
   })
 })

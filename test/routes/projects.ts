@@ -106,7 +106,10 @@ export const PROJECT_ROWS: Rows = {
         '',
       ],
     },
-    console: { 'GET /console/p/:project/platform/settings/audit-log': {} },
+    console: {
+      'GET /console/p/:project/platform/settings/audit-log': {},
+      'GET /console/p/:project/platform/settings/audit-log/csv': {},
+    },
   },
   'GET /platform/v1/notices': {
     who: { key: true, session: 'viewer', scope: null },
@@ -130,6 +133,9 @@ export const PROJECT_ROWS: Rows = {
         return call('/platform/v1/changes?after=chg_00000000_1', { token: owner.token, project })
       },
     },
-    console: { 'GET /console/p/:project/platform/changes': { policy: 'projects:read' } },
+    console: {
+      'GET /console/p/:project/platform/changes': { policy: 'projects:read' },
+      'GET /console/p/:project/platform/changes/csv': { policy: 'projects:read' },
+    },
   },
 }

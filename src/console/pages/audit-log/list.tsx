@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
+import { CsvLink } from '../../ui/csv-link'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -20,7 +21,9 @@ export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; act
     c,
     { title: 'Audit log', section: 'audit', status: page === null ? 422 : 200 },
     <>
-      <Head title="Audit log" />
+      <Head title="Audit log">
+        {page && page.data.length > 0 && <CsvLink c={c} at={pathsOf(c).audit} query={asked.query} />}
+      </Head>
       <p class="quiet">Every change to this project, by people and by API keys. Entries cannot be changed.</p>
       <EntryFilters asked={asked} actors={actors} action={pathsOf(c).audit} />
       {page && (

@@ -7,6 +7,7 @@ import type { HttpEnv } from '../../../http/context'
 import { readMembers } from '../../../tenancy/people'
 import { pageAsked } from '../../list'
 import { page } from '../../page'
+import { auditCsv } from './csv'
 import { type Actors, readFilters } from './filters'
 import { findEntries } from './find'
 import { listPage } from './list'
@@ -17,7 +18,7 @@ const LISTED = 40
 const CHOICES = 25
 
 /** Who changed what in the project. */
-export const auditPages = new Hono<HttpEnv>().get('/', page('audit_log:read'), async (c) => {
+export const auditPages = new Hono<HttpEnv>().route('/', auditCsv).get('/', page('audit_log:read'), async (c) => {
   const asked = readFilters(new URL(c.req.url).searchParams)
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))

@@ -3,6 +3,7 @@ import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Field, Select } from '../../ui/controls'
+import { CsvLink } from '../../ui/csv-link'
 import { FilterActions } from '../../ui/filters'
 import { timeOf } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -24,12 +25,14 @@ export function listPage(
   names: Names = NO_NAMES,
 ) {
   const { changes } = pathsOf(c)
+  // Not one change alone.
+  const isAll = list !== null && c.req.query('number') === undefined
   const options = CHOICES.some(([value]) => value === types) ? CHOICES : [...CHOICES, [types, types] as const]
   return show(
     c,
     { title: 'Changes', section: 'changes', status: list === null ? 422 : 200 },
     <>
-      <Head title="Changes" />
+      <Head title="Changes">{isAll && list.data.length > 0 && <CsvLink c={c} at={changes} />}</Head>
       <p class="quiet">
         The changes that your servers read at <code>GET /platform/v1/changes</code>, newest first. They are kept for 30
         days.

@@ -1,26 +1,23 @@
 import { Hono } from 'hono'
-import * as z from 'zod'
-import { mayRead, presentChange, typesField } from '../../../feed/fields'
+import { mayRead, presentChange } from '../../../feed/fields'
 import { readChange } from '../../../feed/read'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { pageAsked } from '../../list'
 import { page, type Visit } from '../../page'
-import { type Mistakes, parse, refusalOf } from '../../refusal'
-import { findChanges, readNumber } from './find'
+import { changeCsv } from './csv'
+import { findChanges, readFilter, readNumber } from './find'
 import { listPage } from './list'
 import { readNames } from './names'
 
-const Filter = z.strictObject({ types: typesField })
-
 /** What has changed in the project, newest first. */
-export const changePages = new Hono<HttpEnv>().get('/', page('projects:read'), async (c) => {
+export const changePages = new Hono<HttpEnv>().route('/', changeCsv).get('/', page('projects:read'), async (c) => {
   const number = c.req.query('number')
   if (number !== undefined) return onePage(c, readNumber(number))
   const types = c.req.query('types') ?? ''
   const asked = readFilter(types)
   if ('mistakes' in asked) return listPage(c, { types, mistakes: asked.mistakes }, null)
-  const found = await findChanges(c, { text: types, ...asked }, pageAsked(c))
+  const found = await findChanges(c, asked, pageAsked(c))
   return listPage(c, { types, mistakes: {} }, found, await readNames(c, found.data))
 })
 
@@ -35,12 +32,4 @@ async function onePage(c: Visit, number: number) {
     { data, has_more: false, next_cursor: null, total: null },
     await readNames(c, data),
   )
-}
-
-function readFilter(types: string): z.infer<typeof Filter> | { mistakes: Mistakes } {
-  try {
-    return parse(Filter, types === '' ? {} : { types })
-  } catch (error) {
-    return { mistakes: refusalOf(error).mistakes }
-  }
 }
