@@ -33,7 +33,7 @@ export function unlinkedPage(c: Visit, page: UnlinkedCustomers, settled: boolean
           <p class="quiet">
             {settled
               ? 'Vendor customers that a member marked as having no consumer, or whose consumer was erased.'
-              : 'Vendor customers that are not linked to a consumer.'}
+              : 'Vendor customers that are not linked to a consumer, with or without a subscription.'}
           </p>
           <Total n={page.total} one="customer" />
           <Choosing may={choosing} to={`${pathsOf(c).unlinked}/link`} verb="Link selected…">

@@ -14,6 +14,8 @@ const LEVEL_NAMES: Record<Level, string> = {
   past_due: 'Past due',
   unlinked: 'Without a consumer',
 }
+/** The link of a number leads to subscriptions, except that of those without a consumer: it leads to customers. */
+const TILE_NAMES = { ...LEVEL_NAMES, unlinked: 'Subscriptions without a consumer' }
 const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Payment failed' }
 
 /** How the business is: subscriptions in each status, and what happened to them. Nothing if the project has none. */
@@ -40,7 +42,7 @@ export function Business({ c, of: { days, uncounted } }: { c: Visit; of: Pick<Ov
       <dl class="tiles sparks">
         {levels.map(([name, figure]) => (
           <Tile
-            name={LEVEL_NAMES[name]}
+            name={TILE_NAMES[name]}
             href={name === 'unlinked' ? pathsOf(c).unlinked : `${list}&status=${name}`}
             of={figure}
             since="in"
