@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY, HOUR } from '../../src/lib/time'
 import { isoOf, stripeEventOf, stripeSubscription } from '../billing/payloads'
 import { setClock, stopClock } from '../clock'
@@ -178,4 +178,82 @@ it('a project with more than 500 subscriptions waits for the first count', async
   await seedSubscriptions(world, 1, 'one_more')
   const { lines, text } = await tilesOf(world)
   expect([lines, text]).toEqual([[], expect.stringContaining('The first count is still to come.')])
+})
+
+describe('paid invoices', () => {
+  type Invoice = [at: number, amount: number, said?: { currency?: string; livemode?: boolean; status?: string }]
+
+  /** Invoices of nobody's events, each paid when it last changed. */
+  async function seedInvoices(project: string, invoices: readonly Invoice[]) {
+    const insert = STORE.prepare(
+      `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, status, version, candidates)
+       VALUES (?, 'invoice', ?, 'stripe', ?, 1, ?)`,
+    )
+    await STORE.batch(
+      invoices.map(([at, amount_paid, { currency = 'USD', livemode = true, status = 'paid' } = {}]) => {
+        const time = new Date(at).toISOString()
+        const body = { status, currency, livemode, amount_paid, paid_at: time, updated_at: time }
+        return insert.bind(project, `in_${crypto.randomUUID()}`, status, JSON.stringify([{ body }]))
+      }),
+    )
+  }
+  /** What the overview says of them. */
+  async function paidIn({ project }: World) {
+    const { token } = await addMember(project, 'viewer')
+    const { text } = await visit(`/console/p/${project}`, token)
+    const [, part = ''] = /<h2>Paid invoices(.*?)<\/dl>|$/s.exec(text) ?? []
+    const tiles = [...part.matchAll(/<dt>(.*?)<\/dt><dd><a href="[^"]*">(.*?)<\/a>(?:<small>(.*?)<\/small>)?/g)]
+    return { text, tiles: tiles.map(([, name, value, change]) => [name, value, change].filter(Boolean).join(': ')) }
+  }
+  const [NOW, BEFORE] = [MIDNIGHT - 2 * DAY, MIDNIGHT - 40 * DAY]
+
+  it.each<[string, Invoice[], string[]]>([
+    ['none', [[NOW, 100, { status: 'open' }]], []],
+    ['only before', [[BEFORE, 100]], []],
+    ['one, and nothing to compare it with', [[NOW, 4900]], ['USD, 30 days: $49.00']],
+    [
+      'currencies, the one with the most invoices first',
+      [
+        [NOW, 100, { currency: 'EUR' }],
+        [NOW, 500, { currency: 'JPY' }],
+        [NOW, 250, { currency: 'EUR' }],
+        [BEFORE, 500, { currency: 'EUR' }],
+        [BEFORE, 500, { currency: 'JPY' }],
+        [MIDNIGHT - 70 * DAY, 9999, { currency: 'EUR' }],
+      ],
+      ['EUR, 30 days: €3.50: −€1.50 vs. the 30 days before', 'JPY, 30 days: ¥500: ±¥0 vs. the 30 days before'],
+    ],
+    [
+      'live mode only',
+      [
+        [NOW, 100],
+        [NOW, 200, { livemode: false }],
+      ],
+      ['USD, 30 days: $1.00'],
+    ],
+    ['test mode, if there is nothing else', [[NOW, 200, { livemode: false }]], ['USD, 30 days: $2.00']],
+    [
+      'too many to compare',
+      [...Array.from({ length: 499 }, (): Invoice => [NOW, 1]), [BEFORE, 1], [BEFORE, 1]],
+      ['USD, 30 days: $4.99'],
+    ],
+  ])('are added up: %s', async (_, invoices, said) => {
+    const world = await newWorld()
+    await world.send(stripeEventOf('customer.created', { id: 'cus_1', object: 'customer' }, { at: Date.now() / 1000 }))
+    await settle(world)
+    await seedInvoices(world.project, invoices)
+    expect((await paidIn(world)).tiles).toEqual(said)
+  })
+
+  it('are not added up in part', async () => {
+    const world = await newWorld()
+    await world.send(stripeEventOf('customer.created', { id: 'cus_1', object: 'customer' }, { at: Date.now() / 1000 }))
+    await settle(world)
+    await seedInvoices(
+      world.project,
+      Array.from({ length: 501 }, (): Invoice => [NOW, 1]),
+    )
+    const { text, tiles } = await paidIn(world)
+    expect([tiles, text]).toEqual([[], expect.stringContaining('more than 500 invoices have changed')])
+  })
 })

@@ -126,8 +126,8 @@ const STATED: Record<string, Bounds> = {
   [`${BILLING}/payment-methods`]: { rows: COUNTED + 700 },
   [`${BILLING}/purchases`]: { rows: COUNTED + 700 },
   'GET /console/p/:project/platform/consumers': { rows: COUNTED + 700 },
-  // Up to 500 subscriptions are read to count them, each with the link of its customer.
-  'GET /console/p/:project': { statements: 36, rows: 3_500 },
+  // Up to 500 subscriptions are read to count them, each with the link of its customer; and 500 invoices.
+  'GET /console/p/:project': { statements: 37, rows: 4_600 },
   'GET /console/p/:project/steps': { statements: 25, rows: 2_000 },
   // The items of the consumer's subscriptions, each with the plan of its price: 9,000 here, of 10,000 that a call looks at.
   'GET /platform/v1/consumers/:consumer/entitlements': { trips: 3, statements: 17, rows: ITEMS },

@@ -2,6 +2,7 @@ import { firstRevoked, type KeyRow, listKeys } from '../../../api-keys/key'
 import { MAX_LIVE_KEYS } from '../../../api-keys/limits'
 import { type BillingDay, readDays } from '../../../billing/days/store'
 import { withToday } from '../../../billing/days/today'
+import { listChanged, paidBy } from '../../../billing/invoices/paid'
 import { batch } from '../../../db/client'
 import { type ForAnswer, findForAnswer } from '../../../entitlements/first-answer'
 import type { Runtime } from '../../../env'
@@ -17,8 +18,11 @@ import type { Visit } from '../../page'
 
 /** The days of subscriptions that the overview reads: two times thirty, and today. */
 const DAYS = 61
-/** The overview counts up to this many subscriptions itself. For larger projects, it shows the cron's last count. */
-const COUNTED_LIVE = { rows: 500, bytes: 4 * 1024 * 1024 }
+/**
+ * The overview counts up to this many subscriptions itself, and adds up as many invoices. For larger projects, it shows the cron's last count, and
+ * no amounts.
+ */
+export const COUNTED_LIVE = { rows: 500, bytes: 4 * 1024 * 1024 }
 /** The hours that the overview adds up. */
 export const HOURS = 24
 
@@ -28,7 +32,7 @@ export type Progress = Awaited<ReturnType<typeof progressOf>>
 export type Connected = Progress['connections'][number]
 /**
  * All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. `uncounted`: whether there are
- * subscriptions that nobody has counted yet.
+ * subscriptions that nobody has counted yet. `paid`: null if there are too many invoices.
  */
 export type Overview = Progress & {
   hours: HourRow[]
@@ -36,6 +40,7 @@ export type Overview = Progress & {
   mutes: MuteRow[]
   days: BillingDay[]
   uncounted: boolean
+  paid: ReturnType<typeof paidBy>
 }
 
 /** Reads what the steps show, in one round trip. */
@@ -55,12 +60,14 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const mutes = listMutes(rt.db, project, {}, rt.now)
   const subscriptions = listCountable(rt.db, project, COUNTED_LIVE)
   const first = firstSubscription(rt.db, project)
-  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes, subscriptions, first })
+  const invoices = listChanged(rt.db, project, rt.now, COUNTED_LIVE)
+  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes, subscriptions, first, invoices })
   return {
     ...(await progressOf(rt, found)),
     hours: found.hours,
     days: withToday(found.days, found.subscriptions, rt.now),
     uncounted: found.first.length > 0 && found.subscriptions.length === 0 && found.days.length === 0,
+    paid: paidBy(found.invoices, rt.now, COUNTED_LIVE.rows),
     causes: found.causes,
     mutes: found.mutes,
   }

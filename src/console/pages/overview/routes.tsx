@@ -6,6 +6,7 @@ import { Head } from '../../ui/parts'
 import { Activity } from './activity'
 import { Attention, attentionOf, mutedOf } from './attention'
 import { Business } from './business'
+import { PaidInvoices } from './paid'
 import { type Overview, readOverview, readSetup, receivedIn } from './read'
 import { doneOf, hasEvent, isSetUp, SetupSteps, seenOf } from './steps'
 import { Connections, Keys } from './summary'
@@ -45,6 +46,7 @@ export function overviewPage(c: Visit, of: Overview) {
       {isRunning && (
         <>
           {can(c, 'billing:read') && <Business c={c} of={of} />}
+          {can(c, 'billing:read') && <PaidInvoices c={c} of={of} />}
           {isAlmost && setup}
           {can(c, 'billing:read') && <Activity c={c} of={of} />}
           {can(c, 'connections:read') && <Connections c={c} of={of} />}

@@ -1,0 +1,56 @@
+import { PAID_DAYS, type Paid } from '../../../billing/invoices/paid'
+import { DAY, iso } from '../../../lib/time'
+import { pathsOf, type Visit } from '../../page'
+import { money } from '../../ui/format'
+import { COUNTED_LIVE, type Overview } from './read'
+
+/** The most currencies that are shown, those with the most invoices. */
+const SHOWN = 6
+
+/** What was paid in invoices in the last days, in each currency. Nothing if nothing was. */
+export function PaidInvoices({ c, of: { paid } }: { c: Visit; of: Pick<Overview, 'paid'> }) {
+  if (paid?.sums.length === 0) return null
+  const list = `${pathsOf(c).billing}/invoices`
+  const since = `updated_after=${iso(c.get('rt').now - PAID_DAYS * DAY).slice(0, 19)}Z`
+  return (
+    <>
+      <div class="head section">
+        <h2>Paid invoices{paid?.livemode === false && ' in test mode'}</h2>
+        <a href={list}>All invoices</a>
+      </div>
+      {paid === null ? (
+        <p class="quiet">
+          Too many to add up here: more than {COUNTED_LIVE.rows} invoices have changed in the last {PAID_DAYS} days.
+        </p>
+      ) : (
+        <dl class="tiles">
+          {paid.sums.slice(0, SHOWN).map((sum) => (
+            <div>
+              <dt>
+                {sum.currency}, {PAID_DAYS} days
+              </dt>
+              <dd>
+                <a href={`${list}?status=paid&livemode=${paid.livemode}&${since}`}>{amountOf(sum, sum.amount)}</a>
+                <Change of={sum} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  )
+}
+
+/** Nothing was paid before: then there is nothing to compare with. */
+function Change({ of }: { of: Paid }) {
+  if (!of.before) return null
+  const by = of.amount - of.before
+  return (
+    <small>
+      {by > 0 ? '+' : by < 0 ? '−' : '±'}
+      {amountOf(of, Math.abs(by))} vs. the {PAID_DAYS} days before
+    </small>
+  )
+}
+
+const amountOf = ({ currency }: Paid, value: number) => money({ value, currency })
