@@ -89,7 +89,7 @@ export async function createPlan(rt: Runtime, projectId: string, fields: PlanFie
     if (!plan) throw new Fault('plan_limit_reached', `A project can have ${MAX_PLANS} plans, archived ones included.`)
     return plan
   }
-  return untilDecided(write, () => explainRefusal(db, of, { fields }))
+  return untilDecided(db, of, { fields }, write)
 }
 
 /**
@@ -136,24 +136,24 @@ export async function updatePlan(db: Db, of: PlanOf, wanted: Wanted, change: Cha
     if (before[0]?.revision === plan.revision) requireMatch(ifMatch, plan.revision, 'plan')
     return plan
   }
-  return untilDecided(write, () => explainRefusal(db, of, wanted))
+  return untilDecided(db, of, wanted, write)
 }
 
 /**
  * Writes, and reads why if the write was refused. Where nothing is wrong any more, another call has changed what was: it
  * writes again.
  */
-async function untilDecided(write: () => Promise<Plan>, explain: () => Promise<void>): Promise<Plan> {
+async function untilDecided(db: Db, of: PlanOf, wanted: Wanted, write: () => Promise<Plan>): Promise<Plan> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await write()
     } catch (error) {
       if (!(error instanceof ConstraintError) || attempt === MAX_ATTEMPTS) throw error
       if (refusedTwin(error, plans.project_id, plans.key)) {
-        throw new Fault('plan_key_taken', 'Another plan of the project already has this key.')
+        throw new Fault('plan_key_taken', `Another plan of the project already has the key ${wanted.fields.key}.`)
       }
       if (!refusedNull(error, plans.revision) && !refusedTwin(error, planRefs.project_id)) throw error
-      await explain()
+      await explainRefusal(db, of, wanted)
     }
   }
 }

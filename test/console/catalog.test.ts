@@ -59,11 +59,13 @@ describe('the catalog in the console', () => {
       ['limits', 'config'],
       ['unused', 'boolean'],
     ] as const) {
-      const made = await send(path, { key, name: key.toUpperCase(), type, combine: 'max' })
+      const made = await send(path, { key: '', name: key.toUpperCase(), type, combine: 'max' })
       expect(made).toEqual({ status: 303, location: `${path}?done=feature_created`, wrong: [] })
     }
-    const again = await send(path, { key: 'sso', name: 'Other', type: 'quantity' })
-    expect([again.status, again.wrong]).toEqual([409, ['Another feature already has this key.']])
+    const again = await send(path, { key: '', name: '1 SSÓ!', type: 'quantity' })
+    expect([again.status, again.wrong]).toEqual([409, ['Another feature already has the key sso.']])
+    const none = await send(path, { key: '', name: '席', type: 'boolean' })
+    expect([none.status, none.wrong[0]]).toEqual([422, wrong.wrong[0]])
     expect((await send(`${path}/seats/edit`, { name: 'Seats', combine: 'sum' })).status).toBe(303)
     expect((await world.catalog.features()).body.data.map(({ key, name, combine }) => [key, name, combine])).toEqual([
       ['limits', 'LIMITS', null],
@@ -78,12 +80,17 @@ describe('the catalog in the console', () => {
     expect(list).toMatch(/price_pro .*prod_x.* Stripe 2 0 Add to plan… price_pro.*price_addon/)
     expect(list).toContain('in the 1,000 subscriptions and 1,000 purchases that changed most recently')
     expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toContain('There are no plans yet')
+    expect(await words(`${billing}/plans/new`)).toContain('None yet Stripe: prod_x')
+    const asked = (await visit(`${billing}/plans/new?${new URLSearchParams(PRICE)}`, token)).text
+    const price = 'vendor=stripe&amp;ref=price_pro'
+    expect(asked).toContain(`<option value="${price}" selected="">`)
     const bad = await send(`${billing}/plans`, { ...OF_PLAN, key: 'Pro', 'value.limits': '{' })
     expect([bad.status, bad.wrong]).toEqual([422, ['Must be JSON.']])
-    const made = await send(`${billing}/plans`, { ...OF_PLAN, ...PRICE, 'value.sso': 'true' })
+    const fields = { ...OF_PLAN, key: '', price: String(new URLSearchParams(PRICE)), 'value.sso': 'true' }
+    const made = await send(`${billing}/plans`, fields)
     expect(made.location).toMatch(/\/plans\/pln_\w+\/edit\?vendor=stripe&ref=price_pro&done=plan_created$/)
     plan = /pln_\w+/.exec(made.location ?? '')?.[0] ?? ''
-    expect((await world.catalog.get(plan)).body).toMatchObject({ prices: [], features: { sso: { value: true } } })
+    expect((await world.catalog.get(plan)).body).toMatchObject({ key: 'pro', prices: [], features: { sso: { value: true } } })
     expect((await visit(made.location ?? '', token)).text).toContain('value="price_pro"')
   })
 

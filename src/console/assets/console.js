@@ -166,6 +166,14 @@ document.addEventListener('reset', ({ target }) => {
   if (target.matches('.choosing')) setTimeout(() => countChosen(target))
 })
 
+// A key that is left empty is made from the name: see keyFrom.
+document.addEventListener('input', ({ target }) => {
+  const key = target.id === 'name' && document.getElementById('key')
+  if (!key || key.required) return
+  const plain = target.value.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  key.placeholder = plain.replace(/[^a-z0-9]+/g, '_').replace(/^[^a-z]+|_$/g, '')
+})
+
 // The icon of the tab shows the status of the pipeline.
 document.addEventListener('htmx:afterSettle', () => {
   const { favicon } = document.getElementById('status')?.dataset ?? {}

@@ -3,7 +3,6 @@ import { PutFeatureBody } from '../../../catalog/fields'
 import { MAX_CATALOG_NAME } from '../../../catalog/limits'
 import { COMBINES, type Combine, FEATURE_TYPES, type FeatureType } from '../../../catalog/values'
 import { catalogKey } from '../../../http/fields'
-import { MAX_KEY } from '../../../lib/catalog-key'
 import { choice, form, text } from '../../form'
 import { FromField, fromOf } from '../../from'
 import { pathsOf, type Visit } from '../../page'
@@ -12,6 +11,7 @@ import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
+import { newKey } from './key'
 
 /** What each type of feature is, in words. */
 export const TYPES: Record<FeatureType, string> = {
@@ -27,12 +27,8 @@ const TYPE_OPTIONS = FEATURE_TYPES.map((type) => [type, TYPES[type]] as const)
 const COMBINE_OPTIONS = COMBINES.map((combine) => [combine, capital(COMBINED[combine])] as const)
 
 export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
-  key: text('Key', {
-    required: true,
-    maxlength: MAX_KEY,
-    hint: 'Your code asks for this key. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only. It cannot change.',
-  }),
   name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
+  key: newKey('Your code asks for this key. It cannot change.'),
   type: choice('Type', TYPE_OPTIONS, { hint: 'It cannot change.' }),
   combine: choice('If several sources include it', COMBINE_OPTIONS, {
     hint: 'Use the sum for add-ons. A change takes effect immediately.',
@@ -57,8 +53,8 @@ export function createPage(c: Visit, { mistakes, status, ...filled }: Sent) {
       <Post c={c} to={features} class="form once">
         <FromField c={c} />
         <Wrong>{mistakes.form}</Wrong>
-        {FEATURE.field('key', sent)}
         {FEATURE.field('name', sent)}
+        {FEATURE.field('key', sent)}
         <div class="pair of-type">
           {FEATURE.field('type', sent)}
           <div class="of-quantity">{FEATURE.field('combine', sent)}</div>

@@ -23,7 +23,7 @@ const create = action({
   ask: (c, _, sent) => createPage(c, sent),
   run: async (c) => {
     const { key, ...fields } = FEATURE.body(c.get('form'))
-    if ((await find(c, key))[0]) throw new Refused({ key: 'Another feature already has this key.' }, 409)
+    if ((await find(c, key))[0]) throw new Refused({ key: `Another feature already has the key ${key}.` }, 409)
     await putFeature(c.get('rt').db, { project_id: projectOf(c.get('actor')), key }, fields, changeOf(c))
   },
   done: (c) => [backTo(c, pathsOf(c).features), 'feature_created'],

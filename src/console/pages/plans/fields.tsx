@@ -1,14 +1,15 @@
 import type { Feature } from '../../../catalog/features'
 import { CreatePlanBody, UpdatePlanBody } from '../../../catalog/fields'
 import { MAX_CATALOG_NAME, MAX_PRICES_OF_PLAN, MAX_RANK } from '../../../catalog/limits'
-import type { MappedPrice, Plan } from '../../../catalog/plans'
+import type { MappedPrice, Plan, Price } from '../../../catalog/plans'
 import { PLAN_STATES } from '../../../catalog/schema'
-import { MAX_KEY } from '../../../lib/catalog-key'
 import { choice, form, number, own, text } from '../../form'
 import type { Mistakes } from '../../refusal'
 import { Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { STATE_OPTIONS, vendorTitle } from '../../ui/vendor-titles'
+import { KEY_HINT, newKey } from '../features/key'
+import { queryOf } from './unmapped'
 import { valueIn, valueText } from './values'
 
 /** Rows for new prices. */
@@ -17,6 +18,8 @@ const SPARE = 2
 /** What the names of the fields of a feature begin with, before its key. */
 const VALUE = 'value.'
 const PER_SEAT = 'per_seat.'
+
+const KEY_USE = 'The name of the plan in your code.'
 
 const STATES = PLAN_STATES.map((state) => [state, capital(state)] as const)
 
@@ -28,12 +31,8 @@ const AGAIN_OPTIONS = [
 
 /** The fields of a plan. The values of its features are read by their types: see {@link featuresIn}. */
 const fields = {
-  key: text('Key', {
-    required: true,
-    maxlength: MAX_KEY,
-    hint: 'The name of the plan in your code. It starts with a letter; after that, use a to z, 0 to 9 and _ . - only.',
-  }),
   name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
+  key: newKey(KEY_USE),
   rank: number('Rank', {
     required: true,
     hint: `From 0 to ${MAX_RANK}. If several plans include the same JSON feature, the plan with the highest rank is used.`,
@@ -42,12 +41,25 @@ const fields = {
 }
 
 /** A new plan maps no prices: who gets it with a price is shown by the review of a change. */
-export const PLAN = form(CreatePlanBody, { ...fields, prices: own(() => []) })
+export const PLAN = form(CreatePlanBody, {
+  ...fields,
+  prices: own(() => []),
+  price: {
+    ...choice('Price', [], {
+      hint: 'These prices belong to no plan yet. You see who gets the plan before you add the price. You can add more prices later.',
+    }),
+    read: () => undefined,
+  },
+})
 export const CHANGED_PLAN = form(UpdatePlanBody, { ...fields, prices: own((_, sent) => pricesIn(sent)) })
-export const BLANK = PLAN.opened({ rank: 0, state: 'active' })
 
-/** The form as it is opened for a plan. */
-export function openedFor(plan: Plan, catalog: readonly Feature[]): URLSearchParams {
+/** The form of a new plan as it is opened. @param price what it is made for */
+export function blankFor(price: Price | null): URLSearchParams {
+  return PLAN.opened({ rank: 0, state: 'active', price: price && queryOf(price) })
+}
+
+/** The form as it is opened for a plan. @param added a price to add to it */
+export function openedFor(plan: Plan, catalog: readonly Feature[], added: Price | null): URLSearchParams {
   const { key, name, rank, state, features, prices } = plan
   const entered = PLAN.opened({ key, name, rank, state })
   for (const feature of catalog) {
@@ -56,7 +68,13 @@ export function openedFor(plan: Plan, catalog: readonly Feature[]): URLSearchPar
     entered.append(VALUE + feature.key, valueText(feature.type, given.value))
     entered.append(PER_SEAT + feature.key, String(given.per_seat))
   }
-  for (const price of prices) addPrice(entered, price)
+  const isNew = added && !prices.some(({ vendor, ref }) => vendor === added.vendor && ref === added.ref)
+  for (const { vendor, ref, lasts, again } of isNew ? [...prices, added] : prices) {
+    entered.append('vendor', vendor)
+    entered.append('ref', ref)
+    entered.append('lasts', lasts ?? '')
+    entered.append('again', again ?? '')
+  }
   return entered
 }
 
@@ -71,15 +89,6 @@ export function pricesIn(sent: URLSearchParams): MappedPrice[] {
     again: lasting[n]?.trim() && again[n] === 'beside' ? ('beside' as const) : null,
   }))
   return prices.filter(({ ref }) => ref !== '')
-}
-
-/** Adds a price to a form, unless it has it. */
-export function addPrice(entered: URLSearchParams, { vendor, ref, lasts, again }: MappedPrice): void {
-  if (pricesIn(entered).some((price) => price.vendor === vendor && price.ref === ref)) return
-  entered.append('vendor', vendor)
-  entered.append('ref', ref)
-  entered.append('lasts', lasts ?? '')
-  entered.append('again', again ?? '')
 }
 
 /** The texts of the features in a form, by their keys. A feature without a text is not part of the plan. */
@@ -101,11 +110,11 @@ export function featuresIn(sent: URLSearchParams, catalog: readonly Feature[]) {
 
 type Props = { sent: { entered: URLSearchParams; mistakes: Mistakes } }
 
-export function PlanInputs({ sent }: Props) {
+export function PlanInputs({ sent, isNew = false }: Props & { isNew?: boolean }) {
   return (
     <>
-      {PLAN.field('key', sent)}
       {PLAN.field('name', sent)}
+      {PLAN.field('key', sent, isNew ? {} : { required: true, hint: `${KEY_USE} ${KEY_HINT}` })}
       <div class="pair">
         {PLAN.field('rank', sent)}
         {PLAN.field('state', sent)}
@@ -128,7 +137,7 @@ export function FeatureInputs({ sent: { entered, mistakes }, catalog }: Props & 
       ) : (
         <p class="hint" id="features-hint">
           What the plan includes. Leave a field empty if the plan does not include the feature. A quantity can also be
-          “unlimited”.
+          “unlimited”. With “per seat”, it is multiplied by the number of seats that the subscription is for.
         </p>
       )}
       {catalog.map((feature) => (

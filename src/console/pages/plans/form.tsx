@@ -1,22 +1,27 @@
 import type { Feature } from '../../../catalog/features'
-import type { Plan } from '../../../catalog/plans'
+import type { Plan, Unmapped } from '../../../catalog/plans'
 import { FromField } from '../../from'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'
-import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
+import { type Option, Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { BLANK, FeatureInputs, openedFor, PlanInputs, PriceFields, pricesIn } from './fields'
+import { vendorTitle } from '../../ui/vendor-titles'
+import { FeatureInputs, PLAN, PlanInputs, PriceFields } from './fields'
+import { queryOf } from './unmapped'
+
+type Filled = Sent & { entered: URLSearchParams }
 
 /**
  * The form of a new plan. It maps no prices: nobody has the plan yet, and who gets it with a price is shown by the review of
- * a change.
+ * a change. The price that is chosen leads there.
  */
-export function createPage(c: Visit, catalog: readonly Feature[], { entered = BLANK, ...of }: Sent) {
-  const { mistakes, status } = of
-  const sent = { entered, mistakes }
-  // The price that the new plan is for, if it is made for one.
-  const [price] = pricesIn(entered)
+export function createPage(
+  c: Visit,
+  { catalog, unmapped }: { catalog: readonly Feature[]; unmapped: readonly Unmapped[] },
+  { status, ...sent }: Filled,
+) {
+  const prices = priceOptions(sent.entered, unmapped)
   const { plans } = pathsOf(c)
   return show(
     c,
@@ -25,19 +30,10 @@ export function createPage(c: Visit, catalog: readonly Feature[], { entered = BL
       <Head title="New plan" />
       <Post c={c} to={plans} class="form once">
         <FromField c={c} />
-        <Wrong>{mistakes.form}</Wrong>
-        {price && (
-          <>
-            <input type="hidden" name="vendor" value={price.vendor} autocomplete="off" />
-            <input type="hidden" name="ref" value={price.ref} autocomplete="off" />
-          </>
-        )}
-        <PlanInputs sent={sent} />
+        <Wrong>{sent.mistakes.form}</Wrong>
+        <PlanInputs sent={sent} isNew />
         <FeatureInputs sent={sent} catalog={catalog} />
-        <p class="hint">
-          {price ? <>You add {price.ref} in the next step</> : 'You add prices in the next step'}, and see who gets the
-          plan with them.
-        </p>
+        {prices.length > 1 && PLAN.field('price', sent, { options: prices })}
         <SubmitOrCancel label="Create plan" back={plans} />
       </Post>
     </>,
@@ -49,9 +45,8 @@ export function editPage(
   c: Visit,
   { plan, catalog }: { plan: Plan; catalog: readonly Feature[] },
   etag: string,
-  { entered = openedFor(plan, catalog), mistakes, status }: Sent,
+  { status, ...sent }: Filled,
 ) {
-  const sent = { entered, mistakes }
   const path = `${pathsOf(c).plans}/${plan.id}`
   return show(
     c,
@@ -61,7 +56,7 @@ export function editPage(
       <Post c={c} to={`${path}/edit`} class="form">
         <FromField c={c} />
         <input type="hidden" name="etag" value={etag} autocomplete="off" />
-        <Wrong>{mistakes.form}</Wrong>
+        <Wrong>{sent.mistakes.form}</Wrong>
         <PlanInputs sent={sent} />
         <FeatureInputs sent={sent} catalog={catalog} />
         <PriceFields sent={sent} />
@@ -69,4 +64,17 @@ export function editPage(
       </Post>
     </>,
   )
+}
+
+/** The prices that a new plan can be made for, each as the query that names it. The one that was chosen is always among them. */
+function priceOptions(entered: URLSearchParams, unmapped: readonly Unmapped[]): Option[] {
+  const chosen = entered.get('price') ?? ''
+  const options = new Map([['', 'None yet']])
+  if (chosen !== '') options.set(chosen, new URLSearchParams(chosen).get('ref') ?? chosen)
+  for (const { vendor, price, product, name, product_name } of unmapped) {
+    const ref = price ?? product ?? ''
+    const named = [product_name, name, ref].filter((part) => part !== null)
+    options.set(queryOf({ vendor, ref }), `${vendorTitle(vendor)}: ${named.join(', ')}`)
+  }
+  return [...options]
 }

@@ -9,6 +9,8 @@ import {
   type Price,
   plansOfPrices,
   requireFree,
+  type Unmapped,
+  unmappedPrices,
   withPrices,
 } from '../../../catalog/plans'
 import { listRevisions, type Revision } from '../../../catalog/revisions'
@@ -37,6 +39,14 @@ export type ShownPreview = Awaited<ReturnType<typeof previewPlan>> & { names: Re
 export function readCatalog(c: Visit): Promise<Feature[]> {
   const { db } = c.get('rt')
   return run(db, listFeatures(db, projectOf(c.get('actor'))))
+}
+
+/** Reads what the form of a new plan offers: the features of the catalog, and the prices that no plan has. */
+export async function readForNew(c: Visit): Promise<{ catalog: Feature[]; unmapped: Unmapped[] }> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const read = await batch(db, { catalog: listFeatures(db, project), unmapped: unmappedPrices(db, project) })
+  return can(c, 'billing:read') ? read : { ...read, unmapped: [] }
 }
 
 /** Reads the plan in the path, and the catalog. @throws {Fault} `not_found` */

@@ -17,11 +17,20 @@ import { backTo, fromOf } from '../../from'
 import { pageAsked } from '../../list'
 import { can, page, pathsOf, type Visit } from '../../page'
 import { EXPLAINED, UNSENT } from '../../refusal'
-import { addPrice, BLANK, CHANGED_PLAN, featuresIn, openedFor, PLAN, pricesIn } from './fields'
+import { blankFor, CHANGED_PLAN, featuresIn, openedFor, PLAN } from './fields'
 import { createPage, editPage } from './form'
 import { listPage } from './list'
 import { planPage } from './plan'
-import { amountsIn, readAmounts, readCatalog, readHistory, readPlan, readPreview, requireFreePrices } from './read'
+import {
+  amountsIn,
+  readAmounts,
+  readCatalog,
+  readForNew,
+  readHistory,
+  readPlan,
+  readPreview,
+  requireFreePrices,
+} from './read'
 import { reviewPage } from './review'
 import { choosePlanPage } from './unmapped'
 
@@ -29,19 +38,19 @@ const create = action({
   at: '/new',
   posts: '/',
   needs: 'catalog:write',
-  read: readCatalog,
-  ask: (c, catalog, sent) => createPage(c, catalog, { ...sent, entered: sent.entered ?? withAsked(c, BLANK) }),
+  read: readForNew,
+  ask: (c, of, sent) => createPage(c, of, { ...sent, entered: sent.entered ?? blankFor(priceIn(c)) }),
   run: async (c) => {
     const body = PLAN.body(c.get('form'), { features: featuresIn(c.get('form'), await readCatalog(c)) })
     return createPlan(c.get('rt'), projectOf(c.get('actor')), planFieldsOf(body) as PlanFields, changeOf(c))
   },
   done: (c, { id }) => {
     const to = `${pathsOf(c).plans}/${id}`
-    const [price] = pricesIn(c.get('form'))
-    if (!price) return [backTo(c, to), 'plan_created']
+    const edit = new URLSearchParams(c.get('form').get('price') ?? '')
+    if (edit.size === 0) return [backTo(c, to), 'plan_created']
     const from = fromOf(c)
-    const { vendor, ref } = price
-    return [`${to}/edit?${new URLSearchParams({ vendor, ref, ...(from !== null && { from }) })}`, 'plan_created']
+    if (from !== null) edit.set('from', from)
+    return [`${to}/edit?${edit}`, 'plan_created']
   },
 })
 
@@ -54,7 +63,7 @@ const edit = action({
   ask: (c, of, sent) => {
     // Only a user who was told of a change in between goes on from the plan as it is now.
     const seen = sent.mistakes.form === undefined ? sent.entered?.get('etag') : null
-    const entered = sent.entered ?? withAsked(c, openedFor(of.plan, of.catalog))
+    const entered = sent.entered ?? openedFor(of.plan, of.catalog, priceIn(c))
     return editPage(c, of, seen ?? etagOf(of.plan.revision), { ...sent, entered })
   },
   run: async (c) => {
@@ -118,14 +127,6 @@ export const planPages = new Hono<HttpEnv>()
     return planPage(c, { ...found, history, amounts })
   })
   .route('/', edit)
-
-/** A form with the price that the address names, if it names one. */
-function withAsked(c: Visit, form: URLSearchParams): URLSearchParams {
-  const entered = new URLSearchParams(form)
-  const price = priceIn(c)
-  if (price) addPrice(entered, price)
-  return entered
-}
 
 const AskedPrice = z.object({ vendor: VendorField, ref: z.string().min(1).refine(isId) })
 

@@ -75,14 +75,19 @@ function columnsOf(c: Visit): Column<Unmapped>[] {
 }
 
 /** The page that asks for the plan of a price. */
-export function addPath(c: Visit, { vendor, ref }: Price): string {
-  return `${pathsOf(c).plans}/add?${new URLSearchParams({ vendor, ref })}`
+export function addPath(c: Visit, price: Price): string {
+  return `${pathsOf(c).plans}/add?${queryOf(price)}`
+}
+
+/** A price as a query names it. */
+export function queryOf({ vendor, ref }: Price): string {
+  return String(new URLSearchParams({ vendor, ref }))
 }
 
 /** Asks which plan a price belongs to. Nothing changes before the review of the plan that is chosen. */
 export function choosePlanPage(c: Visit, price: Price, rows: readonly NamedPlan[]) {
   const { plans } = pathsOf(c)
-  const query = new URLSearchParams(price)
+  const query = queryOf(price)
   return show(
     c,
     { title: 'Add to plan', section: 'plans', above: ['Plans', plans] },
