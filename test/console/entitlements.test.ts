@@ -43,7 +43,7 @@ describe('what a consumer may do, in the console', () => {
     expect(text).toMatch(/Plan Pro Access \d of \d features Subscription active/)
     expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
     expect(text).toMatch(/Seats seats allowed 3 Included in Pro 1 source Stripe subscription sub_1/)
-    expect(text).toContain('For example: Allowed: unlimited projects')
+    expect(text).toContain('For example: Allowed: Projects (unlimited)')
     expect(text).toContain('Where a subscription renews, Until is 48 hours after its period ends')
     expect(text).toContain(`from event ${event}`)
     expect(text).toMatch(/price_none is not mapped to a plan\. Add it to a plan/)

@@ -138,7 +138,7 @@ describe.each(OF)('a test event of %s', (vendor, samples, price) => {
     expect(await next()).toContain(`href="${consumer}"`)
     expect((await visit(consumer, token)).text).toContain('Not allowed: Seats')
     await api(`projects/${of}`, { settings: { test_mode_counts: true } }, 'PATCH')
-    expect((await visit(consumer, token)).text).toContain('Allowed: 5 seats')
+    expect((await visit(consumer, token)).text).toContain('Allowed: Seats (5)')
     const { body } = await api('consumers/ext:test_user_1/entitlements')
     expect(body.features).toMatchObject({ seats: { allowed: true, value: 5 } })
   })

@@ -32,17 +32,14 @@ export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>
   )
 }
 
-/** `Allowed: 5 seats`. */
+/** `Allowed: Seats (5)`. A name is a text of its own: nothing around it may depend on its words. */
 function inWords(one: Entitled): string {
   const { allowed, value, name } = one
   if (!allowed) return `Not allowed: ${name}`
-  return `Allowed: ${isAmount(one) ? `${shownValue(value)} ${inSentence(name)}` : name}`
+  return `Allowed: ${name}${isAmount(one) ? ` (${shownValue(value)})` : ''}`
 }
 
 const isAmount = ({ value }: Entitled) => typeof value === 'number' || value === 'unlimited'
-
-/** A name within a sentence. What begins with an abbreviation, such as API, stays as it is. */
-const inSentence = (name: string) => (/^\p{Lu}\p{Ll}/u.test(name) ? name[0]?.toLowerCase() + name.slice(1) : name)
 
 /** If only test mode stands in the way: what that means, and the switch. */
 export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {

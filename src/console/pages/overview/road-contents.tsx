@@ -80,7 +80,7 @@ export function ConsumerStep({ c, of: { answer }, current, done }: StepProps) {
 /** The first answer: on the page of that consumer, with the call that asks it. */
 export function AnswerStep({ c, of: { answer }, current, done }: StepProps) {
   if (!done.consumer)
-    return <p class="quiet">See what the consumer is allowed to do, for example “Allowed: 5 seats”, and why.</p>
+    return <p class="quiet">See what the consumer is allowed to do, for example “Allowed: Seats (5)”, and why.</p>
   return (
     <>
       <p class="quiet">
