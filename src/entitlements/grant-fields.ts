@@ -108,7 +108,7 @@ export function presentGrant({
   revoked_at,
   revoked_by,
   reason,
-  plan_name: _,
+  named: _,
   ...row
 }: Grant): z.infer<typeof GrantShown> {
   const created = idTime(row.id)

@@ -16,7 +16,7 @@ import { keptWith } from '../idempotency/claim'
 import { Fault, notFound } from '../lib/fault'
 import { newId } from '../lib/ids'
 
-/** A grant, with the key and the name of its plan. */
+/** A grant, with the key of its plan. `named`: what it gives, as people call it. A feature that was deleted has no name. */
 export type Grant = ReturnType<typeof findGrant>['_']['result'][number]
 
 const shown = {
@@ -24,7 +24,6 @@ const shown = {
   consumer_id: grants.consumer_id,
   feature: grants.feature,
   plan: plans.key,
-  plan_name: plans.name,
   effect: grants.effect,
   value: grants.value,
   starts_at: grants.starts_at,
@@ -33,6 +32,7 @@ const shown = {
   actor: grants.actor,
   revoked_at: grants.revoked_at,
   revoked_by: grants.revoked_by,
+  named: { plan_id: grants.plan_id, plan: plans.name, feature: features.name },
 }
 
 const c = alias(consumers, 'c')
@@ -42,6 +42,7 @@ function select(db: Db) {
     .select(shown)
     .from(grants)
     .leftJoin(plans, and(eq(plans.project_id, grants.project_id), eq(plans.id, grants.plan_id)))
+    .leftJoin(features, and(eq(features.project_id, grants.project_id), eq(features.key, grants.feature)))
 }
 
 export function findGrant(db: Db, projectId: string, id: string) {

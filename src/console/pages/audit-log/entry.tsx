@@ -12,7 +12,7 @@ import { Id } from '../../ui/id'
 export type NamedEntry = Row & { actor_email: string | null; object: NamedObject | null; said: Row['details'] }
 
 /** Who made a change. An API key leads to its page. */
-export function Who({ c, row }: { c: Visit; row: NamedEntry }) {
+export function Who({ c, row }: { c: Visit; row: Pick<NamedEntry, `actor_${'type' | 'id' | 'name' | 'email'}`> }) {
   if (row.actor_type === 'system') return <>The service</>
   if (row.actor_type === 'user') return <span class="cut">{row.actor_email ?? 'Unknown user'}</span>
   return (

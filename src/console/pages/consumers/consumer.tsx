@@ -54,7 +54,7 @@ function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
       {tab === 'access' && (
         <>
           <EntitlementsSection c={c} consumer={of.row} of={of.entitlements} />
-          <GrantsSection c={c} consumer={of.row.id} rows={of.grants.data} more={of.grants.more} />
+          <GrantsSection c={c} consumer={of.row.id} of={of.grants} />
         </>
       )}
       {tab === 'billing' && (

@@ -28,6 +28,7 @@ import { readNames } from '../audit-log/names'
 import type { NamesOf } from '../billing/columns'
 import { namesIn } from '../billing/find'
 import { type Entitlements, entitlementsIn } from '../entitlements/read'
+import { namesOf } from '../events/store'
 import type { TabName } from './tabs'
 
 /** How many entries of the audit log the page of a consumer shows. */
@@ -68,8 +69,8 @@ export type ShownConsumer = {
   entitlements: Entitlements | null
   /** The newest events of its customers; none if they are not shown. `more`: there are, or may be, others. */
   events: { data: readonly EventRow[]; more: boolean }
-  /** The newest grants, ended ones too. `more`: there are others. */
-  grants: { data: Grant[]; more: boolean }
+  /** The newest grants, ended ones too. `more`: there are others. `names`: of the users and API keys that made them, by id, on their tab. */
+  grants: { data: Grant[]; more: boolean; names: ReadonlyMap<string, string> }
   /** With whom they sign in with single sign-on, the newest first; none if the user may not see them. `more`: there are others. */
   identities: { data: NamedIdentity[]; more: boolean }
   /** Null for a consumer that was not erased. */
@@ -125,11 +126,14 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const list = auditPaging('console/consumers/history', { object_id: row.id, limit: HISTORY })
   const isPast = tab === 'history' || !isLiving(row)
   const { merged_into } = row
-  const [latest, entries, identities, events, [into = null]] = await Promise.all([
+  const given = found.given.slice(0, GRANTS)
+  const givers = tab === 'access' ? given.map(({ actor }) => actor) : []
+  const [latest, entries, identities, events, names, [into = null]] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
     isPast && can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
     tab === 'devices' ? identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }) : [],
     tab === 'events' ? eventsOf(c, row) : { data: [], more: false },
+    namesOf(rt, project, givers),
     merged_into === null ? [] : run(db, findConsumer(db, project, { id: merged_into })),
   ])
   const history = entries && list.page(entries, await readNames(rt, project, entries)).data
@@ -138,7 +142,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
   const devices = { active, limit, data, more: active > ACTIVE || found.revoked.length > REVOKED }
   const [erasure = null] = found.erasure
-  const grants = { data: found.given.slice(0, GRANTS), more: found.given.length > GRANTS }
+  const grants = { data: given, more: found.given.length > GRANTS, names }
   const entitlements = entitlementsIn(found)
   const signIns = { data: identities.slice(0, IDENTITIES), more: identities.length > IDENTITIES }
   return {

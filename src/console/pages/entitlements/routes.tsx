@@ -17,6 +17,7 @@ import { page, pathsOf, type Visit } from '../../page'
 import { refusalOf } from '../../refusal'
 import { placeOf } from '../consumers/parts'
 import { readConsumer, readLiving, refIn } from '../consumers/read'
+import { namesOf } from '../events/store'
 import { GRANT, givenValue, grantPage, lastingEnd, utc } from './form'
 import { grantsPage, whatOf } from './grants'
 import { entitlementsIn, readEntitlementsAt } from './read'
@@ -105,7 +106,12 @@ export const grantPages = new Hono<HttpEnv>()
     const list = await readList(c, `grants/${row.id}`, (before, take) =>
       run(db, listGrants(db, project, { id: row.id }, { before, take })),
     )
-    return grantsPage(c, row, list)
+    const names = await namesOf(
+      c.get('rt'),
+      project,
+      list.data.map(({ actor }) => actor),
+    )
+    return grantsPage(c, row, list, names)
   })
   .route('/', create)
   .route('/', revoke)

@@ -1,7 +1,6 @@
 import { MAX_FEATURES } from '../../../catalog/limits'
 import type { Consumer } from '../../../consumers/read'
 import { EXTERNAL } from '../../../consumers/ref'
-import type { Grant } from '../../../entitlements/grants'
 import { MAX_DAYS_FROM_NOW, MAX_SOURCES } from '../../../entitlements/limits'
 import { can, pathsOf, type Visit } from '../../page'
 import { type Refusal, UNSENT } from '../../refusal'
@@ -10,6 +9,7 @@ import { exact, plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { titleOf } from '../consumers/parts'
+import type { ShownConsumer } from '../consumers/read'
 import { ExampleAnswer, TestMode } from './answer'
 import { GrantsTable } from './grants'
 import type { Entitlements } from './read'
@@ -68,16 +68,16 @@ function Shown({ c, consumer, of, most }: Props & { most: number }) {
   )
 }
 
-type GrantsProps = { c: Visit; consumer: string; rows: readonly Grant[]; more: boolean }
+type GrantsProps = { c: Visit; consumer: string; of: ShownConsumer['grants'] }
 
 /** The newest grants of the consumer, on its page. */
-export function GrantsSection({ c, consumer, rows, more }: GrantsProps) {
+export function GrantsSection({ c, consumer, of: { data, more, names } }: GrantsProps) {
   const path = `${pathsOf(c).consumers}/${consumer}/grants`
   return (
     <>
       <h2>Grants</h2>
-      {rows.length > 0 ? (
-        <GrantsTable c={c} consumer={consumer} rows={rows} />
+      {data.length > 0 ? (
+        <GrantsTable c={c} consumer={consumer} rows={data} names={names} />
       ) : (
         <p class="quiet">This consumer has no grants or denials beyond what it pays for.</p>
       )}
