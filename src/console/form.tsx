@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type * as z from 'zod'
 import { type Mistakes, parse, type Sent } from './refusal'
 import { Field, type Option, Select } from './ui/controls'
+import { words } from './ui/format'
 
 /** How a field is shown. A page can say some of it where it shows the form. */
 type Look = {
@@ -110,12 +111,23 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
         all.flatMap(([name, field]) => (name in stored ? [[name, field.show(stored[name])]] : [])),
       )
     },
+    /** Stored values in the words of the form: `Default plan: Pro`. */
+    said(stored: Record<string, unknown>): string[] {
+      const there = all.filter(([name]) => stored[name] !== undefined)
+      return there.map(([name, { look }]) => `${look.label.replace(' (optional)', '')}: ${inWords(stored[name], look.options)}`)
+    },
     /** A field with its label, as it was filled in, and what is wrong with it. @param look how else it is shown here */
     field(name: Names, { entered, mistakes }: Pick<Sent, 'entered' | 'mistakes'>, look: Partial<Look> = {}) {
       const { Control, look: usual } = fields[name]
       return <Control {...usual} {...look} name={name} value={entered?.get(name) ?? ''} mistakes={mistakes} />
     },
   }
+}
+
+function inWords(value: unknown, options: Look['options'] = []): string {
+  if (value === null) return 'not set'
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  return options.find(([one]) => one === value)?.[1] ?? words(value)
 }
 
 function Line({ options, rows, value, ...line }: Shown) {

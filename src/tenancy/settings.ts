@@ -17,8 +17,6 @@ type Setting<S extends z.ZodType> = {
   schema: S
   /** The value of a project that never set it. */
   default: z.output<S>
-  /** What the audit log says of a change to a value. */
-  said: (value: z.output<S>) => string
 }
 
 type OwnersSetting<S extends z.ZodType> = Setting<S> & {
@@ -63,7 +61,6 @@ export const SETTINGS = {
     // Whoever requires a passkey must have used theirs: so nobody locks themselves out.
     proved: (required) => required,
     confirmed: (required) => !required,
-    said: (required) => (required ? 'a passkey is required for admins and owners' : 'no passkey is required'),
   }),
   trusted_connections: inDirectory({
     schema: z
@@ -75,10 +72,6 @@ export const SETTINGS = {
     default: [],
     proved: () => false,
     confirmed: () => true,
-    said: (ids) =>
-      ids.length > 0
-        ? `whoever signs in with these connections of other projects can act in this one: ${ids.join(', ')}`
-        : 'no single sign-on connection of another project is trusted',
   }),
   link_hints: inStore({
     schema: z
@@ -87,7 +80,6 @@ export const SETTINGS = {
         'Whether a checkout, a subscription or a transaction can link a customer to a consumer. A change applies to events that are processed from then on.',
       ),
     default: true,
-    said: (count) => `checkouts ${count ? 'can' : 'cannot'} link customers to consumers`,
   }),
   consumer_keys: inStore({
     schema: z
@@ -99,7 +91,6 @@ export const SETTINGS = {
         'The keys of metadata or custom data that hold the external id of a consumer, the most important one first. A change applies to events that are processed from then on.',
       ),
     default: ['consumer_external_id'],
-    said: (keys) => `metadata keys of consumers: ${keys.join(', ')}`,
   }),
   max_devices: inCatalog({
     schema: z
@@ -110,7 +101,6 @@ export const SETTINGS = {
         'How many active devices each consumer can have, unless `devices_feature` is set and can be read for the consumer.',
       ),
     default: 100,
-    said: (most) => `at most ${most} devices per consumer`,
   }),
   devices_feature: inCatalog({
     schema: catalogKey
@@ -119,7 +109,6 @@ export const SETTINGS = {
         `The key of a quantity feature that says how many active devices a consumer can have, instead of \`max_devices\`. \`"unlimited"\` and more than ${MAX_DEVICES} count as ${MAX_DEVICES}.`,
       ),
     default: null,
-    said: (key) => `device limit set by ${key === null ? 'no feature' : `the feature ${key}`}`,
   }),
   grace_days: inCatalog({
     schema: z
@@ -131,10 +120,6 @@ export const SETTINGS = {
         'How many days a subscription that is past due still gives access. Null: for as long as the vendor says that it is past due.',
       ),
     default: 7,
-    said: (days) =>
-      days === null
-        ? 'access for as long as a subscription is past due'
-        : `days of access while a subscription is past due: ${days}`,
   }),
   renewal_slack_hours: inCatalog({
     schema: z
@@ -145,12 +130,10 @@ export const SETTINGS = {
         'How many hours a subscription gives access after its period, until the event about its renewal is here.',
       ),
     default: 48,
-    said: (hours) => `hours of access after a period: ${hours}`,
   }),
   test_mode_counts: inStore({
     schema: z.boolean().describe("Whether subscriptions and purchases in a vendor's test mode give access."),
     default: false,
-    said: (count) => `test-mode subscriptions grant ${count ? 'access' : 'no access'}`,
   }),
   purchase_item_keys: inCatalog({
     schema: z
@@ -163,23 +146,16 @@ export const SETTINGS = {
         'The metadata keys that say what was bought: first the key of the price, then the key of the product. They are used only if the event has no items. A change applies to events that are processed from then on.',
       ),
     default: [...ITEM_KEYS],
-    said: (keys) => `keys of what was bought: ${keys.join(', ')}`,
   }),
   purchase_rules: inCatalog({
     schema: purchaseRules.describe('What a one-time purchase gives after a refund or a dispute.'),
     default: RULES_UNSET,
-    said: (rules) =>
-      `purchases: ${Object.entries(rules)
-        .map(([name, what]) => `${name} ${what}`)
-        .join(', ')}`,
   }),
   subscription_reversed: inCatalog({
     schema: named('SubscriptionReversed', z.enum(['keep', 'end'])).describe(
       'What a subscription gives after its last payment was refunded in full, or charged back. `keep`: what its status says, because vendors usually cancel it themselves. `end`: nothing, until a later invoice is paid, the refund fails or the dispute is won.',
     ),
     default: 'keep',
-    said: (what) =>
-      `subscriptions whose last payment was refunded or charged back ${what === 'end' ? 'end' : 'go by their status'}`,
   }),
   default_plan: inCatalog({
     schema: z
@@ -190,7 +166,6 @@ export const SETTINGS = {
         'The id of the active plan that consumers have while no subscription, purchase or grant gives them a plan. Null: none.',
       ),
     default: null,
-    said: (id) => (id === null ? 'there is no default plan' : `consumers without a plan have the default plan ${id}`),
   }),
   watch_entitlements: inStore({
     schema: z
@@ -199,14 +174,12 @@ export const SETTINGS = {
         'Whether the feed of changes tells what each consumer is allowed, whenever that changes: `entitlements.changed`. It begins to tell when `entitlements.watching` is in the feed.',
       ),
     default: false,
-    said: (watch) => `entitlement changes are ${watch ? 'in the feed' : 'not in the feed'}`,
   }),
   on_exposure: inStore({
     schema: named('OnExposure', z.enum(['revoke', 'notify'])).describe(
       'What happens to an API key, or the token of a device, that is reported as exposed. `revoke`: it is revoked. `notify`: your team only gets a notice. An API key cannot change this setting.',
     ),
     default: 'revoke',
-    said: (action) => `an exposed secret is ${action === 'revoke' ? 'revoked' : 'only reported'}`,
   }),
 }
 
@@ -279,10 +252,4 @@ function decidedBy(database: 'store' | 'directory', change: SettingsChange): Set
 /** Whether a change requires a confirmed session, or the second factor of the session. */
 export function requires(rule: 'confirmed' | 'proved', change: DirectoryChange): boolean {
   return Object.entries(change).some(([name, value]) => SETTINGS[name as keyof DirectoryChange][rule](value as never))
-}
-
-/** The audit log's words for a change of settings. One that this version does not know is left out. */
-export function settingsSaid(change: Record<string, unknown>): string {
-  const known = Object.entries(SETTINGS).filter(([name]) => change[name] !== undefined)
-  return known.map(([name, { said }]) => said(change[name] as never)).join('; ')
 }

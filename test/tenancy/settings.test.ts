@@ -14,7 +14,7 @@ describe.each(Object.entries(SETTINGS))('the setting %s', (name, setting) => {
 
   it('has words for the audit log', () => {
     const [did, more] = saidOf({ action: 'project.settings_changed', details: { [name]: value } })
-    expect([did, more]).toEqual(['Changed a setting', expect.stringMatching(/^(?!.*\bnull\b)[a-z][^_]* /)])
+    expect([did, more]).toEqual(['Changed a setting', expect.stringMatching(/^(?!.*\bnull\b)[A-Z][^:]+: ./)])
   })
 
   it('set to what it is already writes nothing, in no log either', async () => {
@@ -50,6 +50,6 @@ it('The API names the settings that only owners change', async () => {
 it('The audit log says each setting of a change, and nothing of one that this version does not know', () => {
   const details = { max_devices: 5, trusted_connections: ['sso_one', 'sso_two'], unknown: true }
   expect(saidOf({ action: 'project.settings_changed', details })[1]).toBe(
-    'whoever signs in with these connections of other projects can act in this one: sso_one, sso_two; at most 5 devices per consumer',
+    'Active devices per consumer: 5; Trusted single sign-on connections of other projects: sso_one, sso_two',
   )
 })

@@ -1,7 +1,7 @@
 import { SECOND } from '../../../lib/time'
-import { settingsSaid } from '../../../tenancy/settings'
 import { duration, plural, words } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { settingsSaid } from '../general/said'
 
 type Details = Record<string, unknown>
 type Action = {

@@ -11,6 +11,7 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { Total } from '../../ui/total'
+import { settingLabel } from '../general/said'
 import { Because } from './cause'
 import type { FoundChanges } from './find'
 import { Linked } from './linked'
@@ -76,7 +77,7 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
           {saidOf(type)}
           {fields !== null && fields.length > 0 && (
             <span class="line quiet">
-              <FieldNames of={fields} />
+              <FieldNames of={fields} type={type} />
             </span>
           )}
           {features.slice(0, MAX_FEATURES_SHOWN).map(({ key, before, after }) => (
@@ -110,9 +111,10 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
 /** Fields that a line of the list names. A new object has more. */
 const MAX_FIELDS_SHOWN = 6
 
-function FieldNames({ of }: { of: readonly string[] }) {
+function FieldNames({ of, type }: { of: readonly string[]; type: string }) {
+  const isOfSettings = type === 'project.settings_changed'
   const more = of.length - MAX_FIELDS_SHOWN
-  const named = of.slice(0, MAX_FIELDS_SHOWN).map((name) => (name === 'livemode' ? 'mode' : name.replaceAll('_', ' ')))
+  const named = of.slice(0, MAX_FIELDS_SHOWN).map((name) => (isOfSettings && settingLabel(name)) || fieldLabel(name))
   return (
     <>
       {named.join(', ')}
@@ -120,6 +122,8 @@ function FieldNames({ of }: { of: readonly string[] }) {
     </>
   )
 }
+
+const fieldLabel = (name: string) => (name === 'livemode' ? 'mode' : name.replaceAll('_', ' '))
 
 /** Features that a line of the list shows, and characters of each value. */
 const MAX_FEATURES_SHOWN = 5
