@@ -5,10 +5,8 @@ import { billingObjects } from '../billing/schema'
 import { type Db, raw } from '../db/client'
 import { json } from '../db/sql'
 import { SUBSCRIPTIONS_WITH_AMOUNTS } from './limits'
-import { planRefs } from './schema'
 
 const o = alias(billingObjects, 'o')
-const r = alias(planRefs, 'r')
 
 /** What a price costs, as the items of subscriptions say: an amount in minor units of its currency, and how often it is paid. */
 export type PriceAmount = {
@@ -18,13 +16,13 @@ export type PriceAmount = {
   interval_count: number | null
 }
 
-/** A price of a plan, and what it costs. */
+/** A price, and what it costs. */
 export type PricedRef = { vendor: string; ref: string; price: PriceAmount }
 
 /**
- * Reads what the prices of plans cost, as the last of the {@link SUBSCRIPTIONS_WITH_AMOUNTS} subscriptions that changed says it of
- * each: the vendors' prices are not stored. A price that none of these has is missing, and so is one without a fixed amount. A very
- * large subscription is passed over.
+ * Reads what prices cost, as the last of the {@link SUBSCRIPTIONS_WITH_AMOUNTS} subscriptions that changed says it of each: the
+ * vendors' prices are not stored. A price that none of these has is missing, and so is one without a fixed amount. A very large
+ * subscription is passed over.
  */
 export function amountsOfPrices(db: Db, projectId: string) {
   const newest = sql`SELECT ${o.vendor} AS vendor, ${o.updated} AS updated,
@@ -33,16 +31,17 @@ export function amountsOfPrices(db: Db, projectId: string) {
     WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.updated} IS NOT NULL
     ORDER BY ${o.updated} DESC LIMIT ${SUBSCRIPTIONS_WITH_AMOUNTS}`
   const said = (field: string) => sql`j.value ->> ${sql.raw(`'$.${field}'`)}`
-  const seen = sql`SELECT n.vendor AS vendor, ${said('price')} AS ref, max(n.updated), json_object(
-      'amount', ${said('amount')}, 'currency', coalesce(${said('currency')}, n.body ->> '$.currency'),
-      'interval', ${said('interval')}, 'interval_count', ${said('interval_count')}) AS price
-    FROM (${newest}) n CROSS JOIN json_each(n.body, '$.items') j
-    WHERE ${said('amount')} IS NOT NULL AND ${said('price')} IS NOT NULL GROUP BY 1, 2`
-  const fields = { vendor: r.vendor, ref: r.ref, price: json<PriceAmount>(sql`seen.price`).as('price') }
+  const shown = {
+    vendor: sql<string>`n.vendor`,
+    ref: sql<string>`${said('price')}`,
+    price: json<PriceAmount>(sql`json_object('amount', ${said('amount')}, 'currency', coalesce(${said('currency')}, n.body ->> '$.currency'),
+      'interval', ${said('interval')}, 'interval_count', ${said('interval_count')})`),
+    updated: sql<number>`max(n.updated)`,
+  }
   return raw(
     db,
-    fields,
-    (columns) => sql`SELECT ${columns} FROM (${seen}) seen CROSS JOIN ${planRefs} ${r}
-      ON ${r.project_id} = ${projectId} AND ${r.vendor} = seen.vendor AND ${r.ref} = seen.ref`,
+    shown,
+    (fields) => sql`SELECT ${fields} FROM (${newest}) n CROSS JOIN json_each(n.body, '$.items') j
+      WHERE ${said('amount')} IS NOT NULL AND ${said('price')} IS NOT NULL GROUP BY 1, 2`,
   )
 }

@@ -26,6 +26,9 @@ export const consumerId = sql<
 >`CASE WHEN ${isPinned} THEN CASE WHEN ${l.pinned} GLOB 'csm_*' THEN ${l.pinned} END
   ELSE ${i.consumer_id} END`
 
+/** The event that says which consumer a customer is, in {@link linksOf}. */
+const eventId = sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, -${EVENT_ID_LENGTH}) END`
+
 const shown = {
   vendor: sql<string>`w.vendor`.as('vendor'),
   id: sql<string>`w.customer`.as('id'),
@@ -33,7 +36,7 @@ const shown = {
   external_id: sql<string | null>`CASE WHEN ${isPinned} THEN ${firstId} ELSE ${l.ref} END`.as('external_id'),
   linked_by: sql<'manual' | 'customer' | 'checkout' | null>`CASE WHEN ${isPinned} THEN 'manual'
     WHEN ${l.said} IS NOT NULL THEN 'customer' WHEN ${l.hint} IS NOT NULL THEN 'checkout' END`.as('linked_by'),
-  event_id: sql<string | null>`CASE WHEN NOT ${isPinned} THEN substr(${rank}, -${EVENT_ID_LENGTH}) END`.as('event_id'),
+  event_id: eventId.as('event_id'),
   /** Whether the customer's consumer was erased. */
   erased: sql<boolean>`coalesce(${l.pinned} GLOB ${ERASED_PINS}, 0)`.mapWith(Boolean).as('erased'),
   /** Whether anything is recorded about the customer's consumer. */
@@ -58,6 +61,11 @@ export function linksOf(projectId: string, fields: SQL, walk: SQL): SQL {
 /** Reads which consumer a customer is. There always is a row: see `recorded`. */
 export function findLink(db: Db, projectId: string, { vendor, id }: CustomerKey) {
   return raw(db, shown, (fields) => linksOf(projectId, fields, sql`SELECT ${id} AS customer, ${vendor} AS vendor`))
+}
+
+/** The id of the event that says which consumer a customer is, as a subquery; NULL if none does. */
+export function linkingEvent(projectId: string, { vendor, id }: CustomerKey): SQL {
+  return linksOf(projectId, sql`${eventId}`, sql`SELECT ${id} AS customer, ${vendor} AS vendor`)
 }
 
 /** Reads which consumers these customers are: a row for each of them. */

@@ -102,6 +102,8 @@ describe('the changes in the console', () => {
       `<a href="${path}/settings/general" title="${world.project}">This project</a>`,
     ])
     expect(cellsOf(text, 'Cause')[0]).toMatch(/>API key “.*<span class="line quiet">Created a grant<\/span>$/)
+    const settings = await visit(`${path}/changes?types=project.*`, world.owner.token)
+    expect(cellsOf(settings.text, 'Type')[0]).toMatch(/^Setting changed<.*>Publish entitlement changes to the feed</)
   })
 
   it('are filtered by type; a filter that names nothing is refused in place', async () => {

@@ -55,7 +55,8 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
   }
 }
 
-const pathOf = (c: Visit, path: string, { id, vendor }: Pick<Presented, 'id' | 'vendor'>) =>
+/** The page of an object. @param path the last segment of its list's path */
+export const pathOf = (c: Visit, path: string, { id, vendor }: Pick<Presented, 'id' | 'vendor'>) =>
   `${pathsOf(c).billing}/${path}/${encodeURIComponent(id)}?vendor=${vendor}`
 
 type Paid = Pick<Presented, 'customer'> & Partial<Pick<ShownObjects['purchase'], 'customer_name' | 'customer_email'>>

@@ -27,6 +27,10 @@ type Customer = NonNullable<ReturnType<typeof customerOf>>
 
 type About = {
   link: Link
+  /** What the consumer is called, if there is one. */
+  consumer: string | undefined
+  /** The types of the events that the page names, by their ids. */
+  typeOf: ReadonlyMap<string, string>
   /** The plans of its objects. */
   namesOf: NamesOf
   /** Whether the page offers to ask the vendor now. */
@@ -34,7 +38,7 @@ type About = {
 }
 
 /** A vendor's customer: which consumer it is, what its own events say about it, and its objects. */
-export function customerPage(c: Visit, customer: Customer, { link, namesOf, refreshes }: About) {
+export function customerPage(c: Visit, customer: Customer, { link, consumer, typeOf, namesOf, refreshes }: About) {
   const { billing, events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
   const {
@@ -84,7 +88,7 @@ export function customerPage(c: Visit, customer: Customer, { link, namesOf, refr
         </Fact>
         {can(c, 'consumers:read') && (
           <Fact name="Consumer">
-            <ConsumerOf c={c} link={link} />{' '}
+            <ConsumerOf c={c} link={link} title={consumer} typeOf={typeOf} />{' '}
             {can(c, 'consumers:write') && !link.erased && (
               <a href={`${customerPath(c, link)}/consumer`}>
                 {link.linked_by === null || link.consumer_id === null ? 'Link to a consumer' : 'Change'}
@@ -94,7 +98,7 @@ export function customerPage(c: Visit, customer: Customer, { link, namesOf, refr
         )}
         {source_event_id !== null && (
           <Fact name="Source event">
-            <a href={`${events}/${source_event_id}`}>{source_event_id}</a>
+            <a href={`${events}/${source_event_id}`}>{typeOf.get(source_event_id) ?? source_event_id}</a>
           </Fact>
         )}
         {Object.entries(fields)

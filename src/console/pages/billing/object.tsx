@@ -7,7 +7,7 @@ import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
-import { guestIn, planIn } from './columns'
+import { guestIn, pathOf, planIn } from './columns'
 import { GivesNothing, givesColumn } from './gives'
 import { MoneyBack, type Returned } from './money-back'
 import type { ObjectList } from './object-list'
@@ -133,7 +133,13 @@ function Fields({ c, first, of, timeline }: FieldsProps) {
         {Object.entries(fields)
           .filter(([name]) => !first.includes(name))
           .map(([name, value]) => (
-            <Value name={name} value={value} now={c.get('rt').now} currency={currencyOf(of)} />
+            <Value
+              name={name}
+              value={value}
+              to={name === 'subscription' ? pathOf(c, 'subscriptions', { id: String(value), vendor }) : undefined}
+              now={c.get('rt').now}
+              currency={currencyOf(of)}
+            />
           ))}
       </dl>
     </>

@@ -6,9 +6,10 @@ import { findObject, findOverdue } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
 import { batch, type Queries } from '../../../db/client'
 import { ofPurchase, purchaseGives } from '../../../entitlements/given'
-import { findNamed, namedOf } from '../../../entitlements/named'
+import { findNamed, findOwner, namedOf } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { eventsOfCustomer } from '../../../inbox/events/of-customer'
 import { findSourceKeys } from '../../../inbox/refresh/keys'
 import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
 import type { ObjectKind } from '../../../lib/billing-kinds'
@@ -41,16 +42,20 @@ export const billingPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
     const project = projectOf(c.get('actor'))
-    const { links, keys, ...found } = await batch(db, {
+    const { links, keys, owners, types, ...found } = await batch(db, {
       ...ofCustomer(db, project, key, (of) => namedOf(project, of, { consumer: false, plans: true })),
       links: findLink(db, project, key),
       keys: findSourceKeys(db, project, key.vendor),
+      owners: findOwner(db, project, key),
+      types: eventsOfCustomer(db, project, key),
     })
     const link = links[0] as Link
     const customer = customerOf(key, found, link)
     if (customer === null) throw noObject('customer')
     return customerPage(c, customer, {
       link,
+      consumer: owners[0]?.owner.consumer?.title,
+      typeOf: new Map(types.map(({ id, type }) => [id, type])),
       namesOf: namesIn([...found.subscriptions, ...found.purchases]),
       refreshes: keys.length > 0 && !link.erased && withoutGuest(key.vendor, key.id) !== null,
     })

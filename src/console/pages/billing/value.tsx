@@ -19,12 +19,23 @@ type ValueProps = {
   label?: string | undefined
   /** Whether a time is as in a list: how far away it is. */
   brief?: boolean
+  /** The page of the object that the value names. */
+  to?: string | undefined
 }
 
 /** A field of an object as a term and its value. A field without a value is not shown. */
-export function Value({ name, value, label = labelOf(name), brief, ...around }: ValueProps & Around) {
+export function Value({ name, value, label = labelOf(name), brief, to, ...around }: ValueProps & Around) {
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return null
   if (name === 'livemode') return <Fact name={label}>{modeWord(value === true)}</Fact>
+  if (to !== undefined) {
+    return (
+      <Fact name={label}>
+        <a href={to}>
+          <Id>{String(value)}</Id>
+        </a>
+      </Fact>
+    )
+  }
   const at = brief && typeof value === 'string' ? timeOf(value) : null
   return <Fact name={label}>{at === null ? shown(name, value, around) : <Time at={at} now={around.now} />}</Fact>
 }

@@ -54,15 +54,23 @@ export function Choices(props: {
   )
 }
 
+/** The types of events by their ids, as far as they are known. */
+export type TypeOf = ReadonlyMap<string, string>
+
+type LinkedProps = { c: Visit; of: Link; typeOf?: TypeOf | undefined }
+
 /** What decides which consumer a customer is, with the event. Renders nothing if nothing does. */
-export function LinkedBy({ c, of: { linked_by, event_id } }: { c: Visit; of: Link }) {
+export function LinkedBy({ c, of: { linked_by, event_id }, typeOf }: LinkedProps) {
   if (linked_by === null) return null
   if (linked_by === 'manual') return <>Set manually</>
   const what = linked_by === 'customer' ? 'By its metadata' : 'By a checkout or subscription'
   if (event_id === null) return <>{what}</>
   return (
     <>
-      {what}, event <a href={`${pathsOf(c).events}/${event_id}`}>{event_id}</a>
+      {what}, in{' '}
+      <a href={`${pathsOf(c).events}/${event_id}`} title={event_id}>
+        {typeOf?.get(event_id) ?? 'an event'}
+      </a>
     </>
   )
 }

@@ -8,7 +8,7 @@ import { show } from '../../ui/layout'
 import { Email, Fact, Head } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
 import { CONSUMER } from '../consumers/form'
-import { Choices, LinkedBy } from '../consumers/parts'
+import { Choices, LinkedBy, type TypeOf } from '../consumers/parts'
 import { customerPath, type ShownCustomer } from './read'
 
 /** The forms of the page, as they are filled in. The one that links names a consumer; the other one creates it. */
@@ -126,20 +126,22 @@ function openedFor({ link, name, email }: ShownCustomer): URLSearchParams {
   return CONSUMER.opened({ external_id: link.consumer_id === null ? link.external_id : '', email, name })
 }
 
-/** Which consumer a customer is, and what says so. */
-export function ConsumerOf({ c, link }: { c: Visit; link: Link }) {
+type ConsumerProps = { c: Visit; link: Link; title?: string | undefined; typeOf?: TypeOf }
+
+/** Which consumer a customer is, and what says so. @param props.title what the consumer is called, if that is known */
+export function ConsumerOf({ c, link, title, typeOf }: ConsumerProps) {
   const { consumer_id, external_id, linked_by } = link
   if (link.erased) return <>None: its consumer was erased.</>
   if (linked_by === null) return <span class="quiet">None. No event identifies one.</span>
   const why = (
     <span class="hint">
-      <LinkedBy c={c} of={link} />
+      <LinkedBy c={c} of={link} typeOf={typeOf} />
     </span>
   )
   if (consumer_id !== null) {
     return (
       <>
-        <a href={`${pathsOf(c).consumers}/${consumer_id}`}>{external_id ?? consumer_id}</a> {why}
+        <a href={`${pathsOf(c).consumers}/${consumer_id}`}>{title ?? external_id ?? consumer_id}</a> {why}
       </>
     )
   }

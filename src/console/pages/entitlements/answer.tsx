@@ -6,12 +6,14 @@ import { Tabs } from '../../ui/tabs'
 import { shownValue } from '../plans/values'
 import { askExamples } from './examples'
 import type { Entitled, Entitlements } from './read'
+import { SoldIn } from './table'
 
 /** @property asked how a call names the consumer */
 type Props = { c: Visit; consumer: string; asked: string; of: Entitlements }
 
 /** The answer for one feature, in words, with the call that your server asks it by. Renders nothing without features. */
-export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>) {
+export function ExampleAnswer({ c, asked, of }: Omit<Props, 'consumer'>) {
+  const { all } = of
   // An amount says more than that a feature is on.
   const one = all.find((it) => it.allowed && isAmount(it)) ?? all.find(({ allowed }) => allowed) ?? all[0]
   if (!one) return null
@@ -20,6 +22,7 @@ export function ExampleAnswer({ c, asked, of: { all } }: Omit<Props, 'consumer'>
       <p>
         {all.length > 1 && 'For example: '}
         <strong>{inWords(one)}</strong>
+        <SoldIn c={c} of={of} feature={one.key} reason={one.reason} />
       </p>
       <details>
         <summary>See the API call</summary>

@@ -1,4 +1,5 @@
 import { listFeatures } from '../../../catalog/features'
+import type { PlanName } from '../../../catalog/plans'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
 import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from '../../../entitlements/at'
@@ -23,7 +24,9 @@ export type Entitlements = {
   now: number
   all: Entitled[]
   /** The plans by their keys. */
-  plans: ReadonlyMap<string, { id: string; name: string }>
+  plans: ReadonlyMap<string, PlanName>
+  /** The plans that include a feature, whether or not the consumer has them. */
+  includedIn: (feature: string) => PlanName[]
   /** What the consumer pays for and no plan has. */
   items: Source[]
   /** How long a subscription gives access after its period (hours). */
@@ -86,9 +89,13 @@ function decided(named: Named, holder: ConsumerFacts, catalog: IndexedCatalog, n
   })
   // What is mapped to no plan is among the sources of every feature.
   const isUnmapped = ({ type, plan }: Source) => type === 'subscription' && plan === null
+  const plans = new Map(catalog.plans.map(({ id, key }) => [key, { id, name: planNames.get(id) ?? key }]))
   return {
     all: all.map((one) => ({ ...one, from: one.from.filter((source) => !isUnmapped(source)) })),
-    plans: new Map(catalog.plans.map(({ id, key }) => [key, { id, name: planNames.get(id) ?? key }])),
+    plans,
+    includedIn: (feature: string) => {
+      return catalog.plans.flatMap(({ key, features }) => (Object.hasOwn(features, feature) && plans.get(key)) || [])
+    },
     items: (all[0]?.from ?? []).filter(isUnmapped),
     slack: catalog.rules.renewal_slack_hours,
   }

@@ -7,6 +7,7 @@ import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { In } from '../features/list'
 import { addPath } from '../plans/unmapped'
 import { shownValue } from '../plans/values'
 import type { Entitled, Entitlements, Source } from './read'
@@ -54,9 +55,10 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
     ['Value', ({ allowed, value }) => allowed && <Value of={value} />],
     [
       'Why',
-      ({ reason, from }) => (
+      ({ key, reason, from }) => (
         <div class="text">
           <Why c={c} reason={reason} plans={reason === 'plan' ? givenBy(of, from) : []} />
+          <SoldIn c={c} of={of} feature={key} reason={reason} />
           {from.length > 0 && <Sources c={c} consumer={consumer} of={of} from={from} />}
         </div>
       ),
@@ -91,6 +93,22 @@ function Why({ c, reason, plans }: { c: Visit; reason: Reason; plans: readonly P
     <>
       Included in <PlanLinks c={c} plans={plans} />
     </>
+  )
+}
+
+/** Why a feature is not allowed, if the consumer has no plan that includes it. */
+const WITHOUT_PLAN: readonly Reason[] = ['not_included', 'no_subscription']
+
+type SoldInProps = { c: Visit; of: Entitlements; feature: string; reason: Reason }
+
+/** The plans that a consumer without a feature would have it by. Renders nothing if there are none, or if something else is in the way. */
+export function SoldIn({ c, of, feature, reason }: SoldInProps) {
+  const plans = WITHOUT_PLAN.includes(reason) ? of.includedIn(feature) : []
+  if (plans.length === 0) return null
+  return (
+    <span class="line quiet">
+      In <In c={c} plans={plans} />
+    </span>
   )
 }
 

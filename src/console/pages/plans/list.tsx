@@ -32,7 +32,7 @@ export function listPage(c: Visit, page: Page<Plan>, { unmapped, defaultPlan, am
         <Table label="Plans" rows={page.data} columns={columnsOf(c, { defaultPlan, amounts })} class="consumers" />
       )}
       <Pager c={c} cursor={page.next_cursor} />
-      {unmapped && !(empty && unmapped.length === 0) && <UnmappedPrices c={c} rows={unmapped} />}
+      {unmapped && !(empty && unmapped.length === 0) && <UnmappedPrices c={c} rows={unmapped} amounts={amounts} />}
     </>,
   )
 }

@@ -67,7 +67,7 @@ export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature
 /** What a price costs, in words; null if that is not known, or not shown to the user. */
 export type Amounts = (price: Price) => string | null
 
-/** What the prices of plans cost, from what {@link amountsOfPrices} reads. */
+/** What prices cost, from what {@link amountsOfPrices} reads. */
 export function amountsIn(c: Visit, costs: readonly PricedRef[]): Amounts {
   const seesBilling = can(c, 'billing:read')
   return ({ vendor, ref }) => {
@@ -76,7 +76,7 @@ export function amountsIn(c: Visit, costs: readonly PricedRef[]): Amounts {
   }
 }
 
-/** Reads what the prices of plans cost. */
+/** Reads what prices cost. */
 export async function readAmounts(c: Visit): Promise<Amounts> {
   const { db } = c.get('rt')
   return amountsIn(c, await run(db, amountsOfPrices(db, projectOf(c.get('actor')))))

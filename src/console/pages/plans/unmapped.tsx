@@ -7,11 +7,14 @@ import { Head } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
+import type { Amounts } from './read'
 
 const AMONG = `in the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions and ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} purchases that changed most recently`
 
+type Props = { c: Visit; rows: readonly Unmapped[]; amounts: Amounts }
+
 /** Prices that subscriptions or purchases have and no plan. Who pays for one of them gets nothing for it. */
-export function UnmappedPrices({ c, rows }: { c: Visit; rows: readonly Unmapped[] }) {
+export function UnmappedPrices({ c, rows, amounts }: Props) {
   return (
     <>
       <h2>Prices without a plan</h2>
@@ -24,7 +27,7 @@ export function UnmappedPrices({ c, rows }: { c: Visit; rows: readonly Unmapped[
           <Table
             label="Prices without a plan"
             rows={rows.slice(0, MAX_UNMAPPED)}
-            columns={columnsOf(c)}
+            columns={columnsOf({ c, rows, amounts })}
             class="consumers"
           />
         </>
@@ -35,7 +38,8 @@ export function UnmappedPrices({ c, rows }: { c: Visit; rows: readonly Unmapped[
   )
 }
 
-function columnsOf(c: Visit): Column<Unmapped>[] {
+function columnsOf({ c, rows, amounts }: Props): Column<Unmapped>[] {
+  const amountOf = ({ vendor, price }: Unmapped) => price !== null && amounts({ vendor, ref: price })
   const columns: Column<Unmapped>[] = [
     [
       'Price',
@@ -56,6 +60,7 @@ function columnsOf(c: Visit): Column<Unmapped>[] {
         </>
       ),
     ],
+    ...(rows.some(amountOf) ? ([['Amount', amountOf, 'number']] as const) : []),
     ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
     ['Subscriptions', ({ n }) => n.toLocaleString('en'), 'number'],
     ['Purchases', ({ bought }) => bought.toLocaleString('en'), 'number'],
