@@ -34,7 +34,8 @@ export function amountsOfPrices(db: Db, projectId: string) {
   const shown = {
     vendor: sql<string>`n.vendor`,
     ref: sql<string>`${said('price')}`,
-    price: json<PriceAmount>(sql`json_object('amount', ${said('amount')}, 'currency', coalesce(${said('currency')}, n.body ->> '$.currency'),
+    price:
+      json<PriceAmount>(sql`json_object('amount', ${said('amount')}, 'currency', coalesce(${said('currency')}, n.body ->> '$.currency'),
       'interval', ${said('interval')}, 'interval_count', ${said('interval_count')})`),
     updated: sql<number>`max(n.updated)`,
   }

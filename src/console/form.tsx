@@ -114,7 +114,9 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
     /** Stored values in the words of the form: `Default plan: Pro`. */
     said(stored: Record<string, unknown>): string[] {
       const there = all.filter(([name]) => stored[name] !== undefined)
-      return there.map(([name, { look }]) => `${look.label.replace(' (optional)', '')}: ${inWords(stored[name], look.options)}`)
+      return there.map(
+        ([name, { look }]) => `${look.label.replace(' (optional)', '')}: ${inWords(stored[name], look.options)}`,
+      )
     },
     /** A field with its label, as it was filled in, and what is wrong with it. @param look how else it is shown here */
     field(name: Names, { entered, mistakes }: Pick<Sent, 'entered' | 'mistakes'>, look: Partial<Look> = {}) {

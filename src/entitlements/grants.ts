@@ -32,7 +32,12 @@ const shown = {
   actor: grants.actor,
   revoked_at: grants.revoked_at,
   revoked_by: grants.revoked_by,
-  named: { plan_id: grants.plan_id, plan: plans.name, feature: features.name },
+  named: {
+    plan_id: grants.plan_id,
+    // D1 tells columns apart by their names alone.
+    plan: sql<string | null>`${plans.name}`.as('plan_name'),
+    feature: sql<string | null>`${features.name}`.as('feature_name'),
+  },
 }
 
 const c = alias(consumers, 'c')

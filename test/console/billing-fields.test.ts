@@ -26,6 +26,7 @@ describe('a billing object in the console', () => {
     const shown = await page(`invoices/${invoice.id}`)
     expect(shown).toContain('<dt>Subtotal</dt><dd>$24.00</dd>')
     expect(shown).toContain(`<a href="${invoice.hosted_invoice_url}" rel="noreferrer"`)
+    expect(shown).toMatch(/<dt>Subscription<\/dt><dd><a href="[^"]+\/subscriptions\/sub_\w+\?vendor=stripe"/)
     expect(shown).toContain('<dt>Post payment credit notes amount</dt><dd>$5.00</dd>')
     expect(shown).toContain('<dt>Customer tax IDs</dt><dd>eu_vat &lt;b&gt;DE1</dd>')
     expect(shown).toContain('1 × &lt;b&gt;Pro&lt;/b&gt;')

@@ -77,10 +77,10 @@ describe('the catalog in the console', () => {
 
   it('names the prices that no plan has, and makes a plan for one: nothing is mapped before the review', async () => {
     const list = await words(`${billing}/plans`)
-    expect(list).toMatch(/price_pro .*prod_x.* Stripe 2 0 Add to plan… price_pro.*price_addon/)
+    expect(list).toMatch(/price_pro .*prod_x.* €19\.00 \/ month Stripe 2 0 Add to plan… price_pro.*price_addon/)
     expect(list).toContain('in the 1,000 subscriptions and 1,000 purchases that changed most recently')
     expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toContain('There are no plans yet')
-    expect(await words(`${billing}/plans/new`)).toContain('None yet Stripe: prod_x')
+    expect(await words(`${billing}/plans/new`)).toMatch(/ None yet Stripe: [^:]*price_pro Stripe: [^:]*price_addon /)
     const asked = (await visit(`${billing}/plans/new?${new URLSearchParams(PRICE)}`, token)).text
     const price = 'vendor=stripe&amp;ref=price_pro'
     expect(asked).toContain(`<option value="${price}" selected="">`)
@@ -90,7 +90,11 @@ describe('the catalog in the console', () => {
     const made = await send(`${billing}/plans`, fields)
     expect(made.location).toMatch(/\/plans\/pln_\w+\/edit\?vendor=stripe&ref=price_pro&done=plan_created$/)
     plan = /pln_\w+/.exec(made.location ?? '')?.[0] ?? ''
-    expect((await world.catalog.get(plan)).body).toMatchObject({ key: 'pro', prices: [], features: { sso: { value: true } } })
+    expect((await world.catalog.get(plan)).body).toMatchObject({
+      key: 'pro',
+      prices: [],
+      features: { sso: { value: true } },
+    })
     expect((await visit(made.location ?? '', token)).text).toContain('value="price_pro"')
   })
 
@@ -130,7 +134,7 @@ describe('the catalog in the console', () => {
     const page = await words(`${billing}/plans/${plan}`)
     const less = said((await edit({ 'value.seats': '3', 'value.limits': '' }, ['price_pro'])).answer.text)
     expect(less).toMatch(/2 consumers get less of Seats 2 consumers lose LIMITS/)
-    expect(page).toMatch(/Seats seats 5 per seat.*price_pro Stripe.*Changed a plan/)
+    expect(page).toMatch(/Seats seats 5 per seat.*price_pro €19\.00 \/ month Stripe.*Changed a plan/)
     expect(await words(`${billing}/plans`)).not.toContain('Add to plan… price_pro')
   })
 
@@ -147,7 +151,7 @@ describe('the catalog in the console', () => {
     expect((await world.catalog.get(plan)).body.prices).toContainEqual(kept)
     const { text } = await visit(`${billing}/plans/${plan}/edit`, token)
     expect(text).toMatch(/name="lasts" value="P1Y"/)
-    expect(await words(`${billing}/plans/${plan}`)).toMatch(/price_once Stripe last P1Y, overlapping/)
+    expect(await words(`${billing}/plans/${plan}`)).toMatch(/price_once – Stripe last P1Y, overlapping/)
     const wrong = await edit({ 'value.seats': '5' }, ['price_pro', 'price_once ever'])
     expect([wrong.answer.status, said(wrong.answer.text)]).toEqual([422, expect.stringContaining('such as P30D')])
     // As it was.
@@ -242,12 +246,13 @@ describe('the catalog in the console', () => {
 
   function subscription(consumer: string, price: string, quantity: number) {
     const start = Math.floor(Date.now() / 1000)
+    const costs = { unit_amount: 1900, currency: 'eur', recurring: { interval: 'month', interval_count: 1 } }
     const period = { current_period_start: start, current_period_end: start + DAYS_30 }
     const made = stripeSubscription({
       ...{ id: `sub_${consumer}`, customer: `cus_${consumer}`, metadata: { consumer_external_id: consumer } },
       items: {
         object: 'list',
-        data: [stripeItem({ price: { id: price, product: 'prod_x' }, quantity, ...period })],
+        data: [stripeItem({ price: { id: price, product: 'prod_x', ...costs }, quantity, ...period })],
         has_more: false,
       },
     })

@@ -136,6 +136,11 @@ describe('the rules of purchases', () => {
   })
 })
 
+it('an address with a slash at its end leads to the one without', async () => {
+  const { status, headers } = await visit('/console/?done=project_left', null)
+  expect([status, headers.get('Location')]).toEqual([301, '/console?done=project_left'])
+})
+
 describe('the menu of projects', () => {
   it('has a field where there are more than it shows, which finds projects by a part of their name', async () => {
     const { project, owner } = await freshProject('First')

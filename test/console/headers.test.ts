@@ -45,7 +45,7 @@ describe('every page', () => {
         expect([nameOf(page), answer.status < 500]).toEqual([nameOf(page), true])
       }
     }
-    for (const path of ['/console/nothing', '/console/p/none', '/console/']) {
+    for (const path of ['/console/nothing', '/console/p/none', '/console/nothing/']) {
       check((await visit(path, cast.owner)).headers)
     }
   })

@@ -76,6 +76,8 @@ describe('the search of a project', () => {
   it.each([
     ['past due', 'entitlements', 'grace_days'],
     ['grace_days', 'entitlements', 'grace_days'],
+    ['Grace period', 'entitlements', 'grace_days'],
+    ['2fa', null, 'require_passkey'],
     ['metadata keys', 'consumers', 'consumer_keys'],
     ['dispute', 'purchases', 'dispute_open'],
     ['purchase_rules', 'purchases', 'refunded_part'],

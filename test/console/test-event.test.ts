@@ -144,7 +144,7 @@ describe.each(OF)('a test event of %s', (vendor, samples, price) => {
   })
 
   it('is offered on the page of a connection in test mode that can verify it, with what it does', async () => {
-    const { project: of, token, path, connect } = await project()
+    const { project: of, token, path, connect, send } = await project()
     const id = await connect(vendor)
     const { text } = await visit(path(id), token)
     for (const [name, { type, does }] of Object.entries(samples.list))
@@ -154,6 +154,13 @@ describe.each(OF)('a test event of %s', (vendor, samples, price) => {
     expect([await offers(id), await offers(id, developer)]).toEqual([true, false])
     const others = [await connect(vendor, { livemode: true }), await connect(vendor, { signing_secret: undefined })]
     expect(await Promise.all(others.map((one) => offers(one)))).toEqual([false, false])
+    // On a local server, the step of the first event has a command too: below the form.
+    const local = await visit(`http://localhost:8787${path(id)}`, token, { bindings: { PUBLIC_ORIGIN: '' } })
+    expect(local.text.match(/\/test-events"|id="send"/g)).toEqual(['/test-events"', 'id="send"'])
+    const event = eventIn(await send(id, 'customer'))
+    const page = await visit(`/console/p/${of}/platform/billing/webhooks/${event}?done=test_event_sent`, token)
+    expect(page.text).toContain(`The <a href="/console/p/${of}">overview</a> shows what comes next.`)
+    expect(await offers(id)).toBe(true)
   })
 
   it('is among the links to the parts of the page, where it is offered', async () => {

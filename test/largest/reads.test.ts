@@ -95,8 +95,8 @@ const STATED: Record<string, Bounds> = {
   'GET /platform/v1/billing/customers': { rows: 2_300 },
   // With the unlinked ones among the first customers.
   'GET /console/p/:project/platform/consumers/unlinked': { rows: 2_800 + 12 * MAX_CUSTOMERS_COUNTED },
-  // Its objects of each kind, and its own row.
-  [`${BILLING}/customers/:vendor/:customer`]: { statements: 13 },
+  // Its objects of each kind, its own row, its consumer and its events.
+  [`${BILLING}/customers/:vendor/:customer`]: { statements: 15 },
   // Payloads are measured before they are read, so a page of them takes a trip more.
   'GET /platform/v1/billing/webhooks': { rows: 1_600 },
   'GET /platform/v1/billing/webhooks/search': { rows: 2_200 },
@@ -144,6 +144,7 @@ const STATED: Record<string, Bounds> = {
   'GET /platform/v1/billing/plans/:id': { rows: PRICES },
   'GET /platform/v1/billing/plans/unmapped-prices': { rows: PRICES + 20_000 },
   [`${BILLING}/plans`]: { rows: 2 * PRICES + 20_000 },
+  [`${BILLING}/plans/new`]: { rows: PRICES + 20_000 },
   // Beside its history, at the same time, the items of the newest subscriptions, for what its prices cost.
   [`${BILLING}/plans/:plan`]: { trips: 6, statements: 13, rows: PRICES + LOG + 20_000 },
   [`${BILLING}/plans/:plan/edit`]: { rows: PRICES },

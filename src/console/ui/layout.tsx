@@ -7,6 +7,7 @@ import { PASSKEYS, REFERENCE_SCRIPT, REFERENCE_STYLE, SCRIPT, STYLE } from '../a
 import { themeIn } from '../browser'
 import { asLeft } from '../lead'
 import type { Visit } from '../page'
+import { projectPaths } from '../paths'
 import type { SignedIn } from '../session'
 import { Frame } from './frame/frame'
 import { projectsAround } from './frame/projects'
@@ -56,7 +57,7 @@ export async function show(c: Visit, view: View, content: Child) {
       )}
       {view.beside}
       {around?.current && <GraceNotices project={around.current.id} domains={around.inGrace} />}
-      <Notice name={notice} />
+      <Notice name={notice} paths={user?.project_id ? projectPaths(user.project_id) : null} />
       {content}
     </main>
   )

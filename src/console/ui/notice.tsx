@@ -1,3 +1,5 @@
+import type { ProjectPaths } from '../paths'
+
 /** Messages shown after a redirect. The address carries a name from this list, never the text itself. */
 const NOTICES = {
   signed_out: 'You are signed out.',
@@ -123,11 +125,18 @@ const NOTICES = {
 }
 export type NoticeName = keyof typeof NOTICES
 
-export function Notice({ name }: { name: NoticeName | undefined }) {
+/** @param props.paths of the project that the page belongs to */
+export function Notice({ name, paths }: { name: NoticeName | undefined; paths: ProjectPaths | null }) {
   if (name === undefined || !Object.hasOwn(NOTICES, name)) return null
   return (
     <p class="notice" role="status">
       {NOTICES[name]}
+      {name === 'test_event_sent' && paths && (
+        <>
+          {' '}
+          The <a href={paths.start}>overview</a> shows what comes next.
+        </>
+      )}
     </p>
   )
 }

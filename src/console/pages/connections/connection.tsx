@@ -63,7 +63,14 @@ export function inboxConnectionPage(c: Visit, of: ShownConnection & { suggested:
       )}
       <Held c={c} of={of} />
       {settingUp ? (
-        <Setup c={c} of={of} mistakes={mistakesOf('signing_secret')} sentKey={settingEndpoint} suggested={suggested} />
+        <Setup
+          c={c}
+          of={of}
+          mistakes={mistakesOf('signing_secret')}
+          mistakesOfTest={mistakesOf('sample')}
+          sentKey={settingEndpoint}
+          suggested={suggested}
+        />
       ) : (
         <>
           <h2>Ingest URL</h2>

@@ -20,13 +20,15 @@ type SetupProps = {
   c: Visit
   of: ShownConnection
   mistakes: Mistakes
+  /** Of the form that sends a test event. */
+  mistakesOfTest: Mistakes
   /** The form that creates the endpoint with a key. */
   sentKey: Sent
   suggested: string
 }
 
 /** What is left to do before a new connection receives events, in the order in which the vendor asks for it. */
-export function Setup({ c, of, mistakes, sentKey, suggested }: SetupProps) {
+export function Setup({ c, of, mistakes, mistakesOfTest, sentKey, suggested }: SetupProps) {
   const { row } = of
   const title = vendorTitle(row.vendor)
   const guide = guideOf(row.vendor)
@@ -58,7 +60,7 @@ export function Setup({ c, of, mistakes, sentKey, suggested }: SetupProps) {
       </Step>
       {row.vendor === 'hmac' && <Describe c={c} row={row} />}
       {hasSecret ? (
-        <FirstDelivery c={c} of={of} />
+        <FirstDelivery c={c} of={of} mistakes={mistakesOfTest} />
       ) : (
         <Step state={row.last_event_id === null ? 'later' : 'done'} title={FIRST} level="h2">
           <p class="quiet">This page shows it as soon as it arrives.</p>

@@ -49,11 +49,15 @@ export function hasTestEvents(c: Visit, row: ConnectionRow): boolean {
   return can(c, 'connections:write') && row.status !== 'disabled' && row.secrets.length > 0 && !row.livemode
 }
 
-/** Offers test events, where the connection can take them; or says what to do instead, where we have none of the vendor. */
+/**
+ * Offers test events, where the connection can take them; or says what to do instead, where we have none of the vendor. Until the first
+ * event has arrived, the step that waits for it offers them: {@link FirstTestEvent}.
+ */
 export function TestEvent({ c, of, mistakes }: Shown) {
   const { row } = of
   const samples = vendorOf(row.vendor)?.samples
   if (!hasTestEvents(c, row)) return <Wrong>{mistakes.form}</Wrong>
+  if (samples && row.last_event_id === null) return null
   return (
     <section aria-labelledby="test-event">
       <h2 id="test-event">Test event</h2>
@@ -61,6 +65,12 @@ export function TestEvent({ c, of, mistakes }: Shown) {
       {!samples && <Wrong>{mistakes.form}</Wrong>}
     </section>
   )
+}
+
+/** The test events as a way to get the first event. Renders nothing where there are none. */
+export function FirstTestEvent({ c, row, mistakes }: Omit<OfferProps, 'samples'>) {
+  const samples = hasTestEvents(c, row) ? vendorOf(row.vendor)?.samples : undefined
+  return samples ? <Offer c={c} row={row} samples={samples} mistakes={mistakes} /> : null
 }
 
 type OfferProps = { c: Visit; row: ConnectionRow; samples: Samples; mistakes: Mistakes }

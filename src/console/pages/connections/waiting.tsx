@@ -1,6 +1,7 @@
 import { VERDICT_ADVICE } from '../../../inbox/diagnoses/verdicts'
 import { MINUTE } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
+import type { Mistakes } from '../../refusal'
 import { Badge } from '../../ui/badge'
 import { Dotted, InChosenTimes, Time } from '../../ui/parts'
 import { adviceOn } from '../../ui/refusals'
@@ -11,20 +12,22 @@ import { ConnectionStanding, Facts, Used } from './facts'
 import { guideOf } from './guides'
 import { isLocal, SendExample } from './local'
 import type { ShownConnection } from './read'
+import { FirstTestEvent } from './test-event'
 
 /** The title of the step. */
 export const FIRST = 'Receive the first event'
 
 type Arrivals = Omit<ShownConnection, 'names'>
-type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean }
+type FirstProps = { c: Visit; of: Arrivals; fresh?: boolean; mistakes?: Mistakes }
 
 /**
  * The step that waits for the first delivery. It then shows the event until it is processed, or the refusal with what to
  * do about it.
  *
  * @param fresh whether it replaces an older version on the page
+ * @param mistakes of the form that sends a test event
  */
-export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
+export function FirstDelivery({ c, of, fresh = false, mistakes = {} }: FirstProps) {
   const { event } = of
   const ended = event !== null && !isUnderWay(event.status)
   const at = ended ? null : `${connectionPath(c, of.row)}/first`
@@ -36,7 +39,7 @@ export function FirstDelivery({ c, of, fresh = false }: FirstProps) {
         level="h2"
         live={waiting({ id: 'first', at, seen: seenOf(of) })}
       >
-        {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} />}
+        {event ? <Arrived c={c} of={of} /> : <NotYet c={c} of={of} mistakes={mistakes} />}
         {!ended && <Refresh />}
       </Step>
       <Said said={saidOf(of)} fresh={fresh} />
@@ -96,7 +99,9 @@ const ENDED: Record<string, string> = {
   failed: 'The connection works, but this event could not be processed. Its page says why.',
 }
 
-function NotYet({ c, of: { row, refusals, diagnoses, example } }: { c: Visit; of: Arrivals }) {
+type NotYetProps = { c: Visit; of: Arrivals; mistakes: Mistakes }
+
+function NotYet({ c, of: { row, refusals, diagnoses, example }, mistakes }: NotYetProps) {
   const guide = guideOf(row.vendor)
   const { now } = c.get('rt')
   const last = refusals.toSorted((a, b) => b.minute - a.minute)[0]
@@ -116,6 +121,7 @@ function NotYet({ c, of: { row, refusals, diagnoses, example } }: { c: Visit; of
       ) : (
         !isLocal(c) && guide && <p class="quiet">{guide.first}</p>
       )}
+      <FirstTestEvent c={c} row={row} mistakes={mistakes} />
       <SendExample c={c} row={row} secret={example} />
       {isLocal(c) && guide?.forward && <p class="quiet">While the command-line tool forwards events: {guide.first}</p>}
     </>

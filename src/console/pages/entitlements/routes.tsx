@@ -10,9 +10,10 @@ import { findGrant, type Grant, insertGrant, listGrants, revokeGrant } from '../
 import { factsOf } from '../../../entitlements/read'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { paging } from '../../../http/page'
 import { notFound, requireFound } from '../../../lib/fault'
 import { action } from '../../action'
-import { readList } from '../../list'
+import { pageAsked } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { refusalOf } from '../../refusal'
 import { placeOf } from '../consumers/parts'
@@ -101,11 +102,15 @@ const revoke = action({
 export const grantPages = new Hono<HttpEnv>()
   .get('/', page('entitlements:read'), async (c) => {
     const { db } = c.get('rt')
-    const row = await readConsumer(c)
     const project = projectOf(c.get('actor'))
-    const list = await readList(c, `grants/${row.id}`, (before, take) =>
-      run(db, listGrants(db, project, { id: row.id }, { before, take })),
-    )
+    const ref = refIn(c)
+    const { before, take, page } = paging(`console/grants/${c.req.param('consumer')}`, pageAsked(c))
+    const { rows, grants } = await batch(db, {
+      rows: findConsumer(db, project, ref),
+      grants: listGrants(db, project, ref, { before, take }),
+    })
+    const row = requireFound(rows, 'Consumer')
+    const list = page(grants, (grant) => grant)
     const names = await namesOf(
       c.get('rt'),
       project,

@@ -69,7 +69,8 @@ export function openedFor(plan: Plan, catalog: readonly Feature[], added: Price 
     entered.append(PER_SEAT + feature.key, String(given.per_seat))
   }
   const isNew = added && !prices.some(({ vendor, ref }) => vendor === added.vendor && ref === added.ref)
-  for (const { vendor, ref, lasts, again } of isNew ? [...prices, added] : prices) {
+  const all: readonly MappedPrice[] = isNew ? [...prices, added] : prices
+  for (const { vendor, ref, lasts, again } of all) {
     entered.append('vendor', vendor)
     entered.append('ref', ref)
     entered.append('lasts', lasts ?? '')

@@ -69,16 +69,32 @@ const ACTIONS: readonly Action[] = [
   ['Replay events', 'billing:write', ({ events }) => events],
 ]
 
+/** Other words that find a setting, by its name in the API. */
+const ALSO: Record<string, string> = {
+  link_hints: 'unlinked',
+  consumer_keys: 'external custom data user',
+  max_devices: 'limit maximum',
+  grace_days: 'grace period dunning unpaid late',
+  renewal_slack_hours: 'grace period renewal',
+  test_mode_counts: 'sandbox',
+  subscription_reversed: 'refunds chargebacks disputes',
+  default_plan: 'free',
+  require_passkey: 'two-factor second factor 2fa mfa',
+  on_exposure: 'leaked compromised stolen',
+}
+
 /** The most settings that a search lists. */
 const SETTINGS_SHOWN = 5
 
-/** Settings of the project by the words of their labels, or by their names in the API. */
+/** Settings of the project by the words of their labels, by their names in the API, or by other words. */
 export function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   if (!user.scopes.includes('projects:write')) return []
   const asked = text.replaceAll('_', ' ')
   const mine = SETTING_PLACES.filter(({ role }) => role === undefined || role === user.role)
   return mine
-    .filter(({ label, setting }) => beginAlike(`${label} ${setting.replaceAll('_', ' ')}`, asked))
+    .filter(({ label, setting }) =>
+      beginAlike(`${label} ${setting.replaceAll('_', ' ')} ${ALSO[setting] ?? ''}`, asked),
+    )
     .slice(0, SETTINGS_SHOWN)
     .map(({ field, label, tab }) => ({
       kind: 'Setting',
