@@ -14,6 +14,15 @@ const LAST_CHANGE = sql`CASE WHEN kind IN ('subscription', 'invoice', 'payment_m
   THEN coalesce(rtrim(candidates ->> '$[0].body.updated_at', 'Z'), '') END`
 
 /**
+ * What people call an object, in small letters: the name of a customer, the number of an invoice or a purchase. Null if there is
+ * none, and for all other kinds.
+ */
+export const CALLED = sql`CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.name')
+  WHEN 'invoice' THEN lower(candidates ->> '$[0].body.number') WHEN 'purchase' THEN lower(candidates ->> '$[0].body.number') END`
+/** The email address of a customer, in small letters. Null for all other kinds. */
+export const EMAIL_OF_CUSTOMER = sql`CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.email') END`
+
+/**
  * The project's subscriptions, invoices, payment methods, customers and purchases, as the vendors' events describe them. The key is the
  * vendor's id, so that a connection that replaces another one ends in the same rows.
  */
@@ -55,6 +64,10 @@ export const billingObjects = sqliteTable(
     index('billing_test')
       .on(t.project_id, t.kind, t.updated, t.vendor_id, t.vendor)
       .where(sql`updated IS NOT NULL AND candidates ->> '$[0].body.livemode' = 0`),
+    index('billing_called').on(t.project_id, t.kind, CALLED, t.vendor_id, t.vendor).where(sql`${CALLED} IS NOT NULL`),
+    index('billing_email')
+      .on(t.project_id, t.kind, EMAIL_OF_CUSTOMER, t.vendor_id, t.vendor)
+      .where(sql`${EMAIL_OF_CUSTOMER} IS NOT NULL`),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),
     index('billing_incomplete').on(t.project_id, t.kind).where(sql`incomplete = 1`),
     index('billing_items_missing')

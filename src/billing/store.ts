@@ -1,8 +1,8 @@
-import { and, type Column, eq, getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, eq, getTableName, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { StoredChange } from '../changes/schema'
 import { ConstraintError, type Db, type Query, raw } from '../db/client'
-import { excluded, json, jsonLists } from '../db/sql'
+import { excluded, json, jsonLists, writtenColumns } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
 import { PARTS } from '../vendors/purchase'
 import type { PastDue } from './past-due'
@@ -179,8 +179,7 @@ const STATE = [
 ] as const
 
 type Row = typeof billingObjects.$inferInsert
-/** Without what the database generates. */
-const COLUMNS = Object.entries(getTableColumns(billingObjects)).filter(([, { generated }]) => generated === undefined)
+const COLUMNS = writtenColumns(billingObjects)
 
 /** A statement for as many rows as one list takes. */
 function upserts(

@@ -17,6 +17,9 @@ const REF = sql`CASE WHEN pinned IS NULL THEN coalesce(said, hint) END`
 export const ERASED_PINS = sql`'ers_*'`
 const ERASED = sql`pinned GLOB 'ers_*'`
 
+/** The last word of a name with several, in small letters. A name of one word is found by its beginning. */
+const LAST_NAME = sql`CASE WHEN instr(name, ' ') > 0 THEN lower(replace(name, rtrim(name, replace(name, ' ', '')), '')) END`
+
 /** What a project says about a consumer. A column here is read, written and erased with the others: see {@link EMPTY}. */
 const own = {
   /** In lower case. */
@@ -43,11 +46,13 @@ export const consumers = sqliteTable(
     updated_at: integer().notNull(),
     /** Of an erased consumer. */
     erasure_id: text(),
+    last_name: text().generatedAlwaysAs(LAST_NAME, { mode: 'virtual' }),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),
     index('consumers_email').on(t.project_id, t.email, t.id).where(sql`email IS NOT NULL`),
     index('consumers_name').on(t.project_id, sql`lower(${t.name})`, t.id).where(sql`name IS NOT NULL`),
+    index('consumers_last_name').on(t.project_id, t.last_name, t.id).where(sql`last_name IS NOT NULL`),
     // Active consumers are found by the primary key: an index for them would cost a row for each new one.
     index('consumers_state').on(t.project_id, t.state, t.id).where(sql`state <> 'active'`),
     index('consumers_merged').on(t.project_id, t.merged_into, t.id).where(sql`merged_into IS NOT NULL`),
@@ -245,7 +250,6 @@ export const devices = sqliteTable(
 )
 
 export const EFFECTS = ['allow', 'deny'] as const
-
 export type GrantEffect = (typeof EFFECTS)[number]
 
 /** What people give to a consumer beside what it pays for, or take from it. */
@@ -279,15 +283,12 @@ export const grants = sqliteTable(
   ],
 )
 
+const links = customerLinks
 /** What a purged project leaves here. */
 export const CONSUMER_PARTS: Parts = {
   devices: partOf(devices, [devices.project_id, devices.token_hash], CHUNK_ROWS),
   consumer_ids: partOf(consumerIds, [consumerIds.project_id, consumerIds.external_id], CHUNK_ROWS),
-  customer_links: partOf(
-    customerLinks,
-    [customerLinks.project_id, customerLinks.customer, customerLinks.vendor],
-    CHUNK_ROWS,
-  ),
+  customer_links: partOf(links, [links.project_id, links.customer, links.vendor], CHUNK_ROWS),
   customer_moves: partOf(
     customerMoves,
     [customerMoves.project_id, customerMoves.ref, customerMoves.moved_at, customerMoves.customer, customerMoves.vendor],

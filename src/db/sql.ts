@@ -1,4 +1,5 @@
-import { type Column, type SQL, type Subquery, sql } from 'drizzle-orm'
+import { type Column, getTableColumns, type SQL, type Subquery, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { utf8 } from '../lib/crypto'
 import { ID_TIME } from '../lib/ids'
 import { MAX_LIST_BYTES } from './limits'
@@ -7,6 +8,11 @@ import { MAX_LIST_BYTES } from './limits'
 export function bare(...columns: Column[]): SQL {
   const names = columns.map(({ name }) => sql.identifier(name))
   return sql.join(names, sql`, `)
+}
+
+/** The columns of a table by name, without those that the database generates. */
+export function writtenColumns(table: SQLiteTable): [name: string, column: Column][] {
+  return Object.entries<Column>(getTableColumns(table)).filter(([, { generated }]) => generated === undefined)
 }
 
 /** In an upsert's SET: the value that the INSERT had for this column. */

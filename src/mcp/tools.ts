@@ -34,7 +34,9 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
       description:
         'Finds what the project has: consumers, customers, subscriptions, invoices, payment methods, purchases, events, replays, imports, plans, features, connections, endpoints, API keys, members, invitations, domains and others. It looks for an id of this service or of a billing vendor, an external id, an email address, or a name. Start here if you have an id and do not know what it belongs to. Types that the API key has no scope for are left out.',
       input: z.strictObject({
-        q: FindQuery.shape.q.describe('An id, external id, email address or name, or the first letters of a name.'),
+        q: FindQuery.shape.q.describe(
+          'An id, external id, email address, name or invoice number, or the first letters of one.',
+        ),
       }),
     }),
     search_events: tool({

@@ -1,14 +1,16 @@
-import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { saidBy } from '../billing/overdue/overdue'
-import { billingObjects } from '../billing/schema'
+import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../billing/schema'
 import { EXTERNAL } from '../consumers/ref'
 import { customerLinks, ERASED_PINS } from '../consumers/schema'
 import type { Db } from '../db/client'
+import { begins } from '../db/sql'
 import { connections } from '../inbox/connections/schema'
 import { statusShown } from '../inbox/held'
 import { events, refs, replays } from '../inbox/schema'
+import type { Kind } from '../lib/billing-kinds'
 import { MOST_OF_A_TYPE } from './limits'
-import { foundFields, inTable, ofVendor, type SearchSource } from './source'
+import { byText, foundFields, inTable, ofVendor, type SearchSource } from './source'
 
 const scope = 'billing:read' as const
 const event = { type: 'event', scope } as const
@@ -44,6 +46,11 @@ const EVENTS: SearchSource<Db>[] = [
   },
 ]
 
+const modeOfObject = sql`coalesce(${saidBy(billingObjects, 'livemode')}, 1)`
+/** A payment whose sale is not known is not shown. */
+const ofKind = (kind: Kind) =>
+  and(eq(billingObjects.kind, kind), kind === 'purchase' ? isNotNull(billingObjects.updated) : undefined)
+
 const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as const).map((kind) =>
   ofVendor(kind, scope, {
     table: billingObjects,
@@ -51,11 +58,48 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as co
     id: billingObjects.vendor_id,
     detail: billingObjects.status,
     vendor: billingObjects.vendor,
-    livemode: sql`coalesce(${saidBy(billingObjects, 'livemode')}, 1)`,
-    // A payment whose sale is not known is not shown.
-    only: and(eq(billingObjects.kind, kind), kind === 'purchase' ? isNotNull(billingObjects.updated) : undefined),
+    livemode: modeOfObject,
+    only: ofKind(kind),
   }),
 )
+
+/** Objects of a kind by the first letters of what an index has of them. */
+function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: Called): SearchSource<Db> {
+  return {
+    type: kind,
+    scope,
+    find: (db, project, asked) =>
+      byText(asked, () =>
+        db
+          .select(foundFields({ id: billingObjects.vendor_id, vendor: billingObjects.vendor, ...of }))
+          .from(billingObjects)
+          .where(
+            and(
+              eq(billingObjects.project_id, project),
+              ofKind(kind),
+              sql`${indexed} IS NOT NULL`,
+              begins(indexed, asked.lower),
+            ),
+          )
+          .orderBy(indexed)
+          .limit(MOST_OF_A_TYPE),
+      ),
+  }
+}
+type Called = { title: SQL; detail: Column | SQL; livemode?: SQL }
+
+const number = { title: saidBy(billingObjects, 'number'), detail: billingObjects.status, livemode: modeOfObject }
+const email = saidBy(billingObjects, 'email')
+/** Customers by their name and email address, invoices and purchases by their number. */
+const CALLED_OBJECTS = [
+  called('customer', CALLED, {
+    title: saidBy(billingObjects, 'name'),
+    detail: sql`coalesce(${email}, ${billingObjects.vendor_id})`,
+  }),
+  called('customer', EMAIL_OF_CUSTOMER, { title: email, detail: billingObjects.vendor_id }),
+  called('invoice', CALLED, number),
+  called('purchase', CALLED, number),
+]
 
 /** Without customers that were erased with their consumers. */
 const CUSTOMERS = ofVendor('customer', scope, {
@@ -77,4 +121,4 @@ const REPLAYS = inTable<Db>('replay', scope, {
 })
 
 /** What vendors send, and what is made of it. */
-export const BILLING_SOURCES: SearchSource<Db>[] = [CUSTOMERS, ...OBJECTS, ...EVENTS, REPLAYS]
+export const BILLING_SOURCES: SearchSource<Db>[] = [CUSTOMERS, ...OBJECTS, ...CALLED_OBJECTS, ...EVENTS, REPLAYS]

@@ -29,7 +29,7 @@ function matching(db: Db, project: string, condition: SQL | undefined, order: SQ
 
 const consumer = { type: 'consumer', scope: 'consumers:read' } as const
 
-/** Consumers by their id, and by the first letters of an external id, an email address or a name. */
+/** Consumers by their id, and by the first letters of an external id, an email address, a name or its last word. */
 export const CONSUMER_SOURCES: SearchSource<Db>[] = [
   {
     ...consumer,
@@ -62,5 +62,10 @@ export const CONSUMER_SOURCES: SearchSource<Db>[] = [
       byText(asked, () =>
         matching(db, project, and(isNotNull(consumers.name), begins(lowerName, asked.lower)), lowerName),
       ),
+  },
+  {
+    ...consumer,
+    find: (db, project, asked) =>
+      byText(asked, () => matching(db, project, begins(consumers.last_name, asked.lower), sql`${consumers.last_name}`)),
   },
 ]

@@ -71,6 +71,8 @@ describe('billing state in the console', () => {
       ['invoice.finalized', invoice(1000, 'open')],
       ['customer.updated', CUSTOMER],
       ['invoice.paid', invoice(1900, 'paid')],
+      ['customer.updated', { ...CUSTOMER, id: 'cus_a1', name: 'Adam One', email: 'one@example.com' }],
+      ['customer.updated', { ...CUSTOMER, id: 'cus_a2', name: 'Adam Two', email: 'two@example.com' }],
     ]
     const now = Math.floor(Date.now() / 1000)
     const ids: string[] = []
@@ -119,6 +121,9 @@ describe('billing state in the console', () => {
       ['user_1', () => `consumer=${ids.grace}`],
       ['grace@', () => `consumer=${ids.grace}`],
       ['grace hop', () => `consumer=${ids.grace}`],
+      ['molnár', () => `consumer=${ids.vera}`],
+      ['Adam o', () => 'customer=cus_a1'],
+      ['TWO@', () => 'customer=cus_a2'],
     ])('takes %j as the filter that it means, which the address then says', async (q, filter) => {
       const { status, headers } = await find(q)
       expect([status, headers.get('Location')]).toEqual([303, `${billing}/subscriptions?status=active&${filter()}`])
@@ -133,6 +138,17 @@ describe('billing state in the console', () => {
       expect(status).toBe(200)
       for (const name of names) expect(text).toContain(`?status=active&amp;consumer=${ids[name]}"`)
       expect(text).toContain(`?status=active&amp;customer=${q}"`)
+    })
+
+    it('takes the number of an invoice as the invoice', async () => {
+      const { status, headers } = await visit(`${billing}/invoices?q=a-0001`, token)
+      expect([status, headers.get('Location')]).toEqual([303, `${billing}/invoices/in_1?vendor=stripe`])
+    })
+
+    it('lets one choose between customers without a consumer', async () => {
+      const { text } = await find('adam')
+      for (const part of ['Adam One', 'two@example.com', '&amp;customer=cus_a2"', '&amp;customer=adam"'])
+        expect(text).toContain(part)
     })
 
     it('leads on to the search of the project where nothing is found', async () => {

@@ -138,7 +138,7 @@ const STATED: Record<string, Bounds> = {
   // Beside what it may do, its identities, and the entries of the audit log that name it.
   [CONSUMER]: { trips: 9, statements: 51, rows: ITEMS + 10_000 },
   // Every member with the address.
-  'GET /platform/v1/search': { statements: 21, rows: 2 * MEMBERS + 1_000 },
+  'GET /platform/v1/search': { statements: 26, rows: 2 * MEMBERS + 1_000 },
   // Every price of the project; beside the plans, the items of the newest subscriptions, for prices that no plan has.
   'GET /platform/v1/billing/plans': { rows: PRICES },
   'GET /platform/v1/billing/plans/:id': { rows: PRICES },

@@ -55,6 +55,7 @@ const FOUND: [what: string, text: () => string, first: () => string][] = [
   ['an email address, in any case', () => email.toUpperCase(), () => `consumer ${world.consumer}`],
   ['the beginning of an email address', () => 'grace.', () => `consumer ${world.consumer}`],
   ['a customer of a vendor', () => 'cus_sample', () => 'customer cus_sample'],
+  ['the beginning of a last name', () => 'hOPP', () => `consumer ${world.consumer}`],
   ['a subscription', () => 'sub_sample', () => 'subscription sub_sample'],
   ['a subscription of Paddle’s', () => PADDLE_SUBSCRIPTION, () => `subscription ${PADDLE_SUBSCRIPTION}`],
   ['a customer of Paddle’s', () => PADDLE_CUSTOMER, () => `customer ${PADDLE_CUSTOMER}`],

@@ -3,7 +3,8 @@ import type { Db } from '../../db/client'
 import { valuesOf } from '../../db/sql'
 import { billingObjects } from '../schema'
 
-const own = (field: 'name' | 'email') =>
+/** A field of a customer, as its own events give it. */
+export const own = (field: 'name' | 'email') =>
   sql<string | null>`${billingObjects.candidates}->>${sql.raw(`'$[0].body.${field}'`)}`.as(field)
 
 /** Reads the names and email addresses of customers, as their own events give them, by their vendors' ids. */

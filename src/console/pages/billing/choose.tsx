@@ -1,43 +1,76 @@
+import type { Child } from 'hono/jsx'
+import { type Called, findNumbered, listCalled } from '../../../billing/customers/called'
 import type { Consumer } from '../../../consumers/read'
 import { NAMES_CONSUMER } from '../../../consumers/ref'
+import { batch } from '../../../db/client'
+import { projectOf } from '../../../http/auth'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { changed } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
+import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
+import { EMAIL_COLUMN, Table } from '../../ui/table'
+import { vendorTitle } from '../../ui/vendor-titles'
 import { findTyped } from '../consumers/find'
 import { Choices, titleOf } from '../consumers/parts'
 import { Box } from './narrow'
 import type { ObjectList } from './object-list'
 
-/** What a text in the search box of a list stands for: the list of one owner, or consumers to choose from. */
-export type Meant = { filter: Record<string, string | null> } | { choices: Consumer[]; more: boolean }
+/** Customers to choose from. */
+const CUSTOMERS = 10
 
-/** Finds the consumers that a typed text can mean. A text that means none is taken as the vendor's id of a customer. */
-export async function meantBy(c: Visit, text: string): Promise<Meant> {
-  const owner = (name: 'consumer' | 'customer', id: string) => ({
-    filter: { consumer: null, customer: null, [name]: id },
-  })
+/** What a text can mean. `more`: there are others. */
+type Ambiguous = { consumers: Consumer[]; customers: Called[]; more: boolean }
+/** What a text in the search box of a list stands for: one object, the list of one owner, or owners to choose from. */
+export type Meant =
+  | { object: { id: string; vendor: string } }
+  | { filter: Record<string, string | null> }
+  | { choices: Ambiguous }
+
+const owner = (name: 'consumer' | 'customer', id: string) => ({
+  filter: { consumer: null, customer: null, [name]: id },
+})
+
+/**
+ * Finds the consumers that a typed text can mean, or else the object with this number, or the customers. A text that means none is
+ * taken as the vendor's id of a customer.
+ */
+export async function meantBy(c: Visit, kind: ObjectKind, text: string): Promise<Meant> {
   if (NAMES_CONSUMER.test(text)) return owner('consumer', text)
   if (!can(c, 'consumers:read')) return owner('customer', text)
   const { found, exact, more } = await findTyped(c, text)
   const [one, another] = found
-  if (!one) return owner('customer', text)
+  if (!one) return meantOther(c, kind, text)
   // The text can be the whole id of a customer, and only the beginning of a consumer's.
   const isSure = exact || !one.external_ids.some((id) => id.startsWith(text))
-  return !another && isSure ? owner('consumer', one.id) : { choices: found, more }
+  return !another && isSure ? owner('consumer', one.id) : { choices: { consumers: found, customers: [], more } }
+}
+
+/** Finds the object with this number, or the customers whose name or email address a text begins. */
+async function meantOther(c: Visit, kind: ObjectKind, text: string): Promise<Meant> {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const { numbered, found } = await batch(db, {
+    numbered: findNumbered(db, project, kind, text),
+    found: listCalled(db, project, text, CUSTOMERS + 1),
+  })
+  const [object, second] = numbered
+  if (object && !second) return { object }
+  const [one, another] = found
+  if (!another) return owner('customer', one?.id ?? text)
+  return { choices: { consumers: [], customers: found.slice(0, CUSTOMERS), more: found.length > CUSTOMERS } }
 }
 
 type Props<K extends ObjectKind> = {
   list: ObjectList<K>
   query: URLSearchParams
   text: string
-  choices: Consumer[]
-  more: boolean
+  choices: Ambiguous
 }
 
-/** Asks which of several consumers the list is to be of. */
-export function choosePage<K extends ObjectKind>(c: Visit, { list, query, text, choices, more }: Props<K>) {
+/** Asks which of several consumers or customers the list is to be of. */
+export function choosePage<K extends ObjectKind>(c: Visit, { list, query, text, choices }: Props<K>) {
   const { path, title } = list
   const to = (owner: Record<string, string>) =>
     `${pathsOf(c).billing}/${path}${changed(query, { consumer: null, customer: null, ...owner })}`
@@ -47,19 +80,45 @@ export function choosePage<K extends ObjectKind>(c: Visit, { list, query, text, 
     <>
       <Head title={title} />
       <Box c={c} list={list} address={query} text={text} />
-      <Choices
-        c={c}
-        rows={choices}
-        more={more}
-        choose={(row) => (
-          <a class="button" href={to({ consumer: row.id })}>
-            Show<span class="unseen"> {titleOf(row)}</span>
-          </a>
-        )}
-      />
+      {choices.consumers.length > 0 ? (
+        <Choices
+          c={c}
+          rows={choices.consumers}
+          more={choices.more}
+          choose={(row) => <Show to={to({ consumer: row.id })} what={titleOf(row)} />}
+        />
+      ) : (
+        <Customers {...choices} choose={({ id, name }) => <Show to={to({ customer: id })} what={name ?? id} />} />
+      )}
       <p>
         Or <a href={to({ customer: text })}>show the customer with the vendor’s ID “{text}”</a>.
       </p>
     </>,
+  )
+}
+
+const Show = ({ to, what }: { to: string; what: string }) => (
+  <a class="button" href={to}>
+    Show<span class="unseen"> {what}</span>
+  </a>
+)
+
+function Customers({ customers, more, choose }: Omit<Ambiguous, 'consumers'> & { choose: (row: Called) => Child }) {
+  return (
+    <>
+      <p>Several customers match. Choose one:</p>
+      <Table<Called>
+        label="Customers that match"
+        rows={customers}
+        columns={[
+          ['Customer', ({ name }) => <span class="name">{name}</span>],
+          EMAIL_COLUMN,
+          ['ID', ({ id }) => <Id>{id}</Id>],
+          ['Vendor', ({ vendor }) => vendorTitle(vendor)],
+          ['', choose],
+        ]}
+      />
+      {more && <p>Only the first {customers.length} are listed. Enter more letters to find others.</p>}
+    </>
   )
 }

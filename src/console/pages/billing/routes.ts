@@ -68,8 +68,10 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) =
       const text = c.req.query('q')?.trim() ?? ''
       const query = addressOf(withMode(c), list.kind)
       if (text !== '') {
-        const meant = await meantBy(c, text)
+        const meant = await meantBy(c, list.kind, text)
         if ('choices' in meant) return choosePage(c, { list, query, text, ...meant })
+        if ('object' in meant)
+          return c.redirect(`${c.req.path}/${encodeURIComponent(meant.object.id)}?vendor=${meant.object.vendor}`, 303)
         return c.redirect(c.req.path + changed(query, meant.filter), 303)
       }
       const asked = askedIn(query, list.kind, c.get('rt').now)

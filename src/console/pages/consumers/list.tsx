@@ -170,7 +170,7 @@ function NoMatch({ at, asked: { q, state }, page: { truncated, cut } }: NoMatchP
     <section class="empty">
       <h2>No consumer found</h2>
       <p>
-        No {state} consumer has a name, an email address or an ID that begins with “{q}”.{' '}
+        No {state} consumer has a name, a last name, an email address or an ID that begins with “{q}”.{' '}
         <a href={at}>Show all consumers</a>.
       </p>
     </section>

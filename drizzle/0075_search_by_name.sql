@@ -1,0 +1,6 @@
+ALTER TABLE `consumers` ADD `last_name` text GENERATED ALWAYS AS (CASE WHEN instr(name, ' ') > 0 THEN lower(replace(name, rtrim(name, replace(name, ' ', '')), '')) END) VIRTUAL;--> statement-breakpoint
+CREATE INDEX `consumers_last_name` ON `consumers` (`project_id`,`last_name`,`id`) WHERE last_name IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `billing_called` ON `billing_objects` (`project_id`,`kind`,CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.name')
+  WHEN 'invoice' THEN lower(candidates ->> '$[0].body.number') WHEN 'purchase' THEN lower(candidates ->> '$[0].body.number') END,`vendor_id`,`vendor`) WHERE CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.name')
+  WHEN 'invoice' THEN lower(candidates ->> '$[0].body.number') WHEN 'purchase' THEN lower(candidates ->> '$[0].body.number') END IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `billing_email` ON `billing_objects` (`project_id`,`kind`,CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.email') END,`vendor_id`,`vendor`) WHERE CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.email') END IS NOT NULL;
