@@ -87,14 +87,14 @@ function sectionsOf(doc: Doc, rough: Marked): Section[] {
   return sections
 }
 
-/** Packs whole h2 sections into pages. */
+/** Packs whole h2 sections into pages. One that is larger than a page is packed by its h3 sections. */
 function split(doc: Doc, sections: Section[]): Part[] {
   const parts: Section[][] = [[]]
   let size = 0
   for (const [i, section] of sections.entries()) {
-    const next = sections.findIndex(({ level }, j) => j > i && level <= 2)
+    const next = sections.findIndex(({ level }, j) => j > i && level <= section.level)
     const whole = sections.slice(i, next === -1 ? undefined : next).reduce((sum, { html }) => sum + html.length, 0)
-    if (section.level === 2 && size > 0 && size + whole > MAX_BODY) {
+    if ((section.level === 2 || section.level === 3) && size > 0 && size + whole > MAX_BODY) {
       parts.push([])
       size = 0
     }
