@@ -229,6 +229,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await expect.poll(() => row.innerText()).toContain('Revoked an API key')
     await row.locator('summary').click()
     await expect.poll(() => row.locator('.ids').innerText()).toContain('api_key.revoked')
+    const hidden =
+      "document.querySelector('.rows.audit').scrollWidth - document.querySelector('.rows.audit').clientWidth"
+    expect(await page.evaluate(hidden)).toBe(0)
     await row.getByRole('link', { name: 'Worker 2' }).click()
     await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toContain('Worker 2')
     await page.goto(`${base}/audit-log?created_before=2020-01-01T00:00`)
