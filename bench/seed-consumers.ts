@@ -13,6 +13,16 @@ const DEVICES = `INSERT INTO devices (project_id, token_hash, id, consumer_id, i
      printf('dev_0000000000%016d', 2 * v + d.value), printf('csm_0000000000%016d', v), 'i' || d.value, 'ios', 'active', ?3, ?3
      FROM n CROSS JOIN json_each('[0,1]') d`
 
+/** The names of consumers. */
+const CALLED = `UPDATE consumers SET name = printf('First%d Last%d', ltrim(substr(id, -6), '0') % 20, ltrim(substr(id, -6), '0') % 1000)
+   WHERE project_id = ?1`
+/** What a vendor has told of customers and their invoices. */
+const TOLD = `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
+   SELECT ?1, k.value, k.value || printf('_%06d', v), 'stripe', iif(k.value = 'customer', NULL, printf('cus_%06d', v)), 'paid', 1,
+     json_array(json_object('event_id', 'evt_' || v, 'body', json_object('name', printf('Name%d Last%d', v % 20, v % 1000),
+       'email', 'c' || v || '@example.com', 'number', 'INV-' || v, 'livemode', json('true'), 'updated_at', '2026-11-01T00:00:00Z')))
+     FROM n CROSS JOIN json_each('["customer","invoice"]') k`
+
 /** 20 features, and 5 plans with a price each, which have all of them. */
 const CATALOG = [
   `INSERT INTO features (project_id, key, name, type, combine, created_at)
@@ -36,6 +46,16 @@ export async function seedConsumers(db: Database, total: number, now: number): P
   await db.prepare(numbered(DEVICES)).bind(access.project, total, now, hash).run()
   const { meta } = await db.prepare('SELECT 1').run()
   return { ...access, bytes: meta.size_after ?? 0, seconds: (performance.now() - began) / 1000 }
+}
+
+/** Seeds `total` consumers in one project, with names, and as many customers and invoices. */
+export async function seedNames(db: Database, total: number, now: number): Promise<Seeded> {
+  const began = performance.now()
+  const { project, ...of } = await seedConsumers(db, total, now)
+  await db.prepare(CALLED).bind(project).run()
+  await db.prepare(numbered(TOLD)).bind(project, total).run()
+  const { meta } = await db.prepare('SELECT 1').run()
+  return { ...of, project, bytes: meta.size_after ?? 0, seconds: (performance.now() - began) / 1000 }
 }
 
 /** How long one-time payments give the five plans. */
