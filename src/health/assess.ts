@@ -13,7 +13,7 @@ import type { HealthFacts } from './findings'
 import { MAX_COUNTED } from './limits'
 import { type HealthRows, snapshot } from './read'
 import { refusingEverything, type Traffic, trafficOf } from './traffic'
-import { windowOf } from './window'
+import { sum, windowOf } from './window'
 
 /** The statements that {@link assess} needs the results of. */
 export function healthQueries({ db, now, settings, store }: Runtime, projectId: string) {
@@ -32,7 +32,8 @@ export async function assess(rt: Runtime, found: HealthRows) {
     const minutes = byConnection.get(row.id) ?? []
     const recent = minutes.filter(({ minute }) => minute > thisMinute - 5)
     const backfill = found.backfills.find(({ connection_id }) => connection_id === row.id) ?? null
-    return { ...row, backfill, held: heldBy.get(row.id) ?? 0, last_5m: trafficOf(recent), last_60m: trafficOf(minutes) }
+    const traffic = { last_5m: trafficOf(recent), last_60m: trafficOf(minutes), failed_60m: sum(minutes, 'failed') }
+    return { ...row, backfill, held: heldBy.get(row.id) ?? 0, ...traffic }
   })
   const open = connections.filter(({ status }) => status !== 'disabled')
   const last_sweep_at = found.swept[0]?.at ?? null

@@ -72,8 +72,11 @@ type About =
   | 'webhook_endpoint'
 type Check = { about: About; reason: string; degraded: boolean; failing?: boolean }
 
+/** Something that is wrong. */
+export type Finding = { about: About; reason: string; failing: boolean }
+
 /** Everything that is wrong, including what is less severe than the status: the failing checks first. */
-export function findingsOf(facts: HealthFacts): { about: About; reason: string; failing: boolean }[] {
+export function findingsOf(facts: HealthFacts): Finding[] {
   const wrong = checksOf(facts).filter(({ degraded, failing }) => degraded || failing)
   const findings = wrong.map(({ about, reason, failing }) => ({ about, reason, failing: failing === true }))
   return findings.sort((a, b) => Number(b.failing) - Number(a.failing))

@@ -12,7 +12,7 @@ import { iso, isoOrNull, MINUTE } from '../lib/time'
 import { within } from '../lib/within'
 import { MAX_STORE_BYTES } from '../stores/limits'
 import { assess, countsOf, healthQueries } from './assess'
-import { verdictOf } from './findings'
+import { type Finding, findingsOf, verdictOf } from './findings'
 import { BACKLOG_WITHIN_MS, MAX_COUNTED, MAX_ITEMS_MISSING, THRESHOLDS } from './limits'
 import { countToReseal } from './read'
 import { OF_DIRECTORY } from './sealed'
@@ -134,16 +134,24 @@ export const Health = named(
   },
 )
 
+type Found = { health: z.infer<typeof Health>; findings: Finding[]; failed: ReadonlyMap<string, number> }
+
+/** A snapshot of a project's pipeline: {@link readFound} without the findings. */
+export async function readHealth(rt: Runtime, projectId: string, ask?: Send): Promise<z.infer<typeof Health>> {
+  return (await readFound(rt, projectId, ask)).health
+}
+
 /**
- * A snapshot of a project's pipeline, in one round trip; outside store 0, the directory is asked at the same time.
+ * A snapshot of a project's pipeline, in one round trip; outside store 0, the directory is asked at the same time. Beside it, everything
+ * that is wrong, and how many of the events of the last hour failed, by the ids of connections.
  *
  * @param ask sends the statements
  */
-export async function readHealth(
+export async function readFound(
   rt: Runtime,
   projectId: string,
   ask: Send = (queries) => batch(rt.db, queries),
-): Promise<z.infer<typeof Health>> {
+): Promise<Found> {
   const { now } = rt
   const [found, queue_backlog, beside] = await Promise.all([
     ask(healthQueries(rt, projectId)),
@@ -152,7 +160,7 @@ export async function readHealth(
   ])
   const { connections, facts } = await assess(rt, found)
   const thisMinute = Math.floor(now / MINUTE)
-  return {
+  const health: z.infer<typeof Health> = {
     ...verdictOf(facts),
     thresholds: THRESHOLDS,
     as_of: iso(now),
@@ -185,6 +193,8 @@ export async function readHealth(
     unknown_statuses: found.unknown[0]?.n ?? 0,
     secrets_to_reseal: beside === null ? null : beside + (found.to_reseal[0]?.n ?? 0),
   }
+  const failed = new Map(connections.map(({ id, failed_60m }) => [id, failed_60m]))
+  return { health, findings: findingsOf(facts), failed }
 }
 
 /** Secrets to reseal that are in the directory, if the project's store is another database; null if it does not answer. */

@@ -1,3 +1,4 @@
+import { capital } from './format'
 import { Table } from './table'
 
 /** What to do about each cause of refusal. */
@@ -42,7 +43,7 @@ export function Refusals({ refused, label }: { refused: Record<string, number>; 
       label={label}
       rows={rows}
       columns={[
-        ['Cause', ([cause]) => <code>{cause}</code>],
+        ['Cause', ([cause]) => <span title={cause}>{capital(WORDS[cause] ?? cause)}</span>],
         ['Refused', ([, n]) => n.toLocaleString('en'), 'number'],
         ['What to do', ([cause]) => <span class="text">{adviceOn(cause)}</span>],
       ]}

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { readHealth } from '../../../health/health'
-import { OPEN_STATUSES } from '../../../inbox/lifecycle'
+import type { readFound } from '../../../health/health'
 import { HOUR, iso } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
@@ -10,12 +9,14 @@ import { Refusals, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { heldWords, standingFrom } from '../connections/describe'
+import { openQuery } from './places'
 
-export type Health = Awaited<ReturnType<typeof readHealth>>
-type Props = { c: Visit; health: Health }
+export type Found = Awaited<ReturnType<typeof readFound>>
+export type Health = Found['health']
+type Props = { c: Visit } & Pick<Found, 'health' | 'failed'>
 
 /** The last hour, all events, the connections, and the database. */
-export function Glance({ c, health }: Props) {
+export function Glance({ c, health, failed }: Props) {
   const { refused } = health.last_60m
   return (
     <>
@@ -35,7 +36,7 @@ export function Glance({ c, health }: Props) {
       {health.connections.length > 0 && (
         <>
           <h2>Connections</h2>
-          <Connections c={c} health={health} />
+          <Connections c={c} health={health} failed={failed} />
         </>
       )}
       {totalOf(refused) > 0 && <h2 id="refused">Refused in the last hour</h2>}
@@ -72,13 +73,12 @@ function Tile({ name, value, to, bad }: { name: string; value: Child; to?: strin
   )
 }
 
-function LastHour({ c, health }: Props) {
+function LastHour({ c, health }: Omit<Props, 'failed'>) {
   const hour = health.last_60m
   const { events } = pathsOf(c)
   const since = `received_after=${iso(c.get('rt').now - HOUR).slice(0, 19)}Z`
   const refused = totalOf(hour.refused)
   const counted = (n: number) => n.toLocaleString('en')
-  const open = OPEN_STATUSES.map((status) => `status=${status}`).join('&')
   return (
     <dl class="tiles five">
       <Tile name="Received" value={counted(hour.received)} to={`${events}?${since}`} />
@@ -90,19 +90,20 @@ function LastHour({ c, health }: Props) {
       <Tile name="Lag, p50" value={took(hour.p50_ms)} />
       <Tile name="Lag, p95" value={took(hour.p95_ms)} />
       <Tile name="Lag, p99" value={took(hour.p99_ms)} />
-      <Tile name="Oldest open event" value={took(health.oldest_pending_age_ms)} to={`${events}?${open}&order=asc`} />
+      <Tile name="Oldest open event" value={took(health.oldest_pending_age_ms)} to={`${events}?${openQuery()}`} />
     </dl>
   )
 }
 
-function Connections({ c, health }: Props) {
+function Connections({ c, health, failed }: Props) {
   const { now } = c.get('rt')
+  const { connections, events } = pathsOf(c)
   return (
     <Table
       label="Connections"
       rows={health.connections}
       columns={[
-        ['Connection', (row) => <a href={`${pathsOf(c).connections}/${row.id}`}>{row.name}</a>],
+        ['Connection', (row) => <a href={`${connections}/${row.id}`}>{row.name}</a>],
         ['Vendor', (row) => vendorTitle(row.vendor)],
         [
           'Status',
@@ -115,9 +116,17 @@ function Connections({ c, health }: Props) {
         ],
         ['Last event', (row) => <Time at={timeOf(row.last_received_at)} now={now} />],
         ['Accepted, 1 h', (row) => row.last_60m.accepted.toLocaleString('en'), 'number'],
+        // All of them: by cause, with what can be done about each.
+        [
+          'Failed, 1 h',
+          ({ id }) => <Bad n={failed.get(id) ?? 0} to={`${events}?status=failed&connection_id=${id}`} what="failed" />,
+          'number',
+        ],
         [
           'Refused, 1 h',
-          (row) => <Refused of={row.last_60m.refused} at={`${pathsOf(c).connections}/${row.id}`} />,
+          ({ id, last_60m }) => (
+            <Bad n={totalOf(last_60m.refused)} to={`${connections}/${id}#refused`} what="refused" />
+          ),
           'number',
         ],
       ]}
@@ -125,14 +134,13 @@ function Connections({ c, health }: Props) {
   )
 }
 
-/** How many deliveries were refused, with a link to the causes. @param at the path of the connection */
-function Refused({ of, at }: { of: Record<string, number>; at: string }) {
-  const n = totalOf(of)
+/** A number of what went wrong, with a link to the causes. */
+function Bad({ n, to, what }: { n: number; to: string; what: string }) {
   if (n === 0) return <>0</>
   return (
-    <a class="error" href={`${at}#refused`}>
+    <a class="error" href={to}>
       {n.toLocaleString('en')}
-      <span class="unseen"> refused: see why</span>
+      <span class="unseen"> {what}: see why</span>
     </a>
   )
 }

@@ -6,8 +6,8 @@ import type { Series } from '../../ui/chart/words'
 import { sentence } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head, live } from '../../ui/parts'
-import { totalOf } from '../../ui/refusals'
-import { Glance, type Health } from './glance'
+import { type Found, Glance } from './glance'
+import { placeOf } from './places'
 
 /** The time ranges of the chart, with the bucket size for each. */
 export const RANGES = {
@@ -23,33 +23,29 @@ export function askedRange(asked = ''): Range {
   return Object.hasOwn(RANGES, asked) ? (asked as Range) : '1h'
 }
 
-type Props = { c: Visit; health: Health; lag: Series; range: Range }
+type Props = Found & { c: Visit; lag: Series; range: Range }
 
 /** The events of a time range with their lag, and the current health of the pipeline. Both update themselves. */
 export function healthPage(props: Props) {
-  const { c, health, range } = props
+  const { c, health, findings, failed, range } = props
   const here = `${pathsOf(c).health}?range=${range}`
   return show(
     c,
     { title: 'Health', section: 'health' },
     <>
       <div id="verdict" {...live('verdict', here, '10s')}>
-        <Verdict c={c} health={health} />
+        <Verdict c={c} health={health} findings={findings} />
       </div>
       <Chart {...props} here={here} />
       <div id="health" {...live('health', here, '10s')}>
-        <Glance c={c} health={health} />
+        <Glance c={c} health={health} failed={failed} />
       </div>
     </>,
   )
 }
 
-/** The status, with the reasons for it. */
-function Verdict({ c, health: { status, reasons, last_60m } }: { c: Visit; health: Health }) {
-  const links = [
-    last_60m.failed > 0 && <a href={`${pathsOf(c).events}?status=failed`}>Failed events</a>,
-    totalOf(last_60m.refused) > 0 && <a href="#refused">Refused deliveries</a>,
-  ].filter(Boolean)
+/** The status, and everything that is wrong, each with a link to where it can be mended. */
+function Verdict({ c, health: { status }, findings }: Pick<Props, 'c' | 'health' | 'findings'>) {
   return (
     <>
       <Head
@@ -59,11 +55,15 @@ function Verdict({ c, health: { status, reasons, last_60m } }: { c: Visit; healt
           </>
         }
       />
-      {reasons.length === 0 && <p class="quiet">Events are received and processed normally.</p>}
-      {reasons.map((reason) => (
-        <p class={`warning ${status === 'failing' ? 'bad' : ''}`}>{sentence(reason)}</p>
-      ))}
-      {reasons.length > 0 && links.length > 0 && <p class="links">{links}</p>}
+      {findings.length === 0 && <p class="quiet">Events are received and processed normally.</p>}
+      {findings.map((finding) => {
+        const place = placeOf(c, finding)
+        return (
+          <p class={`warning ${finding.failing ? 'bad' : ''}`}>
+            {sentence(finding.reason)} {place && <a href={place[1]}>{place[0]}</a>}
+          </p>
+        )
+      })}
     </>
   )
 }

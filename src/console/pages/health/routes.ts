@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { readHealth } from '../../../health/health'
+import { readFound } from '../../../health/health'
 import { readLag } from '../../../health/lag'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -13,9 +13,9 @@ export const healthPages = new Hono<HttpEnv>().get('/', page('billing:read'), as
   const project = projectOf(c.get('actor'))
   const range = askedRange(c.req.query('range'))
   const { ms, bucket } = RANGES[range]
-  const [health, lag] = await Promise.all([
-    readHealth(rt, project),
+  const [found, lag] = await Promise.all([
+    readFound(rt, project),
     readLag(rt, project, { from: iso(rt.now - ms), bucket }),
   ])
-  return healthPage({ c, health, lag, range })
+  return healthPage({ c, ...found, lag, range })
 })

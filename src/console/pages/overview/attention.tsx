@@ -12,6 +12,7 @@ import { Time } from '../../ui/parts'
 import { RefusedFor, totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
 import { adviceOnCause, causePath, causeQuery } from '../events/cause-parts'
+import { placeOf } from '../health/places'
 import type { Connected, Overview, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. `mute`: the path of the page that mutes it. */
@@ -103,13 +104,10 @@ export function Attention({ items, muted }: { items: readonly Item[]; muted: rea
 function findings(c: Visit, { findings }: Progress): Item[] {
   return findings
     .filter(({ about }) => about !== 'failed' && about !== 'refusing' && about !== 'secret')
-    .map(({ about, reason, failing }) => ({
-      bad: failing,
-      what: sentence(reason),
-      link:
-        about === 'fetches_failed'
-          ? ['See them', `${pathsOf(c).events}?source=fetch&status=failed`]
-          : ['See health', pathsOf(c).health],
+    .map((finding) => ({
+      bad: finding.failing,
+      what: sentence(finding.reason),
+      link: placeOf(c, finding) ?? ['See health', pathsOf(c).health],
     }))
 }
 
