@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import rules from '../dist/public/_headers?raw'
 import llms from '../dist/public/llms.txt?raw'
 import { PAGE_HEADERS } from '../src/console/headers'
-import { SECTION_DOCS } from '../src/console/ui/frame/docs'
+import { OTHER_DOCS, SECTION_DOCS } from '../src/console/ui/frame/docs'
 
 const FILES = import.meta.glob<string>('../dist/public/docs/**/*.{html,md}', {
   query: '?raw',
@@ -47,8 +47,9 @@ describe('/docs', () => {
     expect(dead).toEqual([])
   })
 
-  it('has what the sections of the console link to', () => {
-    const lacking = Object.values(SECTION_DOCS).filter((link) => {
+  it('has what the sections of the console and its search link to', () => {
+    const links = [...Object.values(SECTION_DOCS), ...OTHER_DOCS.map(([, to]) => to)]
+    const lacking = links.filter((link) => {
       const [path, id] = link.split('#')
       const page = PAGES.find((one) => one.path === path)
       return !page || (id !== undefined && !page.text.includes(` id="${id}"`))

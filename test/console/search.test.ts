@@ -70,6 +70,8 @@ describe('the search of a project', () => {
     expect(await titles('mint', world.owner.token)).toContain('Create an API key')
     expect(await titles('mint', viewer.token)).not.toContain('Create an API key')
     expect(await titles('audit', viewer.token)).not.toContain('Audit log')
+    expect(await titles('retention', viewer.token)).toContain('How long data is kept')
+    expect(await titles('time zone', viewer.token)).toContain('Times in UTC or in your time zone')
     expect(await titles('api k', viewer.token)).toContain('API keys')
   })
 

@@ -3,6 +3,7 @@ import type { SearchText } from '../../../search/text'
 import { objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
+import { OTHER_DOCS } from '../../ui/frame/docs'
 import { groupsFor } from '../../ui/frame/sections'
 import { SETTING_PLACES } from '../general/settings'
 import { tabPath } from '../general/tabs'
@@ -104,7 +105,7 @@ export function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string)
     }))
 }
 
-/** The pages and actions whose words begin as the words of the text do. All pages if the text is empty. */
+/** The pages, actions and documentation whose words begin as the words of the text do. All pages if the text is empty. */
 export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   const pages = groupsFor(user).flatMap(({ label, sections }) =>
     sections.map(({ label: title, path }) => ({ kind: 'Page', title, detail: label, to: path(paths) })),
@@ -113,7 +114,10 @@ export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): D
   const actions = ACTIONS.filter(
     ([title, needs, , also = '']) => user.scopes.includes(needs) && beginAlike(`${title} ${also}`, text),
   ).map(([title, , to]) => ({ kind: 'Action', title, detail: null, to: to(paths) }))
-  return [...actions, ...pages.filter(({ title }) => beginAlike(title, text))]
+  const docs = OTHER_DOCS.filter(([title, , words]) => beginAlike(`${title} ${words}`, text)).map(
+    ([title, to]): Destination => ({ kind: 'Docs', title, detail: null, to }),
+  )
+  return [...actions, ...pages.filter(({ title }) => beginAlike(title, text)), ...docs]
 }
 
 function beginAlike(title: string, text: string): boolean {
