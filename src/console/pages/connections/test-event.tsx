@@ -68,14 +68,15 @@ export function TestEvent({ c, of, mistakes }: Shown) {
 }
 
 /** The test events as a way to get the first event. Renders nothing where there are none. */
-export function FirstTestEvent({ c, row, mistakes }: Omit<OfferProps, 'samples'>) {
+export function FirstTestEvent({ c, row, mistakes }: Omit<OfferProps, 'samples' | 'first'>) {
   const samples = hasTestEvents(c, row) ? vendorOf(row.vendor)?.samples : undefined
-  return samples ? <Offer c={c} row={row} samples={samples} mistakes={mistakes} /> : null
+  return samples ? <Offer c={c} row={row} samples={samples} mistakes={mistakes} first /> : null
 }
 
-type OfferProps = { c: Visit; row: ConnectionRow; samples: Samples; mistakes: Mistakes }
+/** `first`: whether it is what to do next on the page. */
+type OfferProps = { c: Visit; row: ConnectionRow; samples: Samples; mistakes: Mistakes; first?: boolean }
 
-function Offer({ c, row, samples, mistakes }: OfferProps) {
+function Offer({ c, row, samples, mistakes, first = false }: OfferProps) {
   const options = Object.entries(samples.list).map(([name, { type, does }]) => [name, `${type}: ${does}`] as const)
   return (
     <>
@@ -90,7 +91,9 @@ function Offer({ c, row, samples, mistakes }: OfferProps) {
           <Select name="sample" options={options} />
         </Field>
         <Wrong>{mistakes.form}</Wrong>
-        <button type="submit">Send a test event</button>
+        <button type="submit" class={first ? 'primary' : undefined}>
+          Send a test event
+        </button>
       </Post>
     </>
   )
