@@ -1,19 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { must } from '../../scripts/lib/api.ts'
-import { signIn as signInByApi } from '../../scripts/lib/sign-in.ts'
-import { launch, picture, sendStripe, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
-import { catalogPaths } from './catalog-paths.ts'
-import { consumerPaths } from './consumer-paths.ts'
-import { endpointPaths } from './endpoint-paths.ts'
-import { foundBy } from './found.ts'
-import { hmacConnection } from './hmac-connection.ts'
-import { memberPaths } from './member-paths.ts'
-import { setOutside } from './outside.ts'
-import { ssoPaths } from './sso-paths.ts'
+import { makePages } from './all-pages.ts'
+import { launch, picture, sessionCookie, URL_OF_CONSOLE, violations, type Watch, watch } from './browser.ts'
 
-const SECRET = 'whsec_a_secret_of_the_page_tests'
 const MAX_HTML = 60_000
 const MAX_ASSETS = 50_000
 const WIDE = { width: 1440, height: 900 }
@@ -23,6 +13,18 @@ const SMALLEST = 320
 const TIGHT = [SMALLEST, 769, 1030]
 /** The lowest screen of a laptop. */
 const LOW = 720
+/** What is no 200. */
+const STATUS: Record<string, number> = {
+  link: 401,
+  'sign-in-refused': 401,
+  missing: 404,
+  'invitation-missing': 404,
+  'events-wrong': 422,
+}
+/** With CASES=all, axe checks each page whole in all of these looks. */
+const ALL_LOOKS = [WIDE.width, NARROW.width, SMALLEST].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+)
 /** One page of each kind: on a narrow screen the elements are the same, but the layout differs. */
 const NARROW_TOO = [
   'sessions',
@@ -54,12 +56,9 @@ const NARROW_TOO = [
   'docs',
   'docs-tables',
 ]
-const LINK = '/auth/sign-in?challenge=chl_1&code=ABC'
 
 let browser: Browser
 let token: string
-let project: string
-let empty: string
 let context: BrowserContext
 let seen: Watch
 /** The paths of all pages, by name. */
@@ -67,120 +66,7 @@ let paths: Record<string, string>
 
 beforeAll(async () => {
   browser = await launch()
-  token = (await signInByApi(URL_OF_CONSOLE, 'pages@example.com')).token
-  const api = <T>(path: string, json?: unknown) =>
-    must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, { token, project, ...(json !== undefined && { json }) })
-  const make = (name: string) => api<{ id: string }>('projects', { name })
-  empty = (await make('Nothing yet')).id
-  project = (await make('Acme production')).id
-  const connection = await api<{ id: string; secrets: { id: string }[] }>('billing/connections', {
-    vendor: 'stripe',
-    name: 'Stripe, test mode',
-    livemode: false,
-    signing_secret: SECRET,
-  })
-  const api_key = `rk_test_51${'Pages'.repeat(8)}`
-  await setOutside(api_key, { objects: {}, refused: ['checkout/sessions'] })
-  const put = (path: string, json: object) =>
-    must(`${URL_OF_CONSOLE}/platform/v1/billing/${path}`, { method: 'PUT', token, project, json })
-  await put(`connections/${connection.id}/api-key`, { api_key })
-  const names = ['Production server', 'Nightly import', 'x'.repeat(100), 'CI']
-  const more = { vendor: 'chargebee', name: 'A connection with quite a long name, for a second site', livemode: true }
-  const begun = await api<{ id: string }>('billing/connections', more)
-  const secured = { ...more, signing_secret: 'webhook:a-long-password' }
-  const waiting = await api<{ id: string }>('billing/connections', secured)
-  const sender = await hmacConnection({ token, project }, SECRET)
-  const keys = await Promise.all(names.map((name) => api<{ key: { id: string } }>('api-keys', { name })))
-  const types = ['customer.subscription.updated', 'invoice.paid', 'customer.created', 'payment_method.attached']
-  const send = (_: unknown, n: number) => sendStripe(connection.id, SECRET, types[n % types.length] as string)
-  const ids = await Promise.all(Array.from({ length: 60 }, send))
-  const failed = await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
-  await sendStripe(connection.id, SECRET, 'invoice.payment_failed', null)
-  const object = await foundBy(async () => (await api<{ data: { id: string }[] }>('billing/subscriptions')).data[0]?.id)
-  // What is still being processed is left out of a replay.
-  const some = { filter: { event_type: ['customer.created'] } }
-  const replay = await foundBy(
-    async () => (await api<{ replay_id: string }>('billing/webhooks/replay', some)).replay_id,
-  )
-  await put(`webhooks/failures/${connection.id}/payload_invalid/mute`, { until: null })
-  const base = `/console/p/${project}/platform`
-  const consumers = await consumerPaths({ token, project, empty }, (object) =>
-    sendStripe(connection.id, SECRET, 'customer.updated', object),
-  )
-  const catalog = await catalogPaths({ token, project, empty }, 'user_1')
-  const members = await memberPaths({ token, project, empty })
-  const sso = await ssoPaths({ token, project, empty })
-  const key = keys[0]?.key.id
-  paths = {
-    'sign-in': '/console/sign-in',
-    link: LINK,
-    projects: '/console',
-    'new-project': '/console/projects/new',
-    sessions: '/console/sessions',
-    activity: '/console/sessions/activity',
-    'end-all': '/console/sessions/end-all',
-    passkeys: '/console/passkeys',
-    'new-passkey': '/console/passkeys/new',
-    'second-factor': '/console/second-factor',
-    'overview-empty': `/console/p/${empty}`,
-    overview: `/console/p/${project}`,
-    general: `${base}/settings/general`,
-    'replays-empty': `/console/p/${empty}/platform/billing/webhooks/replays`,
-    replays: `${base}/billing/webhooks/replays`,
-    'keys-empty': `/console/p/${empty}/platform/settings/api-keys`,
-    keys: `${base}/settings/api-keys`,
-    key: `${base}/settings/api-keys/${key}`,
-    'new-key': `${base}/settings/api-keys/new`,
-    'edit-key': `${base}/settings/api-keys/${key}/edit`,
-    'rotate-key': `${base}/settings/api-keys/${key}/rotate`,
-    'revoke-key': `${base}/settings/api-keys/${key}/revoke`,
-    'audit-log': `${base}/settings/audit-log?action=api_key.*`,
-    'connections-empty': `/console/p/${empty}/platform/billing/connections`,
-    connections: `${base}/billing/connections`,
-    'choose-vendor': `${base}/billing/connections/new`,
-    'new-connection': `${base}/billing/connections/new?vendor=stripe`,
-    'connection-begun': `${base}/billing/connections/${begun.id}`,
-    'connection-waiting': `${base}/billing/connections/${waiting.id}`,
-    'connection-hmac': `${base}/billing/connections/${sender}`,
-    verification: `${base}/billing/connections/${sender}/verification`,
-    'disable-connection': `${base}/billing/connections/${connection.id}/disable`,
-    connection: `${base}/billing/connections/${connection.id}`,
-    'delete-connection': `${base}/billing/connections/${connection.id}/delete`,
-    'remove-vendor-key': `${base}/billing/connections/${connection.id}/api-key/remove`,
-    'remove-secret': `${base}/billing/connections/${connection.id}/secrets/${connection.secrets[0]?.id}/remove`,
-    'events-empty': `/console/p/${empty}/platform/billing/webhooks`,
-    events: `${base}/billing/webhooks`,
-    'events-found': `${base}/billing/webhooks?event_type=invoice.*&vendor=stripe`,
-    'events-failed': `${base}/billing/webhooks?status=failed`,
-    'mute-cause': `${base}/billing/webhooks/failures/${connection.id}/payload_invalid/mute`,
-    'events-unknown': `${base}/billing/webhooks?q=nobody`,
-    'events-more': `${base}/billing/webhooks?more=1&connection_id=${connection.id}&within=24h&ref=cus_1&status=failed`,
-    'events-wrong': `${base}/billing/webhooks?error=x&min_attempts=0`,
-    event: `${base}/billing/webhooks/${ids[0]}`,
-    'event-other': `${base}/billing/webhooks/${failed}`,
-    'dry-run': `${base}/billing/webhooks/${ids[0]}/replay`,
-    'billing-empty': `/console/p/${empty}/platform/billing/invoices`,
-    subscriptions: `${base}/billing/subscriptions`,
-    subscription: `${base}/billing/subscriptions/${object}`,
-    invoices: `${base}/billing/invoices?status=paid`,
-    invoice: `${base}/billing/invoices/in_1?vendor=stripe`,
-    customer: `${base}/billing/customers/stripe/cus_1`,
-    'payment-methods': `${base}/billing/payment-methods`,
-    purchases: `${base}/billing/purchases`,
-    ...members,
-    ...consumers,
-    ...catalog,
-    ...sso,
-    ...(await endpointPaths({ token, project, empty })),
-    'bulk-replay': `${base}/billing/webhooks/replay?event_type=invoice.paid`,
-    replay: `${base}/billing/webhooks/replays/${replay}`,
-    'health-empty': `/console/p/${empty}/platform/billing/webhooks/health`,
-    health: `${base}/billing/webhooks/health`,
-    reference: `/console/p/${project}/reference`,
-    missing: '/console/nothing/here',
-    docs: '/docs',
-    'docs-tables': '/docs/reference/api',
-  }
+  ;({ token, paths } = await makePages())
   context = await browser.newContext({ viewport: WIDE })
   await context.addCookies([sessionCookie(token)])
   seen = watch(context)
@@ -199,7 +85,8 @@ it('every page has no violations that axe finds, light and dark, fits into 320 p
     await page.emulateMedia({ colorScheme: 'light' })
     await page.setViewportSize(WIDE)
     if (name === 'sign-in') await context.clearCookies()
-    await page.goto(URL_OF_CONSOLE + path)
+    const answer = await page.goto(URL_OF_CONSOLE + path)
+    if (answer?.status() !== (STATUS[name] ?? 200)) wrong.push(`${name}: status ${answer?.status()}`)
     if (name === 'sign-in') await context.addCookies([sessionCookie(token)])
     await settle(page, name)
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -226,6 +113,11 @@ it('every page has no violations that axe finds, light and dark, fits into 320 p
       if (foot > LOW) wrong.push(`${name}: the foot of the sidebar ends at ${foot} px of ${LOW}`)
       const layout = width <= NARROW.width ? await violations(page, 'target-size') : []
       wrong.push(...layout.map((what) => `${name}, ${width} px: ${what}`))
+    }
+    for (const { width, colorScheme } of process.env.CASES === 'all' ? ALL_LOOKS : []) {
+      await page.setViewportSize({ width, height: LOW })
+      await page.emulateMedia({ colorScheme })
+      wrong.push(...(await violations(page)).map((what) => `${name}, ${width} px, ${colorScheme}: ${what}`))
     }
   }
   await page.close()
