@@ -295,7 +295,8 @@ it('a repeated rotation has the grace period of the first, and is refused ten mi
 it('a consumer without an external id is named by its own', async () => {
   const row = await rows<{ id: string }>('SELECT id FROM consumers WHERE project_id = ?', project)
   const nameless = 'csm_00000000000000000000000001'
-  const columns = (await STORE.prepare('SELECT * FROM consumers WHERE id = ?').bind(row[0]?.id).first()) ?? {}
+  const stored = await STORE.prepare('SELECT * FROM consumers WHERE id = ?').bind(row[0]?.id).first()
+  const { last_name: _, ...columns } = stored ?? {} // a generated column
   const names = Object.keys(columns)
   await STORE.prepare(`INSERT INTO consumers (${names.join()}) VALUES (${names.map(() => '?').join()})`)
     .bind(...names.map((name) => (name === 'id' ? nameless : (columns as Record<string, unknown>)[name])))
