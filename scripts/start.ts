@@ -15,7 +15,7 @@ import { welcome } from './lib/welcome.ts'
 import { WRANGLER, WRANGLER_ENV } from './lib/wrangler.ts'
 
 const MINUTE = 60_000
-const READY_WITHIN = 2 * MINUTE
+const READY_WITHIN = 5 * MINUTE
 const STOP_WITHIN = 5000
 const WRONG_KEY = `The encryption keys in .dev.vars do not open the signing secrets in ${STATE_DIR}.
 Restore the .dev.vars that sealed them, or delete that folder to start with an empty database.`

@@ -11,7 +11,7 @@ export const LOCAL_USER = 'local@example.com'
 export type Session = { token: string; expires_at: string; user: { id: string; email: string } }
 
 /** How long to wait for the local server to print a code (ms). */
-const CODE_WITHIN = 10_000
+const CODE_WITHIN = 60_000
 
 /**
  * Signs in as a customer would: requests a code and redeems it. npm start keeps the codes that it prints, so the code

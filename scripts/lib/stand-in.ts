@@ -27,7 +27,7 @@ export const QUEUES = {
   WATCHERS: 'platform-api-watchers',
 }
 /** The longest time in which a code is printed (ms). */
-const CODE_WITHIN = 10_000
+const CODE_WITHIN = 60_000
 
 /**
  * Starts a Worker with an empty database.

@@ -13,9 +13,9 @@ import { type Held, startHeldWorker, tell } from './held-worker.ts'
 import { fastFolder } from './ram-disk.ts'
 
 /** Longer than the whole takes on a busy machine (ms). */
-const LIMIT_MS = 180_000
+const LIMIT_MS = 900_000
 /** Every caller who stays has an answer by then (ms). */
-const PATIENCE = 20_000
+const PATIENCE = 120_000
 /** A delivery that has waited this long goes alone, as src/inbox/receive/limits.ts says (ms). */
 const ALONE_AFTER = 1500
 /** A trip whose request is gone no longer counts when the database's timeout of five seconds is over (ms). */

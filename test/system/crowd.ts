@@ -10,7 +10,7 @@ const HANG_UPS = 20
 /** A caller hangs up within this time (ms): before, during and after its delivery's trip. */
 const HANG_UP_WITHIN = 12
 /** Every answer comes within this time, even on a busy machine (ms). For waits on lost requests, see aborts.ts. */
-const SLOW = 20_000
+const SLOW = 120_000
 
 /**
  * Deliveries and reads that come together, so that deliveries share round trips, among callers that hang up. Everyone who
