@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
-import { features, planRefs } from '../catalog/schema'
+import { features, planRefs, plans } from '../catalog/schema'
 import { consumerIds, customerLinks, grants } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
 import { json } from '../db/sql'
@@ -32,6 +32,9 @@ export function findForAnswer(db: Db, projectId: string) {
     mapped: sql<boolean>`EXISTS (SELECT 1 FROM ${planRefs} WHERE ${planRefs.project_id} = ${projectId})`.mapWith(
       Boolean,
     ),
+    /** The newest plan. */
+    plan: json<{ id: string; name: string } | null>(sql`(SELECT json_object('id', ${plans.id}, 'name', ${plans.name})
+      FROM ${plans} WHERE ${plans.project_id} = ${projectId} ORDER BY ${plans.id} DESC LIMIT 1)`),
     /** A consumer that is a vendor's customer. */
     consumer: sql<string | null>`coalesce(${linked}, ${pinned})`,
     /** The external id that a customer names. */

@@ -168,12 +168,10 @@ describe('the catalog in the console', () => {
     const back = await edit({ step: 'edit', 'value.seats': '7' })
     expect(back.answer.text).toContain('value="7"')
     const other = (await world.catalog.plan({ key: 'free', name: 'Free' })).body.id
-    const taken = await visit(`${billing}/plans/${other}/edit`, token, {
-      form: {
-        ...{ form_token: await formToken(token), etag: '"1"', ...OF_PLAN, key: 'free' },
-        ...PRICE,
-      },
-    })
+    const form = { form_token: await formToken(token), etag: '"1"', ...OF_PLAN, key: 'free', ...PRICE }
+    const review = (ref: string) => visit(`${billing}/plans/${other}/edit`, token, { form: { ...form, ref } })
+    expect(said((await review('price_nobody')).text)).toContain('Subscriptions in test mode grant no access')
+    const taken = await review(PRICE.ref)
     expect([taken.status, said(taken.text)]).toEqual([409, expect.stringContaining('is mapped to the plan pro')])
   })
 

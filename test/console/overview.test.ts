@@ -103,11 +103,14 @@ describe('the steps of a new project', () => {
       'later',
     ])
     expect(text).toMatch(/href="[^"]+\/plans\/new\?vendor=stripe&amp;ref=price_of_start&amp;from=overview"/)
-    const plan = {
-      ...{ key: 'team', name: 'Team', features: { seats: { value: 5 } } },
-      prices: [{ vendor: 'stripe', ref: 'price_of_start' }],
-    }
-    expect(await turn(() => put('billing/plans', plan, 'POST'))).toEqual(['current', 'later', 'later'])
+    const plan = { key: 'team', name: 'Team', features: { seats: { value: 5 } } }
+    const created = await put('billing/plans', plan, 'POST')
+    text = await look()
+    const query = 'vendor=stripe&amp;ref=price_of_start&amp;from=overview'
+    expect(text).toContain(`/plans/${created.body.id}/edit?${query}">Add the price</a>`)
+    const prices = [{ vendor: 'stripe', ref: 'price_of_start' }]
+    const mapping = () => put(`billing/plans/${created.body.id}`, { prices }, 'PATCH')
+    expect(await turn(mapping)).toEqual(['current', 'later', 'later'])
     expect(text).toContain('<input type="hidden" name="external_id" value="user_of_start"')
     expect(await turn(() => put('consumers/ext:user_of_start', {}))).toEqual(['current', 'later'])
     expect(text).toContain('See what the consumer is allowed to do')

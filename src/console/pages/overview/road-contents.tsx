@@ -28,14 +28,25 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
   if (done.plan) return <Done at={plans}>Plans</Done>
   const { vendor = '', ref = null } = answer.price ?? {}
   if (ref === null) return <p class="quiet">Everyone who pays for one of a plan’s prices gets its features.</p>
+  const { plan } = answer
   return (
     <>
       <p class="quiet">
-        The last subscription is for <code>{ref}</code>. Create a plan with this price that includes your feature.
+        The last subscription is for <code>{ref}</code>.{' '}
+        {plan ? (
+          <>
+            Add this price to the plan <b>{plan.name}</b>.
+          </>
+        ) : (
+          'Create a plan with this price that includes your feature.'
+        )}
       </p>
       <IfAllowed c={c} scope="catalog:write">
-        <Action href={`${plans}/new?${new URLSearchParams({ vendor, ref })}&${FROM}`} current={current}>
-          Create a plan
+        <Action
+          href={`${plans}/${plan ? `${plan.id}/edit` : 'new'}?${new URLSearchParams({ vendor, ref })}&${FROM}`}
+          current={current}
+        >
+          {plan ? 'Add the price' : 'Create a plan'}
         </Action>
       </IfAllowed>
     </>

@@ -17,7 +17,7 @@ const STEPS = {
   receive: { title: 'Receive the first event', said: 'The first event has arrived.', Content: ReceiveStep },
   process: { title: 'Process the first event', said: 'The first event is processed.', Content: ProcessStep },
   feature: { title: 'Create a feature', said: 'The project has a feature.', Content: FeatureStep },
-  plan: { title: 'Create a plan for the price', said: 'A plan has a price.', Content: PlanStep },
+  plan: { title: 'Add the price to a plan', said: 'A plan has a price.', Content: PlanStep },
   consumer: { title: 'Create the consumer', said: 'A customer is linked to a consumer.', Content: ConsumerStep },
   answer: { title: 'Check an entitlement', said: 'The consumer has an entitlement.', Content: AnswerStep },
   use: { title: 'Call the API from your server', said: 'The API key has been used.', Content: UseStep },
@@ -56,9 +56,9 @@ export function doneOf({ answer, keys, revoked, connections, counts }: Progress)
 /** What the steps show, as a short text that begins with a digit for each step: while it stays the same, there is nothing to replace. */
 export function seenOf(of: Progress): string {
   const refused = of.connections.map(({ last_60m }) => totalOf(last_60m.refused))
-  const { price, claimed } = of.answer
+  const { price, plan, claimed } = of.answer
   const done = Object.values(doneOf(of)).map(Number).join('')
-  return [done, of.keys.length, refused.join(), of.counts.failed, price?.ref, claimed].join(' ')
+  return [done, of.keys.length, refused.join(), of.counts.failed, price?.ref, plan?.id, claimed].join(' ')
 }
 
 /**

@@ -50,7 +50,7 @@ export async function readForNew(c: Visit): Promise<{ catalog: Feature[]; unmapp
 }
 
 /** Reads the plan in the path, and the catalog. @throws {Fault} `not_found` */
-export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature[]; isDefault: boolean }> {
+export async function readPlan(c: Visit) {
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('plan') ?? ''
@@ -61,7 +61,8 @@ export async function readPlan(c: Visit): Promise<{ plan: Plan; catalog: Feature
     settings: findSettings(db, project),
   })
   const plan = requireFound(withPrices(rows, refs), 'Plan')
-  return { plan, catalog, isDefault: settings[0]?.settings?.default_plan === plan.id }
+  const { default_plan, test_mode_counts } = settings[0]?.settings ?? {}
+  return { plan, catalog, isDefault: default_plan === plan.id, testModeCounts: test_mode_counts === true }
 }
 
 /** What a price costs, in words; null if that is not known, or not shown to the user. */

@@ -18,13 +18,15 @@ type Reviewed = {
   catalog: readonly Feature[]
   preview: ShownPreview
   continued: boolean
+  /** Whether test-mode subscriptions grant access. */
+  testModeCounts: boolean
 }
 
 /**
  * Shows a change of a plan before it is saved: what changes of the plan, and who gains and loses what. Its form carries all
  * fields of the form before it.
  */
-export function reviewPage(c: Visit, { plan, wanted, catalog, preview, continued }: Reviewed) {
+export function reviewPage(c: Visit, { plan, wanted, catalog, preview, continued, testModeCounts }: Reviewed) {
   const path = `${pathsOf(c).plans}/${plan.id}`
   const differences = differencesOf(plan, wanted, catalog)
   return show(
@@ -37,6 +39,12 @@ export function reviewPage(c: Visit, { plan, wanted, catalog, preview, continued
           <h2>What changes</h2>
           <Differences of={differences} />
           <Affected c={c} of={preview} catalog={catalog} continued={continued} />
+          {preview.affected === 0 && wanted.prices.length > plan.prices.length && (
+            <p class="quiet">
+              A subscription grants access once its customer is linked to a consumer.
+              {!testModeCounts && ' Subscriptions in test mode grant no access in this project.'}
+            </p>
+          )}
         </>
       ) : (
         <p class="notice">You have not changed anything.</p>

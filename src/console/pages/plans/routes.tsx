@@ -70,7 +70,7 @@ const edit = action({
     const form = c.get('form')
     const etag = form.get('etag') ?? ''
     const step = form.get('step')
-    const { plan, catalog } = await readPlan(c)
+    const { plan, catalog, testModeCounts } = await readPlan(c)
     if (step === 'edit') return editPage(c, { plan, catalog }, etag, { ...UNSENT, entered: form })
     const wanted = planFieldsOf(CHANGED_PLAN.body(form, { features: featuresIn(form, catalog) })) as PlanFields
     if (step === 'save') {
@@ -85,7 +85,7 @@ const edit = action({
       readPreview(c, plan, reviewed, cursor),
       requireFreePrices(c, plan, wanted.prices),
     ])
-    return reviewPage(c, { plan, catalog, wanted: reviewed, preview, continued: cursor !== undefined })
+    return reviewPage(c, { plan, catalog, wanted: reviewed, preview, continued: cursor !== undefined, testModeCounts })
   },
   done: (_, response) => response,
   explains: EXPLAINED.plan,
