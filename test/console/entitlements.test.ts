@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DAY, iso } from '../../src/lib/time'
-import { stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
+import { stripeEventOf, stripeInvoice, stripeItem, stripeSubscription } from '../billing/payloads'
 import { type EntitlementWorld, entitlementWorld, sellPlans } from '../entitlements/world'
 import { addMember, call, countingD1 } from '../harness'
 import { told } from './member-pages'
@@ -56,6 +56,23 @@ describe('what a consumer may do, in the console', () => {
     const { DB, count } = countingD1()
     await visit(here, token, { bindings: { DB } })
     expect(count.trips).toBe(5)
+  })
+
+  it('names the plan of a subscription that gives no access, and an invoice that is overdue', async () => {
+    const { id } = (await world.consumers.put('late')).body
+    const owned = { customer: 'cus_late', metadata: { consumer_external_id: 'late' } }
+    const item = stripeItem({ id: 'si_late', price: { id: 'price_pro', product: 'prod_pro' }, quantity: 1 })
+    const items = { object: 'list', data: [item], has_more: false }
+    const unpaid = stripeSubscription({ ...owned, id: 'sub_late', status: 'unpaid', items })
+    const due_date = Math.floor((Date.now() - DAY) / 1000)
+    const invoice = stripeInvoice({ id: 'in_late', customer: 'cus_late', status: 'open', total: 900, due_date })
+    await world.deliver(
+      { ...stripeEventOf('customer.subscription.updated', unpaid), livemode: true },
+      { ...stripeEventOf('invoice.updated', invoice), livemode: true },
+    )
+    const theirs = (await visit(here.replace(ada, id), token)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+    expect(theirs).toMatch(/Plan Pro No access Access 0 of \d features Subscription unpaid/)
+    expect(theirs).toMatch(/Last invoice \S+ overdue/)
   })
 
   it('can be seen as of another time, with what is not known of it', async () => {

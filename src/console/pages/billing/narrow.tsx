@@ -89,12 +89,13 @@ type BoxProps<K extends ObjectKind> = Pick<NarrowProps<K, never>, 'c' | 'list' |
 
 /** The search box of a list. It finds the objects of a customer or a consumer. @param props.text what was typed */
 export function Box<K extends ObjectKind>({ c, list, address, text = '' }: BoxProps<K>) {
+  const number = list.kind === 'invoice' || list.kind === 'purchase' ? 'number, ' : ''
   return (
     <Finder
       action={`${pathsOf(c).billing}/${list.path}`}
       q={text}
-      label="Find by customer or consumer"
-      placeholder="Name, email address, your own ID, csm_… or cus_…"
+      label={number ? 'Find by customer, consumer or number' : 'Find by customer or consumer'}
+      placeholder={`Name, email address, ${number}your own ID, csm_… or cus_…`}
       maxlength={204}
     >
       <Kept of={address} without={['customer', 'consumer']} />

@@ -1,3 +1,4 @@
+import { isOverdueInvoice } from '../../../billing/invoices/debt'
 import type { ShownObjects } from '../../../billing/read/present'
 import { isOver } from '../../../entitlements/subscribed'
 import { can, pathsOf, type Visit } from '../../page'
@@ -5,7 +6,7 @@ import { Badge, TestBadge } from '../../ui/badge'
 import { amountIn, plural, timeOf } from '../../ui/format'
 import { Fact, None, Time } from '../../ui/parts'
 import { endOf } from '../billing/subscriptions'
-import { givenBy, PlanLinks } from '../entitlements/table'
+import { givenBy, PlanLinks, plansOf } from '../entitlements/table'
 import type { ShownConsumer } from './read'
 
 type Props = { c: Visit; of: ShownConsumer }
@@ -26,14 +27,14 @@ export function Glance({ c, of }: Props) {
 function Access({ c, of: { entitlements } }: Props) {
   if (entitlements === null) return null
   const { all } = entitlements
-  const giving = givenBy(
-    entitlements,
-    all.flatMap(({ from }) => from),
-  )
+  const from = all.flatMap((feature) => feature.from)
+  const giving = givenBy(entitlements, from)
+  const plans = giving.length > 0 ? giving : plansOf(entitlements, from)
   return (
     <>
-      <Fact name={giving.length > 1 ? 'Plans' : 'Plan'}>
-        {giving.length === 0 ? <None /> : <PlanLinks c={c} plans={giving} />}
+      <Fact name={plans.length > 1 ? 'Plans' : 'Plan'}>
+        {plans.length === 0 ? <None /> : <PlanLinks c={c} plans={plans} />}
+        {giving.length < plans.length && <span class="line quiet">No access</span>}
       </Fact>
       <Fact name="Access">
         {all.filter(({ allowed }) => allowed).length} of {plural(all.length, 'feature')}
@@ -69,7 +70,7 @@ function Paying({ c, of: { latest } }: Props) {
           <a href={`${billing}/invoices/${encodeURIComponent(invoice.id)}?vendor=${invoice.vendor}`}>
             {amountIn('total', invoice.total, invoice.currency) ?? invoice.id}
           </a>{' '}
-          <Badge of={invoice.status} /> <TestBadge of={invoice.livemode} />
+          <Badge of={isOverdueInvoice(invoice, now) ? 'overdue' : invoice.status} /> <TestBadge of={invoice.livemode} />
         </Fact>
       )}
     </>

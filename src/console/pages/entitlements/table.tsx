@@ -81,10 +81,18 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
   )
 }
 
-/** The plans that some sources give something by. */
-export function givenBy({ plans }: Entitlements, from: readonly Source[]): PlanName[] {
-  const keys = new Set(from.flatMap(({ counted, plan }) => (counted && plan) || []))
+/** The plans of some sources, whether or not they give anything. */
+export function plansOf({ plans }: Entitlements, from: readonly Source[]): PlanName[] {
+  const keys = new Set(from.flatMap(({ plan }) => plan ?? []))
   return [...keys].flatMap((key) => plans.get(key) ?? [])
+}
+
+/** The plans that some sources give something by. */
+export function givenBy(of: Entitlements, from: readonly Source[]): PlanName[] {
+  return plansOf(
+    of,
+    from.filter(({ counted }) => counted),
+  )
 }
 
 function Why({ c, reason, plans }: { c: Visit; reason: Reason; plans: readonly PlanName[] }) {
