@@ -469,8 +469,7 @@ rows read and trips must be the same at both sizes; the last column is how many 
 
 ${table(buyers)}
 
-The search of the whole project, by a text. Each consumer has a name as well, and the vendor has told the name and the email address of each customer, and an invoice with a
-number. Each text was searched ${REPEATS_OF_SEARCH} times.
+The search of the whole project, by a text. Here, each consumer also has a name. Each customer has a name, an email address and an invoice with a number. Each text was searched ${REPEATS_OF_SEARCH} times.
 
 ${table(names)}
 `

@@ -16,7 +16,7 @@ const DEVICES = `INSERT INTO devices (project_id, token_hash, id, consumer_id, i
 /** The names of consumers. */
 const CALLED = `UPDATE consumers SET name = printf('First%d Last%d', ltrim(substr(id, -6), '0') % 20, ltrim(substr(id, -6), '0') % 1000)
    WHERE project_id = ?1`
-/** What a vendor has told of customers and their invoices. */
+/** Customers with names and email addresses, and their invoices with numbers. */
 const TOLD = `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, customer, status, version, candidates)
    SELECT ?1, k.value, k.value || printf('_%06d', v), 'stripe', iif(k.value = 'customer', NULL, printf('cus_%06d', v)), 'paid', 1,
      json_array(json_object('event_id', 'evt_' || v, 'body', json_object('name', printf('Name%d Last%d', v % 20, v % 1000),

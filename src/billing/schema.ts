@@ -14,12 +14,12 @@ const LAST_CHANGE = sql`CASE WHEN kind IN ('subscription', 'invoice', 'payment_m
   THEN coalesce(rtrim(candidates ->> '$[0].body.updated_at', 'Z'), '') END`
 
 /**
- * What people call an object, in small letters: the name of a customer, the number of an invoice or a purchase. Null if there is
+ * What people call an object, in lower case: the name of a customer, the number of an invoice or a purchase. Null if there is
  * none, and for all other kinds.
  */
 export const CALLED = sql`CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.name')
   WHEN 'invoice' THEN lower(candidates ->> '$[0].body.number') WHEN 'purchase' THEN lower(candidates ->> '$[0].body.number') END`
-/** The email address of a customer, in small letters. Null for all other kinds. */
+/** The email address of a customer, in lower case. Null for all other kinds. */
 export const EMAIL_OF_CUSTOMER = sql`CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.email') END`
 
 /**

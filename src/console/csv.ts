@@ -5,8 +5,10 @@ import { writeLog } from '../http/log'
 import type { Page } from '../http/page'
 import { countRead, inTurn } from '../http/rate-limit'
 import type { Scope } from '../lib/access'
+import { Fault } from '../lib/fault'
 import { isoDay } from '../lib/time'
 import { page, type Visit } from './page'
+import type { Mistakes } from './refusal'
 
 /** Rows that one read of a download asks for. */
 const ROWS_READ = 200
@@ -32,6 +34,9 @@ type Csv<Row> = {
   /** Reads the filters of the address, and returns what reads the pages. @throws what is wrong with the filters */
   list: (c: Visit) => ReadPage<Row>
 }
+
+/** What is wrong with the filters of a file, which has no form to say it. */
+export const wrongFilters = (mistakes: Mistakes) => new Fault('validation_failed', Object.values(mistakes).join(' '))
 
 /**
  * A list as a file of comma-separated values (RFC 4180), with all rows that its filters find. It reads page after page, each when

@@ -101,7 +101,7 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
   }
   return {
     /** The names of the fields with their labels, in order. */
-    labels: all.map(([name, { look }]) => [name, look.label] as const),
+    labels: all.map(([name, field]) => [name, labelOf(field)] as const),
     fields: read,
     /** What a submitted form stands for. @param more fields that it does not have @throws {Fault} `validation_failed` */
     body: (sent: URLSearchParams, more: object = {}): z.infer<T> => parse(schema, { ...read(sent), ...more }),
@@ -111,12 +111,10 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
         all.flatMap(([name, field]) => (name in stored ? [[name, field.show(stored[name])]] : [])),
       )
     },
-    /** Stored values in the words of the form: `Default plan: Pro`. */
+    /** Stored values in the words of the form: `Active devices per consumer: 100`. */
     said(stored: Record<string, unknown>): string[] {
       const there = all.filter(([name]) => stored[name] !== undefined)
-      return there.map(
-        ([name, { look }]) => `${look.label.replace(' (optional)', '')}: ${inWords(stored[name], look.options)}`,
-      )
+      return there.map(([name, field]) => `${labelOf(field)}: ${inWords(stored[name], field.look.options)}`)
     },
     /** A field with its label, as it was filled in, and what is wrong with it. @param look how else it is shown here */
     field(name: Names, { entered, mistakes }: Pick<Sent, 'entered' | 'mistakes'>, look: Partial<Look> = {}) {
@@ -125,6 +123,9 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
     },
   }
 }
+
+/** What a field is called outside its form. */
+const labelOf = ({ look }: FieldOf) => look.label.replace(' (optional)', '')
 
 function inWords(value: unknown, options: Look['options'] = []): string {
   if (value === null) return 'not set'

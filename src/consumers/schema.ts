@@ -17,7 +17,7 @@ const REF = sql`CASE WHEN pinned IS NULL THEN coalesce(said, hint) END`
 export const ERASED_PINS = sql`'ers_*'`
 const ERASED = sql`pinned GLOB 'ers_*'`
 
-/** The last word of a name with several, in small letters. A name of one word is found by its beginning. */
+/** The last word of a name with several, in lower case. A name of one word is found by its beginning. */
 const LAST_NAME = sql`CASE WHEN instr(name, ' ') > 0 THEN lower(replace(name, rtrim(name, replace(name, ' ', '')), '')) END`
 
 /** What a project says about a consumer. A column here is read, written and erased with the others: see {@link EMPTY}. */

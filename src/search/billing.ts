@@ -63,8 +63,8 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as co
   }),
 )
 
-/** Objects of a kind by the first letters of what an index has of them. */
-function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: Called): SearchSource<Db> {
+/** Objects of a kind by the first letters of an indexed text. */
+function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: CalledFields): SearchSource<Db> {
   return {
     type: kind,
     scope,
@@ -86,11 +86,11 @@ function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: Cal
       ),
   }
 }
-type Called = { title: SQL; detail: Column | SQL; livemode?: SQL }
+type CalledFields = { title: SQL; detail: Column | SQL; livemode?: SQL }
 
 const number = { title: saidBy(billingObjects, 'number'), detail: billingObjects.status, livemode: modeOfObject }
 const email = saidBy(billingObjects, 'email')
-/** Customers by their name and email address, invoices and purchases by their number. */
+/** Customers by their name or email address, invoices and purchases by their number. */
 const CALLED_OBJECTS = [
   called('customer', CALLED, {
     title: saidBy(billingObjects, 'name'),

@@ -254,6 +254,6 @@ describe('paid invoices', () => {
       Array.from({ length: 501 }, (): Invoice => [NOW, 1]),
     )
     const { text, tiles } = await paidIn(world)
-    expect([tiles, text]).toEqual([[], expect.stringContaining('more than 500 invoices have changed')])
+    expect([tiles, text]).toEqual([[], expect.stringContaining('Too many invoices have changed')])
   })
 })

@@ -45,8 +45,10 @@ describe('what a consumer may do, in the console', () => {
     expect(text).toMatch(/Seats seats allowed 3 Included in Pro 1 source Stripe subscription sub_1/)
     const without = (await world.consumers.put('nobody')).body.id
     const theirs = (await visit(here.replace(ada, without), token)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
-    expect(theirs).toMatch(/Not allowed: \w+ In (Pro|Starter)/)
-    expect(theirs).toMatch(/sso sso not allowed – No subscription or purchase grants access In Pro –/)
+    expect(theirs).toMatch(/Not allowed: \w+ Plans that include it: (Pro|Starter)/)
+    expect(theirs).toMatch(
+      /sso sso not allowed – No subscription or purchase grants access Plans that include it: Pro –/,
+    )
     expect(text).toContain('For example: Allowed: Projects (unlimited)')
     expect(text).toContain('Where a subscription renews, Until is 48 hours after its period ends')
     expect(text).toContain(`from event ${event}`)

@@ -13,7 +13,7 @@ const SMALLEST = 320
 const TIGHT = [SMALLEST, 769, 1030]
 /** The lowest screen of a laptop. */
 const LOW = 720
-/** What is no 200. */
+/** The pages whose status is not 200. */
 const STATUS: Record<string, number> = {
   link: 401,
   'sign-in-refused': 401,

@@ -3,29 +3,27 @@ import { type Db, raw } from '../../db/client'
 import { begins, lowered } from '../../db/sql'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../schema'
-import { own } from './names'
+import { NAME_FIELDS } from './names'
 
-const { vendor, vendor_id } = billingObjects
-const fields = { vendor, id: vendor_id, name: own('name'), email: own('email') }
+const { project_id, kind: kindOf, vendor, vendor_id } = billingObjects
 
 /** Reads up to `take` customers whose name or email address begins with a text, in any order. The letters A to Z are the same as a to z. */
 export function listCalled(db: Db, projectId: string, text: string, take: number) {
   const keysBy = (indexed: SQL) => sql`SELECT * FROM (SELECT ${vendor} AS v, ${vendor_id} AS i FROM ${billingObjects}
-    WHERE ${billingObjects.project_id} = ${projectId} AND ${billingObjects.kind} = 'customer'
+    WHERE ${project_id} = ${projectId} AND ${kindOf} = 'customer'
       AND ${indexed} IS NOT NULL AND ${begins(indexed, lowered(text))} LIMIT ${take})`
   return raw(
     db,
-    fields,
+    NAME_FIELDS,
     (columns) => sql`SELECT ${columns} FROM (${keysBy(CALLED)} UNION ${keysBy(EMAIL_OF_CUSTOMER)} LIMIT ${take}) k
-      CROSS JOIN ${billingObjects} ON ${billingObjects.project_id} = ${projectId} AND ${billingObjects.kind} = 'customer'
+      CROSS JOIN ${billingObjects} ON ${project_id} = ${projectId} AND ${kindOf} = 'customer'
         AND ${vendor} = k.v AND ${vendor_id} = k.i`,
   )
 }
 export type Called = ReturnType<typeof listCalled>['_']['result'][number]
 
-/** Reads up to two objects of a kind with a number, such as that of an invoice. The letters A to Z are the same as a to z. */
+/** Reads up to two objects of a kind that have this number, such as an invoice. The letters A to Z are the same as a to z. */
 export function findNumbered(db: Db, projectId: string, kind: ObjectKind, number: string) {
-  const { project_id, kind: kindOf } = billingObjects
   const isNumber = sql`${CALLED} IS NOT NULL AND ${CALLED} = ${lowered(number)}`
   return db
     .select({ id: vendor_id, vendor })

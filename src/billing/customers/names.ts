@@ -1,16 +1,22 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client'
 import { valuesOf } from '../../db/sql'
+import { saidBy } from '../overdue/overdue'
 import { billingObjects } from '../schema'
 
-/** A field of a customer, as its own events give it. */
-export const own = (field: 'name' | 'email') =>
-  sql<string | null>`${billingObjects.candidates}->>${sql.raw(`'$[0].body.${field}'`)}`.as(field)
+const said = (field: string) => sql<string | null>`${saidBy(billingObjects, field)}`.as(field)
+/** A customer by its vendor and id, with the name and email address that its own events give. */
+export const NAME_FIELDS = {
+  vendor: billingObjects.vendor,
+  id: billingObjects.vendor_id,
+  name: said('name'),
+  email: said('email'),
+}
 
 /** Reads the names and email addresses of customers, as their own events give them, by their vendors' ids. */
 export function namesOfCustomers(db: Db, projectId: string, ids: readonly string[]) {
   return db
-    .select({ vendor: billingObjects.vendor, id: billingObjects.vendor_id, name: own('name'), email: own('email') })
+    .select(NAME_FIELDS)
     .from(billingObjects)
     .where(
       and(

@@ -21,7 +21,7 @@ const shown = {
   paid_at: said<string>('paid_at'),
 }
 
-/** An invoice that changed lately. Without a currency: it is not paid, or was not read. */
+/** An invoice that changed lately. It has no currency if it is not paid, or was not read. */
 type ChangedInvoice = ReturnType<typeof listChanged>['_']['result'][number]
 
 type Limits = { rows: number; bytes: number }
@@ -36,14 +36,14 @@ export function listChanged(db: Db, projectId: string, now: number, { rows, byte
   return raw(db, shown, (fields) => sql`SELECT ${fields} FROM (${found}) ${o}`)
 }
 
-/** What was paid in one currency, in minor units, and in how many invoices. `before`: in as many days before; null if that is not known. */
+/** What was paid in one currency, in minor units, and in how many invoices. `before`: in the same number of days before; null if that is not known. */
 export type Paid = { currency: string; amount: number; n: number; before: number | null }
 
 /**
- * What was paid in the last days, in each currency, the one with the most invoices first: in live mode, or in test mode if there is nothing in
- * live mode. Null if there are too many invoices to say it.
+ * What was paid in the last {@link PAID_DAYS} days, in each currency, the one with the most invoices first: in live mode, or in test mode if
+ * nothing was paid in live mode. Null if there are too many invoices.
  *
- * @param most as many rows as were read at most, without the one more
+ * @param most the limit of rows that was given to {@link listChanged}
  */
 export function paidBy(changed: readonly ChangedInvoice[], now: number, most: number) {
   const end = changed.findIndex(({ fits }, i) => !fits || i === most)

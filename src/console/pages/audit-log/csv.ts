@@ -1,7 +1,6 @@
-import { Fault } from '../../../lib/fault'
 import { idTime } from '../../../lib/ids'
 import { iso } from '../../../lib/time'
-import { csv } from '../../csv'
+import { csv, wrongFilters } from '../../csv'
 import type { NamedEntry } from './entry'
 import { readFilters } from './filters'
 import { findEntries } from './find'
@@ -27,7 +26,7 @@ export const auditCsv = csv<NamedEntry>({
   ],
   list: (c) => {
     const { filters, mistakes } = readFilters(new URL(c.req.url).searchParams)
-    if (filters === null) throw new Fault('validation_failed', Object.values(mistakes).join(' '))
+    if (filters === null) throw wrongFilters(mistakes)
     const names = (rows: Parameters<typeof readPeople>[2]) => readPeople(c.get('rt'), null, rows)
     return (part) => findEntries(c, filters, part, names)
   },

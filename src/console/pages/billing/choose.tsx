@@ -17,12 +17,12 @@ import { Choices, titleOf } from '../consumers/parts'
 import { Box } from './narrow'
 import type { ObjectList } from './object-list'
 
-/** Customers to choose from. */
+/** The most customers to choose from. */
 const CUSTOMERS = 10
 
 /** What a text can mean. `more`: there are others. */
 type Ambiguous = { consumers: Consumer[]; customers: Called[]; more: boolean }
-/** What a text in the search box of a list stands for: one object, the list of one owner, or owners to choose from. */
+/** What a text in the search box of a list stands for: one object, the list of one owner, or several owners to choose from. */
 export type Meant =
   | { object: { id: string; vendor: string } }
   | { filter: Record<string, string | null> }
@@ -33,12 +33,12 @@ const owner = (name: 'consumer' | 'customer', id: string) => ({
 })
 
 /**
- * Finds the consumers that a typed text can mean, or else the object with this number, or the customers. A text that means none is
- * taken as the vendor's id of a customer.
+ * Finds what a typed text can mean: first the consumers, then the object with this number, then the customers. A text that means none of them
+ * is taken as the vendor's id of a customer.
  */
 export async function meantBy(c: Visit, kind: ObjectKind, text: string): Promise<Meant> {
   if (NAMES_CONSUMER.test(text)) return owner('consumer', text)
-  if (!can(c, 'consumers:read')) return owner('customer', text)
+  if (!can(c, 'consumers:read')) return meantOther(c, kind, text)
   const { found, exact, more } = await findTyped(c, text)
   const [one, another] = found
   if (!one) return meantOther(c, kind, text)
@@ -69,7 +69,7 @@ type Props<K extends ObjectKind> = {
   choices: Ambiguous
 }
 
-/** Asks which of several consumers or customers the list is to be of. */
+/** Asks which of several consumers or customers the list is for. */
 export function choosePage<K extends ObjectKind>(c: Visit, { list, query, text, choices }: Props<K>) {
   const { path, title } = list
   const to = (owner: Record<string, string>) =>

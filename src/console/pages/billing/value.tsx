@@ -19,7 +19,7 @@ type ValueProps = {
   label?: string | undefined
   /** Whether a time is as in a list: how far away it is. */
   brief?: boolean
-  /** The page of the object that the value names. */
+  /** The path of the page of the object that the value names. */
   to?: string | undefined
 }
 

@@ -1,6 +1,5 @@
 import type { Change } from '../../../feed/fields'
-import { Fault } from '../../../lib/fault'
-import { csv } from '../../csv'
+import { csv, wrongFilters } from '../../csv'
 import { findChanges, readFilter } from './find'
 import { madeBy } from './names'
 
@@ -27,7 +26,7 @@ export const changeCsv = csv<Change>({
   ],
   list: (c) => {
     const asked = readFilter(c.req.query('types') ?? '')
-    if ('mistakes' in asked) throw new Fault('validation_failed', Object.values(asked.mistakes).join(' '))
+    if ('mistakes' in asked) throw wrongFilters(asked.mistakes)
     return (part) => findChanges(c, asked, part)
   },
 })

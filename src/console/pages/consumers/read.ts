@@ -69,7 +69,7 @@ export type ShownConsumer = {
   entitlements: Entitlements | null
   /** The newest events of its customers; none if they are not shown. `more`: there are, or may be, others. */
   events: { data: readonly EventRow[]; more: boolean }
-  /** The newest grants, ended ones too. `more`: there are others. `names`: of the users and API keys that made them, by id, on their tab. */
+  /** The newest grants, ended ones too. `more`: there are others. `names`: of the users and API keys that made them, by id; read for the tab of grants only. */
   grants: { data: Grant[]; more: boolean; names: ReadonlyMap<string, string> }
   /** With whom they sign in with single sign-on, the newest first; none if the user may not see them. `more`: there are others. */
   identities: { data: NamedIdentity[]; more: boolean }

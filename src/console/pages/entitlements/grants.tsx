@@ -2,6 +2,7 @@ import type { Consumer } from '../../../consumers/read'
 import type { Grant } from '../../../entitlements/grants'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
+import { holderOf } from '../../../tenancy/holder'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
@@ -101,7 +102,6 @@ function givenPath(c: Visit, { named }: Grant): string {
 
 /** Who made a grant, as an entry of the audit log says it. */
 function actorOf(id: string, names: Props['names']) {
-  const actor_type = id.startsWith('key_') ? ('api_key' as const) : ('user' as const)
   const name = names.get(id) ?? null
-  return { actor_type, actor_id: id, actor_name: name, actor_email: name }
+  return { actor_type: holderOf(id).type, actor_id: id, actor_name: name, actor_email: name }
 }

@@ -109,13 +109,13 @@ const WITHOUT_PLAN: readonly Reason[] = ['not_included', 'no_subscription']
 
 type SoldInProps = { c: Visit; of: Entitlements; feature: string; reason: Reason }
 
-/** The plans that a consumer without a feature would have it by. Renders nothing if there are none, or if something else is in the way. */
+/** The plans that would give a consumer a feature. Renders nothing if there are none, or if the consumer lacks it for another reason. */
 export function SoldIn({ c, of, feature, reason }: SoldInProps) {
   const plans = WITHOUT_PLAN.includes(reason) ? of.includedIn(feature) : []
   if (plans.length === 0) return null
   return (
     <span class="line quiet">
-      In <In c={c} plans={plans} />
+      Plans that include it: <In c={c} plans={plans} />
     </span>
   )
 }

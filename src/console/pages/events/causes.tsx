@@ -27,8 +27,8 @@ export type FailuresByCause = {
 type CausesProps = { c: Visit; of: FailuresByCause; asked: SearchFields | null; connections: readonly Choice[] }
 
 /**
- * Failed events by cause: one row for all that failed in the same way. The list of one cause shows that one. Nothing if the
- * project has one failed event or none, and nothing is muted.
+ * Failed events by cause: one row for all that failed in the same way. A list of one cause has only its row. Nothing if the
+ * project has at most one failed event, and nothing is muted.
  */
 export function Causes({ c, of, asked, connections }: CausesProps) {
   const { now } = c.get('rt')

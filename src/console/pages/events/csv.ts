@@ -1,10 +1,9 @@
 import { projectOf } from '../../../http/auth'
 import type { EventRow } from '../../../inbox/events/events'
 import { findPage } from '../../../inbox/search/search'
-import { Fault } from '../../../lib/fault'
 import { idTime } from '../../../lib/ids'
 import { iso } from '../../../lib/time'
-import { csv } from '../../csv'
+import { csv, wrongFilters } from '../../csv'
 import { readSearch } from './search-query'
 
 /** The list of events as a file, without their payloads. */
@@ -33,7 +32,7 @@ export const eventCsv = csv<EventRow>({
   list: (c) => {
     const { db, now } = c.get('rt')
     const { fields, mistakes } = readSearch(new URL(c.req.url).searchParams, now)
-    if (fields === null) throw new Fault('validation_failed', Object.values(mistakes).join(' '))
+    if (fields === null) throw wrongFilters(mistakes)
     return async (part) => {
       const page = await findPage(db, projectOf(c.get('actor')), fields, part)
       return page.pageOf(await page.read('summary'))

@@ -116,7 +116,7 @@ function Connections({ c, health, failed }: Props) {
         ],
         ['Last event', (row) => <Time at={timeOf(row.last_received_at)} now={now} />],
         ['Accepted, 1 h', (row) => row.last_60m.accepted.toLocaleString('en'), 'number'],
-        // All of them: by cause, with what can be done about each.
+        // The link leads to all of them, by cause, with what can be done about each.
         [
           'Failed, 1 h',
           ({ id }) => <Bad n={failed.get(id) ?? 0} to={`${events}?status=failed&connection_id=${id}`} what="failed" />,
@@ -134,7 +134,7 @@ function Connections({ c, health, failed }: Props) {
   )
 }
 
-/** A number of what went wrong, with a link to the causes. */
+/** How many went wrong, with a link to the causes. */
 function Bad({ n, to, what }: { n: number; to: string; what: string }) {
   if (n === 0) return <>0</>
   return (

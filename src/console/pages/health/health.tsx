@@ -44,7 +44,7 @@ export function healthPage(props: Props) {
   )
 }
 
-/** The status, and everything that is wrong, each with a link to where it can be mended. */
+/** The status, and everything that is wrong, each with a link to where it can be fixed. */
 function Verdict({ c, health: { status }, findings }: Pick<Props, 'c' | 'health' | 'findings'>) {
   return (
     <>

@@ -4,7 +4,7 @@ import { can, pathsOf, type Visit } from '../../page'
 
 type Place = [label: string, href: string]
 
-/** Where one sees more of what health has found, and can mend it; null if the console has no such page. */
+/** Where a finding of health can be seen in detail, and fixed; null if the console has no such page. */
 export function placeOf(c: Visit, { about }: Pick<Finding, 'about'>): Place | null {
   const { events, connections, billing, endpoints } = pathsOf(c)
   switch (about) {
@@ -15,7 +15,7 @@ export function placeOf(c: Visit, { about }: Pick<Finding, 'about'>): Place | nu
     case 'failed':
       return ['See failed events', `${events}?status=failed`]
     case 'fetches_failed':
-      return ['See them', `${events}?source=fetch&status=failed`]
+      return ['See failed fetches', `${events}?source=fetch&status=failed`]
     case 'renewals_missing':
       return ['See overdue subscriptions', `${billing}/subscriptions?overdue=true`]
     case 'webhook_endpoint':

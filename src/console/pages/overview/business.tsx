@@ -14,7 +14,7 @@ const LEVEL_NAMES: Record<Level, string> = {
   past_due: 'Past due',
   unlinked: 'Without a consumer',
 }
-/** The link of a number leads to subscriptions, except that of those without a consumer: it leads to customers. */
+/** Most numbers link to subscriptions. That of those without a consumer links to customers, so it says what it counts. */
 const TILE_NAMES = { ...LEVEL_NAMES, unlinked: 'Subscriptions without a consumer' }
 const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Payment failed' }
 

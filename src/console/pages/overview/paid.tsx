@@ -2,7 +2,7 @@ import { PAID_DAYS, type Paid } from '../../../billing/invoices/paid'
 import { DAY, iso } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { money } from '../../ui/format'
-import { COUNTED_LIVE, type Overview } from './read'
+import type { Overview } from './read'
 
 /** The most currencies that are shown, those with the most invoices. */
 const SHOWN = 6
@@ -19,9 +19,7 @@ export function PaidInvoices({ c, of: { paid } }: { c: Visit; of: Pick<Overview,
         <a href={list}>All invoices</a>
       </div>
       {paid === null ? (
-        <p class="quiet">
-          Too many to add up here: more than {COUNTED_LIVE.rows} invoices have changed in the last {PAID_DAYS} days.
-        </p>
+        <p class="quiet">Too many invoices have changed in the last {PAID_DAYS} days to add them up here.</p>
       ) : (
         <dl class="tiles">
           {paid.sums.slice(0, SHOWN).map((sum) => (
@@ -41,7 +39,7 @@ export function PaidInvoices({ c, of: { paid } }: { c: Visit; of: Pick<Overview,
   )
 }
 
-/** Nothing was paid before: then there is nothing to compare with. */
+/** How the amount compares with the days before. Nothing if nothing was paid then, or if that is not known. */
 function Change({ of }: { of: Paid }) {
   if (!of.before) return null
   const by = of.amount - of.before

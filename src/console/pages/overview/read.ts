@@ -19,10 +19,10 @@ import type { Visit } from '../../page'
 /** The days of subscriptions that the overview reads: two times thirty, and today. */
 const DAYS = 61
 /**
- * The overview counts up to this many subscriptions itself, and adds up as many invoices. For larger projects, it shows the cron's last count, and
- * no amounts.
+ * The overview counts up to this many subscriptions itself, and adds up as many invoices. For larger projects, it shows the cron's last count of
+ * subscriptions, and no amounts.
  */
-export const COUNTED_LIVE = { rows: 500, bytes: 4 * 1024 * 1024 }
+const COUNTED_LIVE = { rows: 500, bytes: 4 * 1024 * 1024 }
 /** The hours that the overview adds up. */
 export const HOURS = 24
 

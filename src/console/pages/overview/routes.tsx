@@ -45,8 +45,12 @@ export function overviewPage(c: Visit, of: Overview) {
       {!isRunning && items.length > 0 && <Attention items={items} muted={muted} />}
       {isRunning && (
         <>
-          {can(c, 'billing:read') && <Business c={c} of={of} />}
-          {can(c, 'billing:read') && <PaidInvoices c={c} of={of} />}
+          {can(c, 'billing:read') && (
+            <>
+              <Business c={c} of={of} />
+              <PaidInvoices c={c} of={of} />
+            </>
+          )}
           {isAlmost && setup}
           {can(c, 'billing:read') && <Activity c={c} of={of} />}
           {can(c, 'connections:read') && <Connections c={c} of={of} />}

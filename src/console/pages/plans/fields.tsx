@@ -138,7 +138,7 @@ export function FeatureInputs({ sent: { entered, mistakes }, catalog }: Props & 
       ) : (
         <p class="hint" id="features-hint">
           What the plan includes. Leave a field empty if the plan does not include the feature. A quantity can also be
-          “unlimited”. With “per seat”, it is multiplied by the number of seats that the subscription is for.
+          “unlimited”. With “per seat”, the value is multiplied by the subscription’s number of seats.
         </p>
       )}
       {catalog.map((feature) => (

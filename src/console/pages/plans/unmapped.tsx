@@ -13,7 +13,7 @@ const AMONG = `in the ${NEWEST_SUBSCRIPTIONS.toLocaleString('en')} subscriptions
 
 type Props = { c: Visit; rows: readonly Unmapped[]; amounts: Amounts }
 
-/** Prices that subscriptions or purchases have and no plan. Who pays for one of them gets nothing for it. */
+/** Prices that subscriptions or purchases have and no plan. Consumers who pay for one of them get nothing for it. */
 export function UnmappedPrices({ c, rows, amounts }: Props) {
   return (
     <>

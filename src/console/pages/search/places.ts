@@ -105,7 +105,7 @@ export function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string)
     }))
 }
 
-/** The pages, actions and documentation whose words begin as the words of the text do. All pages if the text is empty. */
+/** The pages, actions and documentation with words that begin as the words of the text do. All pages if the text is empty. */
 export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   const pages = groupsFor(user).flatMap(({ label, sections }) =>
     sections.map(({ label: title, path }) => ({ kind: 'Page', title, detail: label, to: path(paths) })),

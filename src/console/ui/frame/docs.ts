@@ -30,7 +30,7 @@ export const SECTION_DOCS: Record<SectionName, string> = {
   passkeys: '/docs/guides/passkeys',
 }
 
-/** The documentation of what no page of the console is about, with the words that find it. */
+/** Documentation that belongs to no page of the console, with the words that find it. */
 export const OTHER_DOCS: readonly (readonly [title: string, to: string, words: string])[] = [
   ['How long data is kept', '/docs/operate/operations-2#size-and-retention', 'retention storage deleted'],
   ['Times in UTC or in your time zone', '/docs/contribute/console', 'timezone local'],
