@@ -119,6 +119,16 @@ describe('what a consumer may do, in the console', () => {
     expect(await words('/grants')).toMatch(/Denies sso sso revoked/)
   })
 
+  it('is on until the last of its sources ends', async () => {
+    const end = async () => {
+      const [row = ''] = (await page()).match(/<code class="line quiet">sso<\/code>.*?<\/tr>/s) ?? []
+      return row.slice(row.lastIndexOf('<td')).replace(/<[^>]+>/g, '')
+    }
+    expect(await end()).toMatch(/^\d{4}-/)
+    expect(await send('/grants', { does: 'plan', plan: 'pro' })).toEqual(done('grant_created'))
+    expect(await end()).toBe('–')
+  })
+
   it.each([
     ['30', '', 30],
     ['365', '2099-01-01T00:00', 365],

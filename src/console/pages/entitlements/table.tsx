@@ -63,7 +63,7 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
         </div>
       ),
     ],
-    ['Until', ({ valid_until }) => <Time at={timeOf(valid_until)} now={now} none="" />],
+    ['Until', (row) => <Time at={timeOf(endOf(row))} now={now} none="" />],
   ]
   const renews = rows.some(({ from }) =>
     from.some(({ type, counted, until }) => counted && until && type === 'subscription'),
@@ -79,6 +79,13 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
       )}
     </>
   )
+}
+
+/** Until when a feature stays as it is. One that is on stays on as long as one of its sources lasts. */
+function endOf({ value, from, valid_until }: Entitled): string | null {
+  const ends = from.filter(({ counted }) => counted).map(({ until }) => until)
+  if (value !== true || ends.length === 0) return valid_until
+  return ends.reduce((last, end) => (last === null || end === null ? null : last > end ? last : end))
 }
 
 /** The plans of some sources, whether or not they give anything. */
