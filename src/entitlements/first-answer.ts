@@ -32,9 +32,9 @@ export function findForAnswer(db: Db, projectId: string) {
     mapped: sql<boolean>`EXISTS (SELECT 1 FROM ${planRefs} WHERE ${planRefs.project_id} = ${projectId})`.mapWith(
       Boolean,
     ),
-    /** The newest plan. */
+    /** The newest active plan. */
     plan: json<{ id: string; name: string } | null>(sql`(SELECT json_object('id', ${plans.id}, 'name', ${plans.name})
-      FROM ${plans} WHERE ${plans.project_id} = ${projectId} ORDER BY ${plans.id} DESC LIMIT 1)`),
+      FROM ${plans} WHERE ${plans.project_id} = ${projectId} AND ${plans.state} = 'active' ORDER BY ${plans.id} DESC LIMIT 1)`),
     /** A consumer that is a vendor's customer. */
     consumer: sql<string | null>`coalesce(${linked}, ${pinned})`,
     /** The external id that a customer names. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { addMember, deliver, freshProject, settled, stripeConnection, stripeEvent } from '../harness'
 import { visit } from './visit'
 
-it('the health page lists all that is wrong, and what failed of each connection, with links to where it can be mended', async () => {
+it('the health page lists all that is wrong, and what failed of each connection, with links to where it can be fixed', async () => {
   const { project, owner } = await freshProject()
   const [failing, refusing] = [
     await stripeConnection(owner.token, project),

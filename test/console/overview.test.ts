@@ -108,8 +108,11 @@ describe('the steps of a new project', () => {
     text = await look()
     const query = 'vendor=stripe&amp;ref=price_of_start&amp;from=overview'
     expect(text).toContain(`/plans/${created.body.id}/edit?${query}">Add the price</a>`)
-    const prices = [{ vendor: 'stripe', ref: 'price_of_start' }]
-    const mapping = () => put(`billing/plans/${created.body.id}`, { prices }, 'PATCH')
+    const change = (json: object) => put(`billing/plans/${created.body.id}`, json, 'PATCH')
+    await change({ state: 'archived' })
+    text = await look()
+    expect(text).toContain(`/plans/new?${query}"`)
+    const mapping = () => change({ state: 'active', prices: [{ vendor: 'stripe', ref: 'price_of_start' }] })
     expect(await turn(mapping)).toEqual(['current', 'later', 'later'])
     expect(text).toContain('<input type="hidden" name="external_id" value="user_of_start"')
     expect(await turn(() => put('consumers/ext:user_of_start', {}))).toEqual(['current', 'later'])

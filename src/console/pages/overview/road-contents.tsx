@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Scope } from '../../../lib/access'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
+import { queryOf } from '../plans/unmapped'
 import { Action, type StepProps } from './step-contents'
 
 const FROM = 'from=overview'
@@ -22,7 +23,7 @@ export function FeatureStep({ c, current, done }: StepProps) {
   )
 }
 
-/** The first plan with a price: the one that a subscription has. */
+/** The first plan with a price: the one that a subscription has. It is added to the newest plan, if there is one. */
 export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
   const { plans } = pathsOf(c)
   if (done.plan) return <Done at={plans}>Plans</Done>
@@ -43,7 +44,7 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
       </p>
       <IfAllowed c={c} scope="catalog:write">
         <Action
-          href={`${plans}/${plan ? `${plan.id}/edit` : 'new'}?${new URLSearchParams({ vendor, ref })}&${FROM}`}
+          href={`${plans}/${plan ? `${plan.id}/edit` : 'new'}?${queryOf({ vendor, ref })}&${FROM}`}
           current={current}
         >
           {plan ? 'Add the price' : 'Create a plan'}
