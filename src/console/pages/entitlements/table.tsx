@@ -81,7 +81,7 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
   )
 }
 
-/** Until when a feature stays as it is. One that is on stays on as long as one of its sources lasts. */
+/** Until when a feature keeps its value. One that is on stays on as long as one of its sources lasts. */
 function endOf({ value, from, valid_until }: Entitled): string | null {
   const ends = from.filter(({ counted }) => counted).map(({ until }) => until)
   if (value !== true || ends.length === 0) return valid_until
