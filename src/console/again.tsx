@@ -12,14 +12,14 @@ import { show } from './ui/layout'
 /** What a page signs for its session, so that it means nothing to another one. Both are optional, or made anew. */
 const OF_SESSION = ['form_token', 'once']
 
-function Entered({ c }: { c: Visit }) {
+function Entered({ c, last }: { c: Visit; last?: true }) {
   const fields = [...c.get('form')].filter(([name]) => !OF_SESSION.includes(name))
   return (
     <>
       {fields.map(([name, value]) => (
         <input type="hidden" name={name} value={value} autocomplete="off" />
       ))}
-      <button type="submit" class="primary">
+      <button type="submit" class={last ? undefined : 'primary'}>
         Send the form
       </button>
     </>
@@ -36,16 +36,14 @@ export function endedPage(c: Visit, error: unknown) {
     <>
       <h1>Your session ended</h1>
       <p>Nothing was changed. This page keeps what you entered.</p>
-      <ol class="steps">
-        <li>
-          <a href="/console/sign-in" target="_blank" rel="noopener">
-            Sign in on a new tab
-          </a>
-        </li>
-        <li>Come back to this tab and send the form.</li>
-      </ol>
+      <p>
+        <a class="button primary" href="/console/sign-in" target="_blank" rel="noopener">
+          Sign in on a new tab
+        </a>
+      </p>
+      <p>Then come back to this tab and send the form.</p>
       <form method="post" action={pathOf(c)}>
-        <Entered c={c} />
+        <Entered c={c} last />
       </form>
     </>,
   )
