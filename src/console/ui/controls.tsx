@@ -58,12 +58,12 @@ export function Field({ name, label, hint, mistakes, children, ...input }: Field
           aria-describedby={wrong ? `${name}-wrong` : hint ? `${name}-hint` : undefined}
         />
       )}
+      {wrong && <Wrong id={`${name}-wrong`}>{wrong}</Wrong>}
       {hint && (
         <p class="hint" id={`${name}-hint`}>
           {hint}
         </p>
       )}
-      {wrong && <Wrong id={`${name}-wrong`}>{wrong}</Wrong>}
     </div>
   )
 }

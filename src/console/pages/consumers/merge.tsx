@@ -48,10 +48,10 @@ function mergePage(c: Visit, row: Consumer, { text, found, more, mistakes }: Typ
               Continue
             </button>
           </div>
+          <Wrong id="into-wrong">{wrong}</Wrong>
           <p class="hint" id="into-hint">
             Its name, its email address, its external ID or csm_…
           </p>
-          <Wrong id="into-wrong">{wrong}</Wrong>
         </div>
       </form>
       {found.length > 0 && (
