@@ -210,7 +210,7 @@ describe('paid invoices', () => {
   it.each<[string, Invoice[], string[]]>([
     ['none', [[NOW, 100, { status: 'open' }]], []],
     ['only before', [[BEFORE, 100]], []],
-    ['one, and nothing to compare it with', [[NOW, 4900]], ['USD, 30 days: $49.00']],
+    ['one, and nothing to compare it with', [[NOW, 4900]], ['Paid in the last 30 days, USD: $49.00']],
     [
       'currencies, the one with the most invoices first',
       [
@@ -221,7 +221,10 @@ describe('paid invoices', () => {
         [BEFORE, 500, { currency: 'JPY' }],
         [MIDNIGHT - 70 * DAY, 9999, { currency: 'EUR' }],
       ],
-      ['EUR, 30 days: €3.50: −€1.50 vs. the 30 days before', 'JPY, 30 days: ¥500: ±¥0 vs. the 30 days before'],
+      [
+        'Paid in the last 30 days, EUR: €3.50: −€1.50 vs. the 30 days before',
+        'Paid in the last 30 days, JPY: ¥500: ±¥0 vs. the 30 days before',
+      ],
     ],
     [
       'live mode only',
@@ -229,13 +232,17 @@ describe('paid invoices', () => {
         [NOW, 100],
         [NOW, 200, { livemode: false }],
       ],
-      ['USD, 30 days: $1.00'],
+      ['Paid in the last 30 days, USD: $1.00'],
     ],
-    ['test mode, if there is nothing else', [[NOW, 200, { livemode: false }]], ['USD, 30 days: $2.00']],
+    [
+      'test mode, if there is nothing else',
+      [[NOW, 200, { livemode: false }]],
+      ['Paid in the last 30 days, USD: $2.00'],
+    ],
     [
       'too many to compare',
       [...Array.from({ length: 499 }, (): Invoice => [NOW, 1]), [BEFORE, 1], [BEFORE, 1]],
-      ['USD, 30 days: $4.99'],
+      ['Paid in the last 30 days, USD: $4.99'],
     ],
   ])('are added up: %s', async (_, invoices, said) => {
     const world = await newWorld()

@@ -4,10 +4,10 @@ import { isCut } from '../../../inbox/failures/failures'
 import { muteOf } from '../../../inbox/failures/fields'
 import { MAX_FAILURE_CAUSES, MAX_FAILURES } from '../../../inbox/failures/limits'
 import { idTime } from '../../../lib/ids'
-import { DAY, HOUR } from '../../../lib/time'
+import { DAY, HOUR, iso } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
 import { TestBadge } from '../../ui/badge'
-import { plural, sentence } from '../../ui/format'
+import { exact, plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { RefusedFor, totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
@@ -19,7 +19,7 @@ import type { Connected, Overview, Progress } from './read'
 type Item = { bad: boolean; what: Child; link: [label: string, href: string]; mute?: string | undefined }
 
 /** A key is listed when it expires within this time (ms). */
-export const EXPIRES_WITHIN = 14 * DAY
+const EXPIRES_WITHIN = 14 * DAY
 /** The most connections, keys and causes of failures in the list. */
 const SHOWN = 5
 
@@ -194,21 +194,31 @@ const deliveries = (n: number) => (n === 1 ? '1 delivery' : `${n.toLocaleString(
 
 function keys(c: Visit, { keys }: Progress): Item[] {
   const { now } = c.get('rt')
-  return expiring(keys, now).map(({ name, expires_at }) => ({
+  return expiring(keys, now).map(({ id, name, expires_at }) => ({
     bad: expires_at <= now,
     what: (
       <>
-        The API key {name} {expires_at <= now ? 'expired' : 'expires'} <Time at={expires_at} now={now} />.
+        The API key {name} {expires_at <= now ? 'expired' : 'expires'} <InDays at={expires_at} now={now} />.
       </>
     ),
-    link: ['See API keys', pathsOf(c).keys],
+    link: ['See the API key', `${pathsOf(c).keys}/${id}`],
   }))
 }
 
+/** A time that is days away, in words that can end a sentence. */
+function InDays({ at, now }: { at: number; now: number }) {
+  const days = Math.round((at - now) / DAY)
+  return days > 0 ? (
+    <time datetime={iso(at)} title={exact(at)}>{`in ${plural(days, 'day')}`}</time>
+  ) : (
+    <Time at={at} now={now} />
+  )
+}
+
 /** The keys that have expired or soon will, earliest first. */
-export function expiring(keys: Progress['keys'], now: number) {
+function expiring(keys: Progress['keys'], now: number) {
   return keys
-    .flatMap(({ name, expires_at }) => (expires_at === null ? [] : [{ name, expires_at }]))
+    .flatMap(({ id, name, expires_at }) => (expires_at === null ? [] : [{ id, name, expires_at }]))
     .filter(({ expires_at }) => expires_at <= now + EXPIRES_WITHIN)
     .sort((a, b) => a.expires_at - b.expires_at)
 }

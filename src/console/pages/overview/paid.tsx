@@ -21,11 +21,11 @@ export function PaidInvoices({ c, of: { paid } }: { c: Visit; of: Pick<Overview,
       {paid === null ? (
         <p class="quiet">Too many invoices have changed in the last {PAID_DAYS} days to add them up here.</p>
       ) : (
-        <dl class="tiles">
+        <dl class="tiles paid">
           {paid.sums.slice(0, SHOWN).map((sum) => (
             <div>
               <dt>
-                {sum.currency}, {PAID_DAYS} days
+                Paid in the last {PAID_DAYS} days, {sum.currency}
               </dt>
               <dd>
                 <a href={`${list}?status=paid&livemode=${paid.livemode}&${since}`}>{amountOf(sum, sum.amount)}</a>

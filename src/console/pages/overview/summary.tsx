@@ -5,10 +5,9 @@ import { totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { lastOf, standingOf } from '../connections/describe'
-import { expiring } from './attention'
 import type { Overview } from './read'
 
-/** The most connections, and the most keys, that the overview shows. */
+/** The most connections that the overview shows. */
 const SHOWN = 10
 
 /** The connections, the last one to receive an event first. */
@@ -42,37 +41,16 @@ export function Connections({ c, of: { connections } }: { c: Visit; of: Overview
   )
 }
 
-/** The keys that expire soon, or that there is none at all. Nothing if neither is so. */
+/** Says that there are no keys. Nothing if there are some. */
 export function Keys({ c, of: { keys } }: { c: Visit; of: Overview }) {
-  const { now } = c.get('rt')
-  const soon = expiring(keys, now).slice(0, SHOWN)
-  if (!can(c, 'api_keys:read')) return null
-  if (keys.length === 0) {
-    return (
-      <>
-        <div class="head section">
-          <h2>API keys</h2>
-          <a href={pathsOf(c).keys}>All API keys</a>
-        </div>
-        <p class="quiet">No active API keys: no server can call the API.</p>
-      </>
-    )
-  }
-  if (soon.length === 0) return null
+  if (!can(c, 'api_keys:read') || keys.length > 0) return null
   return (
     <>
       <div class="head section">
-        <h2>API keys that expire within 14 days</h2>
+        <h2>API keys</h2>
         <a href={pathsOf(c).keys}>All API keys</a>
       </div>
-      <Table
-        label="API keys that expire"
-        rows={soon}
-        columns={[
-          ['Name', ({ name }) => name],
-          ['Expires', ({ expires_at }) => <Time at={expires_at} now={now} />],
-        ]}
-      />
+      <p class="quiet">No active API keys: no server can call the API.</p>
     </>
   )
 }
