@@ -82,10 +82,12 @@ function namedPlans(db: Db, projectId: string, ids: readonly string[]): Query<Na
     .where(and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids))))
 }
 
-/** Grants by the name of the feature or the plan that they give; `No …` for a feature that they deny. */
+/** Grants by the name of the feature or the plan that they give, with a quantity: `Seats: 50`; `Denied …` for a feature that they deny. */
 function namedGrants(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   const what = sql`coalesce(${features.name}, ${grants.feature}, ${plans.name})`
-  const name = sql<string>`iif(${grants.effect} = 'deny', 'No ', '') || ${what}`.as('name')
+  const value = sql`${grants.value} ->> '$'`
+  const quantity = sql`iif(${features.type} = 'quantity' AND ${grants.effect} = 'allow', ': ' || format(iif(typeof(${value}) = 'integer', '%,d', '%s'), ${value}), '')`
+  const name = sql<string>`iif(${grants.effect} = 'deny', 'Denied ', '') || ${what} || ${quantity}`.as('name')
   return db
     .select({ id: grants.id, name, ended_at: grants.revoked_at })
     .from(grants)

@@ -63,7 +63,7 @@ describe('the changes in the console', () => {
     expect(objects).toEqual([
       [named, 'Seats &amp; more for Ada &lt;1&gt;'],
       [given, 'Team for nameless'],
-      [denied, 'No Seats &amp; more for Ada &lt;1&gt;'],
+      [denied, 'Denied Seats &amp; more for Ada &lt;1&gt;'],
     ])
     const by = (grant: string, who: string) =>
       `<a href="${base}/settings/audit-log?object_id=${grant}" title="Created a grant"><span class="cut">${who}</span></a>`

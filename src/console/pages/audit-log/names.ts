@@ -20,7 +20,7 @@ export async function readNames(rt: Runtime, project: string, rows: readonly Lis
   ])
   return (row) => ({
     ...row,
-    said: row.details && calledBy(objects, row.details),
+    said: row.details && { ...calledBy(objects, row.details), ...givenBy(objects, row) },
     actor_email: people.get(row.actor_id) ?? null,
     object: objectOf(objects, row) ?? personIn(people, row.object_id),
   })
@@ -31,6 +31,12 @@ function objectOf(objects: ReadonlyMap<string, NamedObject>, { object_type, obje
   const found = objects.get(object_id)
   if (object_type !== 'grant' || !found) return found
   return { ...found, name: grantTitle(found.name, objects.get(String(details?.consumer))?.name) }
+}
+
+/** What a grant gives, or denies. */
+function givenBy(objects: ReadonlyMap<string, NamedObject>, { object_type, object_id }: Row): { gives?: string } {
+  const found = object_type === 'grant' ? objects.get(object_id) : undefined
+  return found ? { gives: found.name } : {}
 }
 
 /** The consumers and plans that details name. */

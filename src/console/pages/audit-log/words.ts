@@ -248,9 +248,9 @@ function reasoned({ reason }: Details): string {
   return named(reason)
 }
 
-/** What a grant gives or denies, and to whom. */
-function granted({ effect, feature, plan, consumer }: Details): string {
-  return `${effect === 'deny' ? 'denies' : 'grants'} ${words(feature ?? plan)} to ${words(consumer)}`
+/** What a grant gives or denies. `gives`: in words, if the grant is still stored. */
+function granted({ gives, effect, feature, plan }: Details): string {
+  return words(gives ?? `${effect === 'deny' ? 'Denied ' : ''}${words(feature ?? plan)}`)
 }
 
 /** What a grant is called: `Team for Ada Lovelace`. @param consumer what they are called, if that is known */
