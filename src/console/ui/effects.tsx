@@ -83,12 +83,13 @@ type ChangesProps = { of: Effect['change'] | undefined; currency?: string | null
 
 /** Changed fields with their old and new values. @param currency of the object's amounts, unless it changed too */
 export function Changes({ of, currency }: ChangesProps) {
-  if (!of) return <span class="quiet">None</span>
+  const shown = Object.entries(of ?? {}).filter(([field]) => of && tells(field, of))
+  if (!of || shown.length === 0) return <span class="quiet">None</span>
   const { currency: changed } = of
   const known = { from: changed?.from ?? currency, to: changed?.to ?? currency }
   return (
     <ul class="changes">
-      {Object.entries(of).map(([field, change]) => (
+      {shown.map(([field, change]) => (
         <li>
           <span class="quiet">{labelOf(field)}:</span> {said(field, change, known)}
         </li>
@@ -98,6 +99,16 @@ export function Changes({ of, currency }: ChangesProps) {
 }
 
 type Change = NonNullable<Effect['change']>[string]
+
+/** Whether a field says more than the others: not when the object changed, a status twice, or a list that is still empty. */
+function tells(field: string, of: Record<string, Change>): boolean {
+  const { from, to, personal, too_large } = of[field] as Change
+  if (field === 'updated_at') return false
+  if (field === 'vendor_status') return from !== of.status?.from || to !== of.status?.to
+  return personal || too_large || !isEmptyList(to) || !(from === null || isEmptyList(from))
+}
+
+const isEmptyList = (value: unknown) => JSON.stringify(value) === '{"data":[],"has_more":false}'
 
 function said(field: string, { from, to, too_large, personal }: Change, currency: { from: unknown; to: unknown }) {
   if (personal) return 'changed: see the object for its value'
