@@ -74,11 +74,10 @@ const PAGE_WORDS: Partial<Record<FaultName, { title: string; detail: string }>> 
   },
 }
 
-/** The page for a path that does not exist, or that the visitor may not know about. A path with a slash at its end leads to the one without. */
+/** The page for a path that does not exist, or that the visitor may not know about. A path with a slash at its end leads to the one without, encoded as it was sent. */
 export async function missingPage(c: Visit): Promise<Response> {
-  if (c.req.method === 'GET' && c.req.path.endsWith('/')) {
-    return c.redirect(c.req.path.replace(/\/+$/, '') + new URL(c.req.url).search, 301)
-  }
+  const { pathname, search } = new URL(c.req.url)
+  if (c.req.method === 'GET' && pathname.endsWith('/')) return c.redirect(pathname.replace(/\/+$/, '') + search, 301)
   const project = /^\/console\/p\/([^/]+)/.exec(c.req.path)?.[1] ?? null
   if (!c.get('actor')) await enterIfKnown(c, project)
   const deleted = project && c.get('actor') ? await restorableOf(c, project) : null

@@ -136,9 +136,22 @@ describe('the rules of purchases', () => {
   })
 })
 
-it('an address with a slash at its end leads to the one without', async () => {
-  const { status, headers } = await visit('/console/?done=project_left', null)
-  expect([status, headers.get('Location')]).toEqual([301, '/console?done=project_left'])
+it.each([
+  ['/console/?done=project_left', '/console?done=project_left'],
+  ['/console//evil.example//', '/console//evil.example'],
+  ['/console/%5C%5Cevil.example/', '/console/%5C%5Cevil.example'],
+  ['/console/x%0D%0ASet-Cookie:a=b/', '/console/x%0D%0ASet-Cookie:a=b'],
+  ['/console/%00/%C3%A9%F0%9F%98%80/', '/console/%00/%C3%A9%F0%9F%98%80'],
+])('%s, which has a slash at its end, leads to the address without it', async (path, to) => {
+  const { status, headers } = await visit(path, null)
+  expect([status, headers.get('Location')]).toEqual([301, to])
+})
+
+it('an address above a page leads to it, whatever is in it', async () => {
+  const { project, owner } = await freshProject()
+  const to = `/console/p/${project}/platform/consumers/x%0D%0Ay%00`
+  const { status, headers } = await visit(`${to}/devices`, owner.token)
+  expect([status, headers.get('Location')]).toEqual([303, to])
 })
 
 describe('the menu of projects', () => {

@@ -37,5 +37,9 @@ const ABOVE: [path: string, segments: number][] = [
 export const abovePages = new Hono<HttpEnv>()
 
 for (const [path, segments] of ABOVE) {
-  abovePages.get(path, page('user'), (c) => c.redirect(c.req.path.split('/').slice(0, -segments).join('/'), 303))
+  abovePages.get(path, page('user'), (c) => {
+    // As it was sent: a decoded one can have characters that no header may have.
+    const { pathname } = new URL(c.req.url)
+    return c.redirect(pathname.split('/').slice(0, -segments).join('/'), 303)
+  })
 }
