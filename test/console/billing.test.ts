@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Value } from '../../src/console/pages/billing/value'
+import { insertObjects } from '../billing/rows'
 import { as } from '../consumers/consumers'
-import { deliver, freshProject, settled, stripeConnection, stripeEvent } from '../harness'
+import { countingD1, deliver, freshProject, lossyQueue, settled, stripeConnection, stripeEvent } from '../harness'
 import { visit } from './visit'
 
 const SUBSCRIPTION = {
@@ -143,6 +144,16 @@ describe('billing state in the console', () => {
     it('takes the number of an invoice as the invoice', async () => {
       const { status, headers } = await visit(`${billing}/invoices?q=a-0001`, token)
       expect([status, headers.get('Location')]).toEqual([303, `${billing}/invoices/in_1?vendor=stripe`])
+    })
+
+    it('reads few rows, however many invoices there are', async () => {
+      const { project, owner } = await freshProject()
+      const many = Array.from({ length: 300 }, (_, n) => `in_${n}`)
+      await insertObjects(project, 'invoice', many)
+      const { DB, count } = countingD1()
+      const bindings = { EVENTS: lossyQueue().EVENTS, DB }
+      await visit(`/console/p/${project}/platform/billing/invoices?q=a-0001`, owner.token, { bindings })
+      expect(count.rows_read).toBeLessThan(100)
     })
 
     it('lets one choose between customers without a consumer', async () => {

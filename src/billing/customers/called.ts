@@ -25,9 +25,11 @@ export type Called = ReturnType<typeof listCalled>['_']['result'][number]
 /** Reads up to two objects of a kind that have this number, such as an invoice. The letters A to Z are the same as a to z. */
 export function findNumbered(db: Db, projectId: string, kind: ObjectKind, number: string) {
   const isNumber = sql`${CALLED} IS NOT NULL AND ${CALLED} = ${lowered(number)}`
-  return db
-    .select({ id: vendor_id, vendor })
-    .from(billingObjects)
-    .where(and(eq(project_id, projectId), eq(kindOf, kind), isNotNull(billingObjects.updated), isNumber))
-    .limit(2)
+  // Named, because SQLite would rather read all objects of the kind.
+  return raw(
+    db,
+    { id: vendor_id, vendor },
+    (columns) => sql`SELECT ${columns} FROM ${billingObjects} INDEXED BY billing_called
+      WHERE ${and(eq(project_id, projectId), eq(kindOf, kind), isNotNull(billingObjects.updated), isNumber)} LIMIT 2`,
+  )
 }
