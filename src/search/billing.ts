@@ -1,14 +1,14 @@
 import { and, type Column, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { saidBy } from '../billing/overdue/overdue'
 import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../billing/schema'
-import { EXTERNAL } from '../consumers/ref'
-import { customerLinks, ERASED_PINS } from '../consumers/schema'
 import type { Db } from '../db/client'
 import { begins } from '../db/sql'
+import { namedOf } from '../entitlements/named'
 import { connections } from '../inbox/connections/schema'
 import { statusShown } from '../inbox/held'
 import { events, refs, replays } from '../inbox/schema'
 import type { Kind } from '../lib/billing-kinds'
+import { CUSTOMERS } from './customers'
 import { MOST_OF_A_TYPE } from './limits'
 import { byText, foundFields, inTable, ofVendor, type SearchSource } from './source'
 
@@ -51,6 +51,10 @@ const modeOfObject = sql`coalesce(${saidBy(billingObjects, 'livemode')}, 1)`
 const ofKind = (kind: Kind) =>
   and(eq(billingObjects.kind, kind), kind === 'purchase' ? isNotNull(billingObjects.updated) : undefined)
 
+const aboutObject = (project: string, names: boolean) => sql`json_object('total', ${saidBy(billingObjects, 'total')},
+  'currency', ${saidBy(billingObjects, 'currency')},
+  'named', json(${namedOf(project, billingObjects, { consumer: names, plans: false })}))`
+
 const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as const).map((kind) =>
   ofVendor(kind, scope, {
     table: billingObjects,
@@ -59,19 +63,22 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as co
     detail: billingObjects.status,
     vendor: billingObjects.vendor,
     livemode: modeOfObject,
+    about: aboutObject,
     only: ofKind(kind),
   }),
 )
 
+const KEY = { id: billingObjects.vendor_id, vendor: billingObjects.vendor }
 /** Objects of a kind by the first letters of an indexed text. */
 function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: CalledFields): SearchSource<Db> {
   return {
     type: kind,
     scope,
-    find: (db, project, asked) =>
+    names: true,
+    find: (db, project, asked, names) =>
       byText(asked, () =>
         db
-          .select(foundFields({ id: billingObjects.vendor_id, vendor: billingObjects.vendor, ...of }))
+          .select(foundFields({ ...KEY, ...of, ...(kind !== 'customer' && { about: aboutObject(project, names) }) }))
           .from(billingObjects)
           .where(
             and(
@@ -100,16 +107,6 @@ const CALLED_OBJECTS = [
   called('invoice', CALLED, number),
   called('purchase', CALLED, number),
 ]
-
-/** Without customers that were erased with their consumers. */
-const CUSTOMERS = ofVendor('customer', scope, {
-  table: customerLinks,
-  project: customerLinks.project_id,
-  id: customerLinks.customer,
-  detail: sql`coalesce(nullif(${customerLinks.pinned}, ''), ${EXTERNAL} || ${customerLinks.ref})`,
-  vendor: customerLinks.vendor,
-  only: sql`coalesce(${customerLinks.pinned}, '') NOT GLOB ${ERASED_PINS}`,
-})
 
 const REPLAYS = inTable<Db>('replay', scope, {
   table: replays,

@@ -13,10 +13,14 @@ import { SETTINGS_SOURCES } from './settings'
 import type { FoundRow, SearchSource } from './source'
 import type { SearchText } from './text'
 
+/** What a caller needs for the names of consumers. */
+const NAMES = 'consumers:read'
 const STORE_SOURCES = [...CONSUMER_SOURCES, ...BILLING_SOURCES, ...SETTINGS_SOURCES]
 
-/** A statement of a search. `scope`: null if the caller needs none. */
-type Asked = { name: string; type: FoundType; scope: Scope | null; query: Query<FoundRow[]> }
+/** A statement of a search, and what the caller needs for its rows. */
+type Asked = { name: string; type: FoundType; needs: readonly Scope[]; query: Query<FoundRow[]> }
+/** What the API shows of an object, and what the console shows besides. */
+export type Found = FoundObject & Pick<FoundRow, 'about'>
 type Answers = Record<string, FoundRow[]>
 
 /**
@@ -26,7 +30,7 @@ type Answers = Record<string, FoundRow[]>
  * @returns `complete`: false if the directory does not answer
  * @throws {Fault} as `read` in http/read.ts
  */
-export async function find(c: Context<HttpEnv>, text: SearchText): Promise<{ data: FoundObject[]; complete: boolean }> {
+export async function find(c: Context<HttpEnv>, text: SearchText): Promise<{ data: Found[]; complete: boolean }> {
   const { db, directory } = c.get('rt')
   const inStore = asked(c, STORE_SOURCES, db, text)
   const inDirectory = [...asked(c, DIRECTORY_SOURCES, directory, text), ...projectsOf(c, text)]
@@ -50,16 +54,17 @@ function asked<D extends Database>(
 ): Asked[] {
   const actor = c.get('actor')
   const project = projectOf(actor)
-  return sources.flatMap(({ type, scope, find }, i) => {
-    const query = actor.scopes.includes(scope) ? find(db, project, text) : null
-    return query ? [{ name: `${type}_${i}`, type, scope, query }] : []
+  return sources.flatMap(({ type, scope, names = false, find }, i) => {
+    const named = names && actor.scopes.includes(NAMES)
+    const query = actor.scopes.includes(scope) ? find(db, project, text, named) : null
+    return query ? [{ name: `${type}_${i}`, type, needs: named ? [scope, NAMES] : [scope], query }] : []
   })
 }
 
 function projectsOf(c: Context<HttpEnv>, text: SearchText): Asked[] {
   const actor = c.get('actor')
   const query = actor.type === 'session' ? projectsNamed(c.get('rt').directory, actor, text) : null
-  return query ? [{ name: 'projects', type: 'project', scope: null, query }] : []
+  return query ? [{ name: 'projects', type: 'project', needs: [], query }] : []
 }
 
 const queriesOf = (all: readonly Asked[]) => Object.fromEntries(all.map(({ name, query }) => [name, query]))
@@ -71,13 +76,13 @@ async function send(c: Context<HttpEnv>, all: readonly Asked[]): Promise<Answers
 }
 
 /** What was found, each object once, in the order of the sources: an object that the text names by its id comes first. */
-function merged(c: Context<HttpEnv>, all: readonly Asked[], answers: Answers): FoundObject[] {
+function merged(c: Context<HttpEnv>, all: readonly Asked[], answers: Answers): Found[] {
   // Only now the caller's credentials are known to be good, and with them the scopes.
   const { scopes } = c.get('actor')
-  const found = new Map<string, FoundObject>()
+  const found = new Map<string, Found>()
   const counts = new Map<FoundType, number>()
-  for (const { name, type, scope } of all) {
-    if (scope !== null && !scopes.includes(scope)) continue
+  for (const { name, type, needs } of all) {
+    if (!needs.every((scope) => scopes.includes(scope))) continue
     for (const row of answers[name] ?? []) {
       const key = `${type} ${row.vendor} ${row.id}`
       const n = counts.get(type) ?? 0

@@ -21,7 +21,7 @@ export const findRoutes = new Hono<HttpEnv>().get(
   query(FindQuery),
   async (c) => {
     const { q } = c.req.valid('query')
-    const found = await find(c, readText(q))
-    return answer(c, found, 200)
+    const { data, complete } = await find(c, readText(q))
+    return answer(c, { data: data.map(({ about: _, ...shown }) => shown), complete }, 200)
   },
 )

@@ -1,7 +1,8 @@
 import { and, asc, type Column, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Database, Db, Query } from '../db/client'
-import { begins } from '../db/sql'
+import { begins, json } from '../db/sql'
+import type { Named } from '../entitlements/named'
 import type { Scope } from '../lib/access'
 import type { IdPrefix } from '../lib/ids'
 import type { FoundType } from './fields'
@@ -15,26 +16,33 @@ export type FoundRow = {
   detail: string | null
   vendor: string | null
   livemode: boolean | null
+  about: About | null
 }
+
+/** What the console shows of a billing object besides. `named`: whose it is, if the caller may read that. */
+export type About = { total: number | null; currency: string | null; named: Named }
 
 /** Where objects of a type are looked for, for callers with the scope. */
 export type SearchSource<D extends Database> = {
   type: FoundType
   scope: Scope
-  /** The statement that finds them. Null if the text cannot identify any. */
-  find: (db: D, project: string, text: SearchText) => Query<FoundRow[]> | null
+  /** Whether it names consumers, to callers who may read them. */
+  names?: true
+  /** The statement that finds them. Null if the text cannot identify any. @param names whether to name consumers */
+  find: (db: D, project: string, text: SearchText, names: boolean) => Query<FoundRow[]> | null
 }
 
-type Shown = { id: Column; title: Column | SQL; detail: Column | SQL; vendor?: Column; livemode?: SQL }
+type Shown = { id: Column; title: Column | SQL; detail: Column | SQL; vendor?: Column; livemode?: SQL; about?: SQL }
 
 /** What a statement selects of an object: expressions, because one column can be shown twice. */
-export function foundFields({ id, title, detail, vendor, livemode }: Shown) {
+export function foundFields({ id, title, detail, vendor, livemode, about }: Shown) {
   return {
     id: sql<string>`${id}`.as('id'),
     title: sql<string>`${title}`.as('title'),
     detail: sql<string | null>`${detail}`.as('detail'),
     vendor: vendor ? sql<string>`${vendor}`.as('vendor') : sql<null>`NULL`.as('vendor'),
     livemode: livemode ? sql<boolean>`${livemode}`.mapWith(Boolean).as('livemode') : sql<null>`NULL`.as('livemode'),
+    about: about ? json<About>(about).as('about') : sql<null>`NULL`.as('about'),
   }
 }
 
@@ -83,18 +91,25 @@ export function inTable<D extends Database>(type: FoundType, scope: Scope, of: L
   }
 }
 
-type OfVendor = Omit<Shown, 'title'> & { vendor: Column; table: SQLiteTable; project: Column; only: SQL | undefined }
+type OfVendor = Omit<Shown, 'title' | 'about'> & {
+  vendor: Column
+  table: SQLiteTable
+  project: Column
+  only: SQL | undefined
+  about: (project: string, names: boolean) => SQL
+}
 
 /** Objects of one table by the first characters of the vendor's id. It is compared with every text, because some look like our ids. */
 export function ofVendor(type: FoundType, scope: Scope, of: OfVendor): SearchSource<Db> {
   return {
     type,
     scope,
-    find: (db, project, { text }) =>
+    names: true,
+    find: (db, project, { text }, names) =>
       text.length < FEWEST_OF_VENDOR_ID
         ? null
         : db
-            .select(foundFields({ ...of, title: of.id }))
+            .select(foundFields({ ...of, title: of.id, about: of.about(project, names) }))
             .from(of.table)
             .where(and(eq(of.project, project), of.only, begins(of.id, text)))
             .orderBy(asc(of.id))

@@ -39,6 +39,21 @@ describe('a search by what people call an object', () => {
     expect(await search(await billingWorld(), 'northwind')).toEqual([])
   })
 
+  it('names customers by the vendor’s id, whether or not something links them or an event of their own is known', async () => {
+    const world = await billingWorld()
+    const { id } = (await as(world.project, world.token).put('ada', { name: 'Ada North' })).body
+    await as(world.project, world.token).pin('cus_linked', id)
+    await world.deliver(
+      customer('Northwind GmbH', 1_000),
+      stripeEventOf('invoice.paid', stripeInvoice({ id: 'in_linked', customer: 'cus_linked', status: 'paid' })),
+      stripeEventOf('invoice.paid', stripeInvoice({ id: 'in_alone', customer: 'cus_alone' })),
+    )
+    expect((await search(world, 'cus_wind'))[0]).toBe('customer cus_wind: Northwind GmbH, cus_wind')
+    expect((await search(world, 'cus_w'))[0]).toBe('customer cus_wind: Northwind GmbH, cus_wind')
+    expect((await search(world, 'cus_linked'))[0]).toBe('customer cus_linked: Ada North, cus_linked')
+    expect((await search(world, 'cus_alone'))[0]).toBe('customer cus_alone: cus_alone, null')
+  })
+
   it('follows a change of a name', async () => {
     const world = await billingWorld()
     await world.deliver(customer('Northwind GmbH', 1_000), customer('Southwind GmbH', 2_000))
@@ -56,6 +71,6 @@ describe('a search by what people call an object', () => {
     await consumers.erase(id)
     advance(MINUTE)
     await cron({ EVENTS: world.queue.EVENTS })
-    for (const text of ['north', 'billing@', 'ada']) expect(await search(world, text)).toEqual([])
+    for (const text of ['north', 'billing@', 'ada', 'cus_wi']) expect(await search(world, text)).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { insertObjects } from '../billing/rows'
+import { as } from '../consumers/consumers'
 import { insertLink } from '../consumers/rows'
 import {
   call,
@@ -169,6 +170,18 @@ describe('what a caller may not read', () => {
     for (const [, text] of FOUND)
       for (const row of await search(text(), { token: secret })) found.add(row.split(' ')[0] ?? '')
     expect([...found].sort()).toEqual(['feature', 'plan'])
+  })
+
+  it('is no name of a consumer without its scope', async () => {
+    const { token } = world.owner
+    await as(world.project, token).pin('cus_of_grace', world.consumer)
+    const readers = { none: ['billing:read'], both: ['billing:read', 'consumers:read'] }
+    const titleFor = async (scopes: string[]) => {
+      const { secret } = await mint(token, world.project, { scopes })
+      return (await call('/platform/v1/search?q=cus_of_grace', { token: secret, project: world.project })).body.data[0]
+        ?.title
+    }
+    expect([await titleFor(readers.none), await titleFor(readers.both)]).toEqual(['cus_of_grace', 'Grace Hopper'])
   })
 
   it('is not found by somebody who is no member', async () => {
