@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { insertObjects } from '../billing/rows'
+import { as } from '../consumers/consumers'
 import { addMember, STORE } from '../harness'
 import { newWorld, type World } from '../routes/world'
 import { visit } from './visit'
@@ -62,6 +64,18 @@ describe('the search of a project', () => {
     const { text } = await search('<B>bo')
     expect(text).toContain('<span class="cut">&lt;b&gt;Bold&lt;/b&gt;</span>')
     expect(text).not.toContain('<b>Bold')
+  })
+
+  it('says of an invoice what it is about, whose it is, and its status in words', async () => {
+    await as(world.project, world.owner.token).pin('cus_1', world.survivor)
+    await insertObjects(world.project, 'invoice', ['in_of_bold'])
+    const { text } = await search('in_of_bold')
+    expect(text).toContain('<span class="cut quiet">$12.00 · &lt;b&gt;Bold&lt;/b&gt; · Open</span>')
+  })
+
+  it('says that it found nothing', async () => {
+    expect((await search('ref_unknown')).text).toContain('Nothing found for “ref_unknown”.')
+    expect((await search('sample')).text).not.toContain('Nothing found')
   })
 
   it('offers the pages and actions that the user may open', async () => {

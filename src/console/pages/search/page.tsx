@@ -5,8 +5,14 @@ import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import type { Destination } from './places'
 
-/** What a search shows. `problem`: why the text cannot be searched for. */
-export type Shown = { text: string; places: readonly Destination[]; complete: boolean; problem: string | null }
+/** What a search shows. `elsewhere`: where else to look. `problem`: why the text cannot be searched for. */
+export type Shown = {
+  text: string
+  places: readonly Destination[]
+  elsewhere: readonly Destination[]
+  complete: boolean
+  problem: string | null
+}
 
 /** The page of the search. The dialog that a shortcut opens shows its form. */
 export function searchPage(c: Visit, shown: Shown) {
@@ -46,7 +52,8 @@ export function searchPage(c: Visit, shown: Shown) {
 }
 
 /** What was found: a part of the page, and what a script asks for while somebody types. */
-export function FoundPlaces({ shown: { text, places, complete, problem } }: { shown: Shown }) {
+export function FoundPlaces({ shown: { text, places, elsewhere, complete, problem } }: { shown: Shown }) {
+  const all = [...places, ...elsewhere]
   return (
     <div id="found" data-for={text}>
       {problem && (
@@ -59,9 +66,10 @@ export function FoundPlaces({ shown: { text, places, complete, problem } }: { sh
           We could not search members, invitations, domains, single sign-on and projects. Try again in a moment.
         </p>
       )}
-      {places.length > 0 ? (
+      {places.length === 0 && problem === null && <p class="quiet">Nothing found for “{text}”.</p>}
+      {all.length > 0 && (
         <ul class="places">
-          {places.map(({ kind, title, detail, livemode, to }) => (
+          {all.map(({ kind, title, detail, livemode, to }) => (
             <li>
               <a href={to}>
                 <span class="cut">{title}</span>
@@ -73,8 +81,6 @@ export function FoundPlaces({ shown: { text, places, complete, problem } }: { sh
             </li>
           ))}
         </ul>
-      ) : (
-        problem === null && <p class="quiet">No results in this project.</p>
       )}
     </div>
   )

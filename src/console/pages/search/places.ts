@@ -1,8 +1,10 @@
 import type { FoundObject } from '../../../search/fields'
+import type { Found } from '../../../search/read'
 import type { SearchText } from '../../../search/text'
 import { objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
+import { amountIn, asWords } from '../../ui/format'
 import { OTHER_DOCS } from '../../ui/frame/docs'
 import { groupsFor } from '../../ui/frame/sections'
 import { SETTING_PLACES } from '../general/settings'
@@ -35,15 +37,36 @@ const KINDS: Record<FoundObject['type'], string> = {
   project: 'Project',
 }
 
+/** The types whose detail is a status or a role. */
+const IN_WORDS: ReadonlySet<FoundObject['type']> = new Set([
+  'subscription',
+  'invoice',
+  'payment_method',
+  'purchase',
+  'event',
+  'webhook_endpoint',
+  'member',
+  'invitation',
+  'domain',
+  'project',
+])
+
 /** The page of an object that was found. */
-export function destinationOf(
-  paths: ProjectPaths,
-  { type, id, title, detail, vendor, livemode }: FoundObject,
-): Destination {
-  return { kind: KINDS[type], title, detail, livemode, to: pathTo(paths, { type, id, detail, vendor }) }
+export function destinationOf(paths: ProjectPaths, found: Found): Destination {
+  const { type, title, livemode } = found
+  return { kind: KINDS[type], title, detail: detailOf(found), livemode, to: pathTo(paths, found) }
 }
 
-function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: Omit<FoundObject, 'title' | 'livemode'>): string {
+/** Of a billing object: its amount, whose it is, and its status. */
+function detailOf({ type, detail, about }: Found): string | null {
+  const said = detail !== null && IN_WORDS.has(type) ? asWords(detail) : detail
+  if (about === null) return said
+  const { total, currency, named } = about
+  const all = [amountIn('total', total, currency), named.consumer?.title ?? named.customer, said]
+  return all.filter((one) => one !== null).join(' · ')
+}
+
+function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: FoundObject): string {
   switch (type) {
     case 'project':
       return projectPaths(id).start

@@ -19,15 +19,15 @@ export const searchPages = new Hono<HttpEnv>().get('/', page('projects:read'), a
 async function readShown(c: Visit, text: string): Promise<Shown> {
   const [user, paths] = [userOf(c), pathsOf(c)]
   const pages = pagesNamed(user, paths, text)
-  const shown = { text, places: pages, complete: true, problem: null }
+  const shown = { text, places: pages, elsewhere: [], complete: true, problem: null }
   if (text === '') return shown
   try {
     const { q } = parse(FindQuery, { q: text })
     const asked = readText(q)
     const { data, complete } = await find(c, asked)
     const found = data.map((one) => destinationOf(paths, one))
-    const others = [...settingsNamed(user, paths, q), ...listsFor(user, paths, asked)]
-    return { ...shown, places: [...pages, ...found, ...others], complete }
+    const places = [...pages, ...found, ...settingsNamed(user, paths, q)]
+    return { ...shown, places, elsewhere: listsFor(user, paths, asked), complete }
   } catch (error) {
     const { mistakes } = refusalOf(error)
     // A secret is not repeated.
