@@ -161,7 +161,10 @@ describe('the replay of events that are chosen in the list', () => {
     const { project, owner, connection, events } = await world()
     const other = await world()
     const seeds = (['failed', 'processed', 'queued', 'failed'] as const).map((status) =>
-      seedEvent({ connection, received_at: Date.now(), status }),
+      seedEvent({
+        ...{ connection, received_at: Date.now(), status },
+        last_error_code: status === 'failed' ? 'payload_invalid' : null,
+      }),
     )
     await insertEvents(project, seeds)
     for (const seed of seeds) await insertPayload(project, seed, '{}')
@@ -175,6 +178,11 @@ describe('the replay of events that are chosen in the list', () => {
     expect((await visit(events, (await addMember(project, 'viewer')).token)).text).not.toMatch(
       /name="id"|data-all|choosing/,
     )
+
+    const question = async (query: string) => (await visit(`${events}/replay?${query}`, owner.token)).text
+    const vain = 'would fail in the same way'
+    expect(await question('status=failed')).not.toContain(vain)
+    expect(await question('status=failed&error_code=payload_invalid')).toContain(`All 2 ${vain}`)
 
     const chosen = new URLSearchParams([...ids.slice(0, 3), foreign.id].map((id) => ['id', id]))
     const { DB, count } = countingD1()

@@ -1,3 +1,4 @@
+import { type EventErrorCode, eventAdvice } from '../../../vendors/event-errors'
 import { asLeft } from '../../lead'
 import { pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
@@ -25,6 +26,11 @@ export function bulkPage(
         <p>
           This replays {query.size === 0 ? 'events of the project' : which}, at 100 events per second. Changes that were
           already applied are not applied twice.
+        </p>
+      )}
+      {queued > 0 && isVain(query) && (
+        <p class="warning">
+          {queued === 1 ? 'It' : `All ${queued.toLocaleString('en')}`} would fail in the same way: fix the cause first.
         </p>
       )}
       {filters.length > (chosen.length > 0 ? 1 : 0) && (
@@ -55,4 +61,11 @@ export function bulkPage(
       </Post>
     </section>,
   )
+}
+
+/** Whether a search finds only events that failed with one cause, and would fail in the same way again. */
+function isVain(query: URLSearchParams): boolean {
+  const code = query.get('error_code')
+  const isFailed = query.getAll('status').join() === 'failed'
+  return isFailed && code !== null && !eventAdvice(code as EventErrorCode, '').mayPass
 }
