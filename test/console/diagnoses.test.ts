@@ -29,7 +29,7 @@ it('the page of a connection says why a delivery was refused, and what to do', a
   for (const { token } of [owner, await addMember(project, 'viewer')]) {
     const { text } = await visit(at, token)
     expect(text).toContain('Why deliveries were refused')
-    expect(text).toContain('<code>removed_secret</code>')
+    expect(text).toContain('<span title="removed_secret">Removed secret</span>')
     expect(text).toContain('Switch the vendor to a live secret')
     expect(text).toContain(`Secret: <code>${old}</code>`)
     // The step that waits for the first delivery says it too.
@@ -44,5 +44,5 @@ it('a secret is removed without a copy if that is ticked', async () => {
   expect(await kept()).toEqual([])
   expect((await deliver(connection.id, stripeEvent())).status).toBe(401)
   const { text } = await visit(at, owner.token)
-  expect(text).toContain('<code>unknown</code>')
+  expect(text).toContain('Cause not found')
 })

@@ -84,7 +84,9 @@ describe('the steps of a new project', () => {
     const guessing = () => deliver(id, stripeEvent(), { secret: 'whsec_of_another' })
     expect(await turn(guessing)).toEqual(doneTo(2))
     expect(said).toBe('')
-    expect(text).toMatch(/A delivery from <a [^>]+>Mine<\/a> was refused:<\/strong> <code>signature_mismatch<\/code>/)
+    expect(text).toMatch(
+      /A delivery from <a [^>]+>Mine<\/a> was refused:<\/strong> <span title="signature_mismatch">the signature/,
+    )
     const delivering = async () => {
       const items = { object: 'list', data: [{ id: 'si_1', quantity: 1, price: { id: 'price_of_start' } }] }
       const metadata = { consumer_external_id: 'user_of_start' }

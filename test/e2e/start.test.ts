@@ -87,7 +87,7 @@ describe('somebody new', () => {
 
   it('is told why a delivery was refused, and then sees the first event processed, without a click', async () => {
     await sendStripe(connection, 'whsec_of_another_endpoint', 'invoice.paid').catch(() => null)
-    await page.locator('#first .refusal', { hasText: 'signature_mismatch' }).waitFor()
+    await page.locator('#first .refusal', { hasText: 'the signature matches no signing secret' }).waitFor()
     await sendStripe(connection, SECRET, 'customer.subscription.created')
     await page.locator('#first .badge', { hasText: 'processed' }).waitFor()
     await expect.poll(() => page.locator('#first').getAttribute('hx-get')).toBeNull()

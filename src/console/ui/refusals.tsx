@@ -29,6 +29,11 @@ export function RefusedFor({ cause }: { cause: string }) {
   return words === undefined ? <code>{cause}</code> : <span title={cause}>{words}</span>
 }
 
+/** A cause of refusal in a column of causes. */
+export function Cause({ of }: { of: string }) {
+  return <span title={of}>{capital(WORDS[of] ?? of)}</span>
+}
+
 /** What to do about a cause of refusal. */
 export function adviceOn(cause: string): string {
   return ADVICE[cause] ?? 'Look up the cause in the list of errors.'
@@ -43,7 +48,7 @@ export function Refusals({ refused, label }: { refused: Record<string, number>; 
       label={label}
       rows={rows}
       columns={[
-        ['Cause', ([cause]) => <span title={cause}>{capital(WORDS[cause] ?? cause)}</span>],
+        ['Cause', ([cause]) => <Cause of={cause} />],
         ['Refused', ([, n]) => n.toLocaleString('en'), 'number'],
         ['What to do', ([cause]) => <span class="text">{adviceOn(cause)}</span>],
       ]}

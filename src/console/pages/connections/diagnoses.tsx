@@ -1,10 +1,24 @@
 import type { DiagnosisRow } from '../../../inbox/diagnoses/store'
-import { VERDICT_ADVICE } from '../../../inbox/diagnoses/verdicts'
+import { type RefusalVerdict, VERDICT_ADVICE } from '../../../inbox/diagnoses/verdicts'
 import { SECOND } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { Time } from '../../ui/parts'
+import { Cause } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import type { ShownConnection } from './read'
+
+/** The verdicts in words. */
+const VERDICT_WORDS: Record<RefusalVerdict, string> = {
+  clock: 'Wrong time',
+  removed_secret: 'Removed secret',
+  body_changed: 'Changed body',
+  other_connection: 'Secret of another connection',
+  mode_mixup: 'Secret of the other mode',
+  other_vendor: 'Another vendor',
+  header_missing: 'No signature header',
+  not_set_up: 'Not set up yet',
+  unknown: 'Cause not found',
+}
 
 /** Why deliveries of the connection were refused. Renders nothing if none was looked at. */
 export function Diagnoses({ c, of: { diagnoses } }: { c: Visit; of: Pick<ShownConnection, 'diagnoses'> }) {
@@ -20,8 +34,8 @@ export function Diagnoses({ c, of: { diagnoses } }: { c: Visit; of: Pick<ShownCo
         rows={diagnoses}
         columns={[
           ['Time', ({ at }) => <Time at={at} now={c.get('rt').now} />],
-          ['Cause', ({ cause }) => <code>{cause}</code>],
-          ['Verdict', ({ verdict }) => <code>{verdict}</code>],
+          ['Cause', ({ cause }) => <Cause of={cause} />],
+          ['Verdict', ({ verdict }) => <span title={verdict}>{VERDICT_WORDS[verdict]}</span>],
           [
             'What to do',
             (row) => (

@@ -4,7 +4,7 @@ import { refusalCause } from '../../../inbox/mutes/mutes'
 import { MINUTE } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
 import { Time } from '../../ui/parts'
-import { adviceOn } from '../../ui/refusals'
+import { adviceOn, Cause } from '../../ui/refusals'
 import { type Column, Table } from '../../ui/table'
 import { muteActions } from '../mutes/actions'
 import { Muted, MuteOrUnmute } from '../mutes/parts'
@@ -23,7 +23,7 @@ export function ConnectionRefusals({ c, of: { row, refusals, mutes, names } }: R
       'Cause',
       ({ cause, mute }) => (
         <>
-          <code>{cause}</code>
+          <Cause of={cause} />
           {mute && (
             <small class="quiet">
               <Muted mute={mute} names={names} now={now} />
@@ -72,7 +72,7 @@ export const refusalMutes = muteActions({
   says: ({ code }, { name }) => (
     <>
       <p>
-        Cause: <code>{code}</code>
+        Cause: <Cause of={code} />
       </p>
       <p>Connection: {name}</p>
       <p>

@@ -4,7 +4,7 @@ import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Badge } from '../../ui/badge'
 import { Dotted, InChosenTimes, Time } from '../../ui/parts'
-import { adviceOn } from '../../ui/refusals'
+import { adviceOn, RefusedFor } from '../../ui/refusals'
 import { Pending, Refresh, Said, Step, waiting } from '../../ui/steps'
 import { isUnderWay } from '../events/row'
 import { connectionPath, lastOf } from './describe'
@@ -114,7 +114,7 @@ function NotYet({ c, of: { row, refusals, diagnoses, example }, mistakes }: NotY
         <section class="refusal" role="alert">
           <p>
             <strong>A delivery was refused</strong>{' '}
-            <Time at={Math.min(now, (last.minute + 1) * MINUTE - 1)} now={now} />: <code>{last.cause}</code>
+            <Time at={Math.min(now, (last.minute + 1) * MINUTE - 1)} now={now} />: <RefusedFor cause={last.cause} />.
           </p>
           <p>{why ? VERDICT_ADVICE[why.verdict] : adviceOn(last.cause)}</p>
         </section>

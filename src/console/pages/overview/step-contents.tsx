@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { Copyable, Time } from '../../ui/parts'
-import { adviceOn, totalOf } from '../../ui/refusals'
+import { adviceOn, RefusedFor, totalOf } from '../../ui/refusals'
 import { Pending } from '../../ui/steps'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { curlExample, envFile } from '../api-keys/examples'
@@ -154,7 +154,7 @@ function Refused({ connection: { name, last_60m }, href }: { connection: Connect
         <strong>
           A delivery from <a href={href}>{name}</a> was refused:
         </strong>{' '}
-        <code>{cause}</code>
+        <RefusedFor cause={cause} />.
       </p>
       <p>{adviceOn(cause)}</p>
     </section>
