@@ -47,6 +47,9 @@ describe('the search of a project', () => {
     () => world.project,
     () => 'create',
     () => 'invite',
+    () => 'overdue',
+    () => 'failed',
+    () => 'delete project',
   ].map((text) => [text])
 
   it.each(TEXTS)('leads to pages that are there: %s', async (text) => {
@@ -87,6 +90,23 @@ describe('the search of a project', () => {
     expect(await titles('retention', viewer.token)).toContain('How long data is kept')
     expect(await titles('time zone', viewer.token)).toContain('Times in UTC or in your time zone')
     expect(await titles('api k', viewer.token)).toContain('API keys')
+  })
+
+  it.each([
+    ['failed', 'Failed events'],
+    ['overdue', 'Overdue invoices'],
+    ['revoke', 'Revoke an API key'],
+    ['rotate', 'Rotate an API key'],
+    ['merge', 'Merge consumers'],
+    ['erase', 'Erase a consumer'],
+    ['dark mode', 'Theme'],
+    ['log', 'Audit log'],
+    ['log out', 'Sign out'],
+    ['delete project', 'Delete this project'],
+    ['webhook secret', 'Signing secrets'],
+    ['rate limit', 'Rate limits'],
+  ])('first leads to what %j names', async (q, title) => {
+    expect(places((await search(q)).text)[0]?.title).toBe(title)
   })
 
   it.each([

@@ -92,6 +92,13 @@ describe('the search', () => {
     })
   })
 
+  it('opens the menu of the account for what is in it', async () => {
+    await within('/search?q=dark', async (page) => {
+      await page.getByRole('main').getByRole('link', { name: /Theme/ }).click()
+      await page.getByRole('button', { name: 'Dark' }).waitFor()
+    })
+  })
+
   it('has a page that works without a script', async () => {
     const plain = await browser.newContext({ javaScriptEnabled: false })
     await plain.addCookies(await context.cookies())

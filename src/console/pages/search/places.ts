@@ -79,19 +79,40 @@ function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: FoundObject):
   }
 }
 
-type Action = [label: string, needs: SignedIn['scopes'][number], to: (paths: ProjectPaths) => string, also?: string]
+type Reached = [label: string, needs: SignedIn['scopes'][number], to: (paths: ProjectPaths) => string, also?: string]
 /** What a user can begin, in the words of its button. `also`: other words that find it. */
-const ACTIONS: readonly Action[] = [
+const ACTIONS: readonly Reached[] = [
   ['Create an API key', 'api_keys:write', ({ keys }) => `${keys}/new`, 'mint'],
+  ['Revoke an API key', 'api_keys:write', ({ keys }) => keys, 'delete disable'],
+  ['Rotate an API key', 'api_keys:write', ({ keys }) => keys, 'replace renew'],
   ['Create a connection', 'connections:write', ({ connections }) => `${connections}/new`],
   ['Invite a member', 'members:write', ({ members }) => `${members}/invitations`],
   ['Create a plan', 'catalog:write', ({ plans }) => `${plans}/new`],
   ['Create a feature', 'catalog:write', ({ features }) => `${features}/new`],
   ['Create a consumer', 'consumers:write', ({ consumers }) => `${consumers}/new`],
+  ['Merge consumers', 'consumers:write', ({ consumers }) => consumers, 'duplicate'],
+  ['Erase a consumer', 'consumers:erase', ({ consumers }) => consumers, 'delete remove gdpr'],
   ['Create a webhook endpoint', 'webhooks:write', ({ endpoints }) => `${endpoints}/new`],
   ['Add a domain', 'domains:write', ({ domains }) => domains],
   ['Replay events', 'billing:write', ({ events }) => events],
+  ['Sign out', 'projects:read', accountMenu, 'log logout'],
 ]
+/** What only an owner can begin. */
+const OF_OWNERS: typeof ACTIONS = [['Delete this project', 'projects:write', ({ general }) => `${general}/delete`]]
+
+/** Parts of pages. */
+const VIEWS: typeof ACTIONS = [
+  ['Failed events', 'billing:read', ({ events }) => `${events}?status=failed`, 'failures errors'],
+  ['Overdue invoices', 'billing:read', ({ billing }) => `${billing}/invoices?overdue=true`, 'unpaid late'],
+  ['Overdue subscriptions', 'billing:read', ({ billing }) => `${billing}/subscriptions?overdue=true`, 'late renewals'],
+  ['Signing secrets', 'connections:read', ({ connections }) => connections, 'webhook'],
+  ['Theme', 'projects:read', accountMenu, 'dark light mode colors'],
+]
+
+/** A browser opens the menu, because the address names a part of it. */
+function accountMenu({ start }: ProjectPaths): string {
+  return `${start}#account`
+}
 
 /** Other words that find a setting, by its name in the API. */
 const ALSO: Record<string, string> = {
@@ -128,19 +149,30 @@ export function settingsNamed(user: SignedIn, paths: ProjectPaths, text: string)
     }))
 }
 
-/** The pages, actions and documentation with words that begin as the words of the text do. All pages if the text is empty. */
+/**
+ * The actions, pages and documentation with words that begin as the words of the text do, first those whose titles have them. All pages if
+ * the text is empty.
+ */
 export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
   const pages = groupsFor(user).flatMap(({ label, sections }) =>
     sections.map(({ label: title, path }) => ({ kind: 'Page', title, detail: label, to: path(paths) })),
   )
   if (text === '') return pages
-  const actions = ACTIONS.filter(
-    ([title, needs, , also = '']) => user.scopes.includes(needs) && beginAlike(`${title} ${also}`, text),
-  ).map(([title, , to]) => ({ kind: 'Action', title, detail: null, to: to(paths) }))
+  const reached = (kind: string, all: typeof ACTIONS) =>
+    all
+      .filter(([title, needs, , also = '']) => user.scopes.includes(needs) && beginAlike(`${title} ${also}`, text))
+      .map(([title, , to]): Destination => ({ kind, title, detail: null, to: to(paths) }))
   const docs = OTHER_DOCS.filter(([title, , words]) => beginAlike(`${title} ${words}`, text)).map(
     ([title, to]): Destination => ({ kind: 'Docs', title, detail: null, to }),
   )
-  return [...actions, ...pages.filter(({ title }) => beginAlike(title, text)), ...docs]
+  const all = [
+    ...reached('Action', user.role === 'owner' ? [...ACTIONS, ...OF_OWNERS] : ACTIONS),
+    ...pages.filter(({ title }) => beginAlike(title, text)),
+    ...reached('Page', VIEWS),
+    ...docs,
+  ]
+  const isTitled = ({ title }: Destination) => beginAlike(title, text)
+  return [...all.filter(isTitled), ...all.filter((one) => !isTitled(one))]
 }
 
 function beginAlike(title: string, text: string): boolean {

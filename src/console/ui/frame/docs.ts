@@ -33,5 +33,6 @@ export const SECTION_DOCS: Record<SectionName, string> = {
 /** Documentation that belongs to no page of the console, with the words that find it. */
 export const OTHER_DOCS: readonly (readonly [title: string, to: string, words: string])[] = [
   ['How long data is kept', '/docs/operate/operations-2#size-and-retention', 'retention storage deleted'],
+  ['Rate limits', '/docs/reference/api-2#rate-limits', 'requests throttled 429'],
   ['Times in UTC or in your time zone', '/docs/contribute/console', 'timezone local'],
 ]

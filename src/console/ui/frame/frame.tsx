@@ -207,7 +207,7 @@ function Account({ c, user }: { c: Visit; user: SignedIn }) {
         <li>
           <a href="/console/passkeys">Passkeys</a>
         </li>
-        <li class="last">
+        <li class="last" id="account">
           <Post c={c} to="/console/sign-out">
             <Choice name="theme" label="Theme" options={THEME_LABELS} chosen={themeIn(c)} />
             <Choice name="times" label="Times" options={TIMES_LABELS} chosen={timesIn(c)} />
