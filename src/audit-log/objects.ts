@@ -8,6 +8,7 @@ import { batch, type Database, type Db, type Directory, type Query } from '../db
 import { valuesOf } from '../db/sql'
 import { domains } from '../domains/schema'
 import type { Runtime } from '../env'
+import { webhookEndpoints } from '../followers/schema'
 import { ssoConnections } from '../identities/schema'
 import { connections } from '../inbox/connections/schema'
 import { events, replays } from '../inbox/schema'
@@ -24,9 +25,9 @@ type EntryRow = Pick<typeof auditLog.$inferSelect, 'actor_type' | 'actor_id' | '
 }
 
 /**
- * Reads the API keys, connections, consumers, plans, grants, events, replays, entries of the project's store, domains and single
- * sign-on connections of the project among these ids, the ended ones too, in one round trip to each database. Other ids are
- * ignored. It reads one row for each id, and another for what a grant gives or who made an entry.
+ * Reads the API keys, connections, consumers, plans, grants, events, replays, entries and webhook endpoints of the project's store,
+ * domains and single sign-on connections of the project among these ids, the ended ones too, in one round trip to each database.
+ * Other ids are ignored. It reads one row for each id, and another for what a grant gives or who made an entry.
  */
 export async function readNamed(
   { db, directory }: Pick<Runtime, 'db' | 'directory'>,
@@ -43,6 +44,7 @@ export async function readNamed(
       evt_: (some) => namedEvents(db, projectId, some),
       rpl_: (some) => namedReplays(db, projectId, some),
       aud_: (some) => namedEntries(db, projectId, some),
+      whe_: (some) => namedEndpoints(db, projectId, some),
     }),
     readFrom(directory, ids, {
       dom_: (some) => namedDomains(directory, projectId, some),
@@ -123,6 +125,14 @@ function namedEntries(db: Db, projectId: string, ids: readonly string[]): Query<
     .from(auditLog)
     .leftJoin(apiKeys, and(eq(auditLog.actor_type, 'api_key'), eq(apiKeys.id, auditLog.actor_id)))
     .where(and(eq(auditLog.project_id, projectId), inArray(auditLog.id, valuesOf(ids))))
+}
+
+/** Webhook endpoints by their URLs. One that was deleted is not stored. */
+function namedEndpoints(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  return db
+    .select({ id: webhookEndpoints.id, name: webhookEndpoints.url, ended_at: sql<null>`NULL`.as('ended_at') })
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.project_id, projectId), inArray(webhookEndpoints.id, valuesOf(ids))))
 }
 
 function namedKeys(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {

@@ -154,6 +154,19 @@ describe('the audit log in the console', () => {
     expect(text).toContain('No matching entries')
   })
 
+  it('leads to a webhook endpoint as long as it is there', async () => {
+    const { project, owner } = await freshProject()
+    const of = { token: owner.token, project }
+    const json = { url: 'https://hooks.example.com/a', types: ['plan.*'] }
+    const { id } = (await call('/platform/v1/webhook-endpoints', { method: 'POST', ...of, json })).body.endpoint
+    const platform = `/console/p/${project}/platform`
+    const link = `<a href="${platform}/webhook-endpoints/${id}">https://hooks.example.com/a</a>`
+    const log = async () => (await visit(`${platform}/settings/audit-log`, owner.token)).text
+    expect(await log()).toContain(link)
+    await call(`/platform/v1/webhook-endpoints/${id}`, { method: 'DELETE', ...of })
+    expect(await log()).not.toContain(link)
+  })
+
   it('says what is wrong with a filter', async () => {
     const { project, owner } = await freshProject()
     for (const query of ['?action=a*b', '?created_after=soon']) {

@@ -82,6 +82,8 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
       return <a href={`${paths.consumers}/${row.details?.consumer}/grants`}>{nameOrId(row)}</a>
     case 'event':
       return <a href={`${paths.events}/${id}`}>{nameOrId(row)}</a>
+    case 'webhook_endpoint':
+      return <a href={row.object ? `${paths.endpoints}/${id}` : undefined}>{nameOrId(row)}</a>
     case 'replay':
       return <a href={`${paths.replays}/${id}`}>{nameOrId(row)}</a>
     default:
