@@ -1,10 +1,10 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { EXTERNAL } from '../consumers/ref'
 import { consumerIds, consumers } from '../consumers/schema'
 import { firstIdOf } from '../consumers/title'
 import type { Db } from '../db/client'
 import { begins } from '../db/sql'
-import { MOST_OF_A_TYPE } from './limits'
+import { MOST_NAMES_LOOKED_AT, MOST_OF_A_TYPE } from './limits'
 import { byId, byText, foundFields, type SearchSource } from './source'
 
 /** The external id that is shown for a consumer. */
@@ -27,9 +27,22 @@ function matching(db: Db, project: string, condition: SQL | undefined, order: SQ
     .limit(MOST_OF_A_TYPE)
 }
 
+/** Consumers whose names begin with the last of these words and have the others, among the first so many that begin with it. */
+function inAnotherOrder(db: Db, project: string, words: readonly string[]) {
+  const [last = '', ...others] = [...words].reverse()
+  const some = db
+    .select({ id: consumers.id })
+    .from(consumers)
+    .where(and(eq(consumers.project_id, project), isNotNull(consumers.name), begins(lowerName, last)))
+    .orderBy(lowerName)
+    .limit(MOST_NAMES_LOOKED_AT)
+  const has = others.map((word) => sql`instr(${lowerName}, ${word}) > 0`)
+  return matching(db, project, and(inArray(consumers.id, some), ...has), sql`${consumers.id}`)
+}
+
 const consumer = { type: 'consumer', scope: 'consumers:read' } as const
 
-/** Consumers by their id, and by the first letters of an external id, an email address, a name or its last word. */
+/** Consumers by their id, and by the first letters of an external id, an email address, a name or its last word; by the words of a name in any order. */
 export const CONSUMER_SOURCES: SearchSource<Db>[] = [
   {
     ...consumer,
@@ -66,6 +79,11 @@ export const CONSUMER_SOURCES: SearchSource<Db>[] = [
   {
     ...consumer,
     find: (db, project, asked) =>
-      byText(asked, () => matching(db, project, begins(consumers.last_name, asked.lower), sql`${consumers.last_name}`)),
+      byText(asked, () => {
+        const words = asked.lower.split(/\s+/)
+        return words.length > 1
+          ? inAnotherOrder(db, project, words)
+          : matching(db, project, begins(consumers.last_name, asked.lower), sql`${consumers.last_name}`)
+      }),
   },
 ]
