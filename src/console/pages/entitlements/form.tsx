@@ -21,13 +21,14 @@ const DOES = [
   ['deny', 'Deny a feature'],
 ] as const
 
-/** How many days a grant lasts. */
+/** When a grant ends: after so many days, or at a time that has a field of its own. */
 const LASTS = [
-  ['', 'No end, or until a time'],
-  ['7', '7 days'],
-  ['30', '30 days'],
-  ['90', '90 days'],
-  ['365', '1 year'],
+  ['', 'Never'],
+  ['7', '7 days after its start'],
+  ['30', '30 days after its start'],
+  ['90', '90 days after its start'],
+  ['365', '1 year after its start'],
+  ['date', 'At a time'],
 ] as const
 
 const isPlan = (sent: URLSearchParams) => sent.get('does') === 'plan'
@@ -46,22 +47,24 @@ export const GRANT = form(GrantBody, {
   effect: own(() => 'deny', isDenied),
   value: {
     ...text('Value', {
-      hint: 'A number or “unlimited” for a quantity, JSON for a config.',
+      hint: (
+        <>
+          <span class="of-quantity">A number, or “unlimited”.</span>
+          <span class="of-config">JSON.</span>
+        </>
+      ),
     }),
     read: () => undefined,
   },
   plan: { ...choice('Plan', [], { hint: 'Per-seat features are granted for one seat.', when: isPlan }), read: chosen },
-  lasts: { ...choice('How long', LASTS, { hint: 'From its start.' }), read: () => undefined },
+  lasts: { ...choice('Ends', LASTS), read: () => undefined },
   starts_at: {
-    ...text('From (UTC, optional)', { type: 'datetime-local', hint: 'Leave it empty to start immediately.' }),
+    ...text('Starts (UTC, optional)', { type: 'datetime-local', hint: 'Leave it empty to start immediately.' }),
     read: time,
   },
   expires_at: {
-    ...text('Until (UTC, optional)', {
-      type: 'datetime-local',
-      hint: 'Leave it empty for a grant with no end, or one that lasts some days.',
-    }),
-    read: time,
+    ...text('Ends at (UTC)', { type: 'datetime-local', when: (sent) => sent.get('lasts') === 'date' }),
+    read: utc,
   },
   reason: text('Reason (optional)', {
     maxlength: 2 * MAX_GRANT_REASON,
@@ -77,12 +80,10 @@ export function givenValue(sent: URLSearchParams, catalog: readonly Feature[]): 
   return { value: valueIn(type, value, '/value') }
 }
 
-/** When a grant ends that lasts for some days. @throws {Fault} `validation_failed` if the form has another end, too */
+/** When a grant ends that lasts for some days. */
 export function lastingEnd(sent: URLSearchParams, now: number): { expires_at?: string } {
-  const [days] = LASTS.find(([value]) => value !== '' && value === sent.get('lasts')) ?? []
+  const [days] = LASTS.find(([value]) => Number(value) > 0 && value === sent.get('lasts')) ?? []
   if (days === undefined) return {}
-  const message = `must be empty, or choose “${LASTS[0][1]}”`
-  if (sent.get('expires_at')) throw invalidField('/expires_at', 'out_of_range', message)
   const starts = Date.parse(utc(sent.get('starts_at') ?? ''))
   return { expires_at: iso((Number.isNaN(starts) ? now : starts) + Number(days) * DAY) }
 }
@@ -121,11 +122,9 @@ export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Se
         <div class="of-plan">
           {GRANT.field('plan', sent, { options: [['', 'Choose a plan'], ...plans.map(optionOf)] })}
         </div>
+        {GRANT.field('starts_at', sent)}
         {GRANT.field('lasts', sent)}
-        <div class="pair">
-          {GRANT.field('starts_at', sent)}
-          {GRANT.field('expires_at', sent)}
-        </div>
+        <div class="of-end">{GRANT.field('expires_at', sent)}</div>
         {GRANT.field('reason', sent)}
         <SubmitOrCancel label="Create grant" back={path} />
       </Post>
