@@ -89,6 +89,11 @@ describe('the search', () => {
       }
       await page.keyboard.press('Control+k')
       await dialog.getByRole('searchbox').waitFor()
+      // Closed and opened again before the browser says that it was closed.
+      await page.evaluate(`document.getElementById('dialog').close()
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))`)
+      await page.keyboard.type('ada l')
+      await found.waitFor()
     })
   })
 

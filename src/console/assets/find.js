@@ -12,7 +12,6 @@ async function openFind() {
   dialog.replaceChildren(box)
   dialog.setAttribute('aria-label', 'Search')
   dialog.classList.add('finding')
-  dialog.addEventListener('close', closed, { once: true })
   dialog.showModal()
   box.focus()
   const answer = await fetch(link.href, { headers: { 'HX-Request': 'true' } }).catch(() => null)
@@ -28,10 +27,16 @@ async function openFind() {
   if (q.value !== '') q.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
-function closed({ target }) {
-  target.classList.remove('finding')
-  target.replaceChildren()
-}
+// The event comes some time after the dialog has closed: it may be open again.
+document.addEventListener(
+  'close',
+  ({ target }) => {
+    if (!target.matches('dialog.finding') || target.open) return
+    target.classList.remove('finding')
+    target.replaceChildren()
+  },
+  true,
+)
 
 // A click beside the dialog closes it.
 document.addEventListener('click', ({ target, clientX, clientY }) => {
@@ -52,7 +57,7 @@ document.addEventListener('keydown', (event) => {
   const types = target.matches('input, select, textarea, [contenteditable]')
   if (isShortcut && (key === 'k' || !types) && searchLink() && !document.querySelector('dialog[open]')) {
     event.preventDefault()
-    const typed = document.getElementById('find')?.elements.q
+    const typed = document.querySelector('main #find')?.elements.q
     if (typed) typed.select()
     else openFind()
   } else if (key === 'ArrowDown' || key === 'ArrowUp') moveIn(target.closest('[data-finds]'), event)
