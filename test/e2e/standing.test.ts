@@ -69,12 +69,15 @@ describe('what the sidebar says about the project', () => {
     const page = await context.newPage()
     await page.goto(at())
     await isLoaded(page)
-    expect(await seen(page)).toMatchObject({
-      status: expect.stringMatching(/^(Degraded|Failing)$/),
-      failed: expect.stringMatching(/^1\s+failed$/),
-      unlinked: expect.stringMatching(/^1\s+without a consumer$/),
-      icon: expect.stringMatching(/\/icon-(degraded|failing)-/),
-    })
+    // The icon of the tab follows the sidebar.
+    await expect
+      .poll(() => seen(page))
+      .toMatchObject({
+        status: expect.stringMatching(/^(Degraded|Failing)$/),
+        failed: expect.stringMatching(/^1\s+failed$/),
+        unlinked: expect.stringMatching(/^1\s+without a consumer$/),
+        icon: expect.stringMatching(/\/icon-(degraded|failing)-/),
+      })
     const letGo = await hold(page)
     await page.goto(at('/platform/consumers/unlinked'))
     const before = await seen(page)
