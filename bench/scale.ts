@@ -155,10 +155,12 @@ function combined({ connections: { first, quiet } }: Seeded, now: number): Quest
   ]
 }
 
+/** A question whose rows read do not grow. */
+function flat(name: string, path: string, body?: object): Question {
+  return { name, kind: 'flat', path: `/platform/v1${path}`, found: null, ...(body && { body }) }
+}
+
 function questionsOfConsumers(): Question[] {
-  const flat = (name: string, path: string, body?: object): Question => {
-    return { name, kind: 'flat', path: `/platform/v1${path}`, found: null, ...(body && { body }) }
-  }
   const check = (name: string, consumers: readonly number[]) =>
     flat(name, '/billing/entitlements/check', { consumers: consumers.map((v) => `ext:u${v}`), features: ASKED })
   return [
@@ -179,12 +181,6 @@ function questionsOfConsumers(): Question[] {
 }
 
 function questionsOfNames(): Question[] {
-  const flat = (name: string, path: string): Question => ({
-    name,
-    kind: 'flat',
-    path: `/platform/v1${path}`,
-    found: null,
-  })
   return [
     flat('a first name that a twentieth has', '/search?q=first7'),
     flat('a last name that a thousandth has', `/search?q=last${ONE}`),
@@ -192,7 +188,7 @@ function questionsOfNames(): Question[] {
     flat('the beginning of every external id', '/search?q=u'),
     flat('an invoice number', `/search?q=inv-${ONE}`),
     flat('the id of a subscription', `/search?q=sub_${ONE}`),
-    flat('what nobody has', '/search?q=nobody'),
+    flat('a text without a match', '/search?q=nobody'),
   ]
 }
 

@@ -269,7 +269,7 @@ export function isUnlinked(projectId: SQL, { vendor, customer }: Record<'vendor'
 /**
  * Counts customers that are linked to no consumer, among the first {@link MAX_CUSTOMERS_COUNTED}. `looked`: how many those are.
  *
- * @param pinned whether those that were marked as no consumer, rather than those that wait for one
+ * @param pinned true for customers that were marked as no consumer, false for those that wait for one
  */
 export function countUnlinked(db: Db, projectId: string, { pinned = false } = {}) {
   const isOne = conditionOf({ linked: false, pinned })

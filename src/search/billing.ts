@@ -1,8 +1,8 @@
 import { and, type Column, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { indexBegins } from '../billing/customers/called'
 import { saidBy } from '../billing/overdue/overdue'
 import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../billing/schema'
 import type { Db } from '../db/client'
-import { begins } from '../db/sql'
 import { namedOf } from '../entitlements/named'
 import { connections } from '../inbox/connections/schema'
 import { statusShown } from '../inbox/held'
@@ -80,14 +80,7 @@ function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: Cal
         db
           .select(foundFields({ ...KEY, ...of, ...(kind !== 'customer' && { about: aboutObject(project, names) }) }))
           .from(billingObjects)
-          .where(
-            and(
-              eq(billingObjects.project_id, project),
-              ofKind(kind),
-              sql`${indexed} IS NOT NULL`,
-              begins(indexed, asked.lower),
-            ),
-          )
+          .where(and(eq(billingObjects.project_id, project), ofKind(kind), indexBegins(indexed, asked.lower)))
           .orderBy(indexed)
           .limit(MOST_OF_A_TYPE),
       ),

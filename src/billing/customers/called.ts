@@ -7,11 +7,13 @@ import { NAME_FIELDS } from './names'
 
 const { project_id, kind: kindOf, vendor, vendor_id } = billingObjects
 
+/** Whether {@link CALLED} or {@link EMAIL_OF_CUSTOMER} begins with a text in lower case, as its partial index can answer it. */
+export const indexBegins = (indexed: SQL, lower: string) => sql`${indexed} IS NOT NULL AND ${begins(indexed, lower)}`
+
 /** Reads up to `take` customers whose name or email address begins with a text, in any order. The letters A to Z are the same as a to z. */
 export function listCalled(db: Db, projectId: string, text: string, take: number) {
   const keysBy = (indexed: SQL) => sql`SELECT * FROM (SELECT ${vendor} AS v, ${vendor_id} AS i FROM ${billingObjects}
-    WHERE ${project_id} = ${projectId} AND ${kindOf} = 'customer'
-      AND ${indexed} IS NOT NULL AND ${begins(indexed, lowered(text))} LIMIT ${take})`
+    WHERE ${project_id} = ${projectId} AND ${kindOf} = 'customer' AND ${indexBegins(indexed, lowered(text))} LIMIT ${take})`
   return raw(
     db,
     NAME_FIELDS,
@@ -20,7 +22,7 @@ export function listCalled(db: Db, projectId: string, text: string, take: number
         AND ${vendor} = k.v AND ${vendor_id} = k.i`,
   )
 }
-export type Called = ReturnType<typeof listCalled>['_']['result'][number]
+export type CalledCustomer = ReturnType<typeof listCalled>['_']['result'][number]
 
 /** Reads up to two objects of a kind that have this number, such as an invoice. The letters A to Z are the same as a to z. */
 export function findNumbered(db: Db, projectId: string, kind: ObjectKind, number: string) {

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { type Called, findNumbered, listCalled } from '../../../billing/customers/called'
+import { type CalledCustomer, findNumbered, listCalled } from '../../../billing/customers/called'
 import type { Consumer } from '../../../consumers/read'
 import { NAMES_CONSUMER } from '../../../consumers/ref'
 import { batch } from '../../../db/client'
@@ -21,7 +21,7 @@ import type { ObjectList } from './object-list'
 const CUSTOMERS = 10
 
 /** What a text can mean. `more`: there are others. */
-type Ambiguous = { consumers: Consumer[]; customers: Called[]; more: boolean }
+type Ambiguous = { consumers: Consumer[]; customers: CalledCustomer[]; more: boolean }
 /** What a text in the search box of a list stands for: one object, the list of one owner, or several owners to choose from. */
 export type Meant =
   | { object: { id: string; vendor: string } }
@@ -103,11 +103,15 @@ const Show = ({ to, what }: { to: string; what: string }) => (
   </a>
 )
 
-function Customers({ customers, more, choose }: Omit<Ambiguous, 'consumers'> & { choose: (row: Called) => Child }) {
+function Customers({
+  customers,
+  more,
+  choose,
+}: Omit<Ambiguous, 'consumers'> & { choose: (row: CalledCustomer) => Child }) {
   return (
     <>
       <p>Several customers match. Choose one:</p>
-      <Table<Called>
+      <Table<CalledCustomer>
         label="Customers that match"
         rows={customers}
         columns={[

@@ -11,7 +11,7 @@ import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Fact, Head } from '../../ui/parts'
-import { newKey } from './key'
+import { newKeyField } from './key'
 
 /** What each type of feature is, in words. */
 export const TYPES: Record<FeatureType, string> = {
@@ -28,7 +28,7 @@ const COMBINE_OPTIONS = COMBINES.map((combine) => [combine, capital(COMBINED[com
 
 export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
   name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
-  key: newKey('Your code asks for this key. It cannot change.'),
+  key: newKeyField('Your code asks for this key. It cannot change.'),
   type: choice('Type', TYPE_OPTIONS, { hint: 'It cannot change.' }),
   combine: choice('If several sources include it', COMBINE_OPTIONS, {
     hint: 'Use the sum for add-ons. A change takes effect immediately.',

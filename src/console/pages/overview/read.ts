@@ -32,7 +32,7 @@ export type Progress = Awaited<ReturnType<typeof progressOf>>
 export type Connected = Progress['connections'][number]
 /**
  * All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. `uncounted`: whether there are
- * subscriptions that nobody has counted yet. `paid`: null if there are too many invoices.
+ * subscriptions that are not counted yet. `paid`: null if there are too many invoices.
  */
 export type Overview = Progress & {
   hours: HourRow[]

@@ -8,7 +8,7 @@ import type { Mistakes } from '../../refusal'
 import { Wrong } from '../../ui/controls'
 import { capital } from '../../ui/format'
 import { STATE_OPTIONS, vendorTitle } from '../../ui/vendor-titles'
-import { KEY_HINT, newKey } from '../features/key'
+import { KEY_HINT, newKeyField } from '../features/key'
 import { queryOf } from './unmapped'
 import { valueIn, valueText } from './values'
 
@@ -32,7 +32,7 @@ const AGAIN_OPTIONS = [
 /** The fields of a plan. The values of its features are read by their types: see {@link featuresIn}. */
 const fields = {
   name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
-  key: newKey(KEY_USE),
+  key: newKeyField(KEY_USE),
   rank: number('Rank', {
     required: true,
     hint: `From 0 to ${MAX_RANK}. If several plans include the same JSON feature, the plan with the highest rank is used.`,
