@@ -34,7 +34,12 @@ const AuditEntry = named(
       .string()
       .describe('Our own id of the request that made the change: unique, and never chosen by the caller.'),
     client_request_id: z.string().nullable().describe('The X-Request-Id that the caller sent with it; else null.'),
-    details: z.record(z.string(), z.unknown()).nullable(),
+    details: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe(
+        'What was changed, mostly the new values. Of `project.settings_changed`, `before` has the values that the new ones replaced; entries of older versions lack it.',
+      ),
   }),
   {
     id: SAMPLE.audit,

@@ -73,9 +73,10 @@ async function write(
   const free = deleted.length > 0 ? await requireUngranted(db, projectId, deleted, now) : undefined
   const key = had.length < changed.length ? await makeSigningKey(rt, projectId) : null
   const isSame = and(sql`${catalogContents(projectId)} = ${state.contents}`, free)
-  const settings = settingsIn(writes, [...state.plans, ...changed.map(({ id, after: { key } }) => ({ id, key }))])
+  const plans = [...state.plans, ...changed.map(({ id, after: { key } }) => ({ id, key }))]
+  const settings = settingsIn(writes, state, plans)
   const entries = entriesOf(writes, changed, now)
-  if (settings) entries.push({ id: newId('aud', now), ...settingsEntry(projectId, settings) })
+  if (settings) entries.push({ id: newId('aud', now), ...settingsEntry(projectId, settings.after, settings.before) })
   const { contents } = await batch(db, {
     // The first statement, because the others change what it compares.
     entries: entriesAdded(db, { projectId, entries, isSame }, change),
@@ -88,23 +89,27 @@ async function write(
     ...plansWritten(db, projectId, changed, now),
     pruned: oldRevisionsDeleted(db, projectId, had),
     ...pricesWritten(db, projectId, changed),
-    ...(settings && { settings: settingsWritten(db, projectId, settings) }),
+    ...(settings && { settings: settingsWritten(db, projectId, settings.after) }),
     ...(key && { key: firstKeyInserted(db, projectId, key, now) }),
     contents: contentsRead(db, projectId),
   })
   // If this is not reached, the hourly pass copies them.
-  if (settings && rt.store !== 0) await copySettings(rt.directory, projectId, settings)
+  if (settings && rt.store !== 0) await copySettings(rt.directory, projectId, settings.after)
   return catalogVersion(contents)
 }
 
-/** The settings to write; null for none. The default plan has its id. @param plans with their ids, the new ones too */
+/** The settings to write, and what they replace; null for none. The default plan has its id. @param plans with their ids, the new ones too */
 function settingsIn(
   { settings }: CatalogWrites,
+  state: CatalogState,
   plans: readonly { id: string; key: string }[],
-): Partial<CatalogSettings> | null {
-  if (Object.keys(settings).length === 0) return null
-  if (settings.default_plan == null) return settings
-  return { ...settings, default_plan: plans.find(({ key }) => key === settings.default_plan)?.id ?? null }
+): { after: Partial<CatalogSettings>; before: Partial<CatalogSettings> } | null {
+  const names = Object.keys(settings) as (keyof CatalogSettings)[]
+  if (names.length === 0) return null
+  const identified = (of: Partial<CatalogSettings>) =>
+    of.default_plan == null ? of : { ...of, default_plan: plans.find(({ key }) => key === of.default_plan)?.id ?? null }
+  const before = Object.fromEntries(names.map((name) => [name, state.settings[name]]))
+  return { after: identified(settings), before: identified(before) }
 }
 
 function settingsWritten(db: Db, projectId: string, settings: Partial<CatalogSettings>) {

@@ -29,6 +29,8 @@ type FieldOf = {
   when?: ((sent: URLSearchParams) => boolean) | undefined
   /** Whether it is read from what the page sends under other names. It is then read even if nothing was sent under its own. */
   own?: true
+  /** What null is called outside the form. By default: not set. */
+  none?: string | undefined
   /** The text of a stored value. */
   show: (value: unknown) => string
   Control: (props: Shown) => Child
@@ -38,20 +40,22 @@ type More = Omit<Look, 'label'> & {
   when?: FieldOf['when']
   /** What an empty text stands for. By default: itself in a field that is required, and else nothing. */
   empty?: null | '' | undefined
+  none?: string
 }
 
 const asText = (value: unknown) => String(value ?? '')
 
 /** A line of text. */
-export function text(label: string, { empty, when, ...look }: More = {}): FieldOf {
-  const none = look.required ? '' : empty
-  return { look: { label, ...look }, when, read: (sent) => (sent === '' ? none : sent), show: asText, Control: Line }
+export function text(label: string, { empty, when, none, ...look }: More = {}): FieldOf {
+  const unset = look.required ? '' : empty
+  const read = (sent: string) => (sent === '' ? unset : sent)
+  return { look: { label, ...look }, when, none, read, show: asText, Control: Line }
 }
 
 /** A number. An empty one is null, unless it is required. */
-export function number(label: string, look: Omit<Look, 'label'> = {}): FieldOf {
+export function number(label: string, { none, ...look }: Omit<More, 'when' | 'empty'> = {}): FieldOf {
   const read = (sent: string) => (sent === '' ? (look.required ? Number.NaN : null) : Number(sent))
-  return { look: { label, type: 'number', ...look }, read, show: asText, Control: Line }
+  return { look: { label, type: 'number', ...look }, none, read, show: asText, Control: Line }
 }
 
 /** A choice from a list. An empty one is itself, unless it says what else it stands for. */
@@ -111,10 +115,11 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
         all.flatMap(([name, field]) => (name in stored ? [[name, field.show(stored[name])]] : [])),
       )
     },
-    /** Stored values in the words of the form: `Active devices per consumer: 100`. */
-    said(stored: Record<string, unknown>): string[] {
-      const there = all.filter(([name]) => stored[name] !== undefined)
-      return there.map(([name, field]) => `${labelOf(field)}: ${inWords(stored[name], field.look.options)}`)
+    /** Values in the words of the form, each after what it was before, where that is known: see {@link fromTo}. */
+    said(stored: Record<string, unknown>, before: Record<string, unknown> = {}): string[] {
+      return all.flatMap(([name, field]) =>
+        fromTo(labelOf(field), [before[name], stored[name]], (value) => inWords(value, field)),
+      )
     },
     /** A field with its label, as it was filled in, and what is wrong with it. @param look how else it is shown here */
     field(name: Names, { entered, mistakes }: Pick<Sent, 'entered' | 'mistakes'>, look: Partial<Look> = {}) {
@@ -127,8 +132,20 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
 /** What a field is called outside its form. */
 const labelOf = ({ look }: FieldOf) => look.label.replace(' (optional)', '')
 
-function inWords(value: unknown, options: Look['options'] = []): string {
-  if (value === null) return 'not set'
+/** A change in words: `Active devices per consumer: 3 → 100`. Nothing if there is no value, or the same as before. */
+export function fromTo(
+  label: string,
+  [before, after]: [unknown, unknown],
+  inWords: (value: unknown) => string,
+): string[] {
+  if (after === undefined) return []
+  const [from, to] = [before === undefined ? null : inWords(before), inWords(after)]
+  if (from === to) return []
+  return [`${label}: ${from === null ? to : `${from} → ${to}`}`]
+}
+
+function inWords(value: unknown, { none = 'not set', look: { options = [] } }: FieldOf): string {
+  if (value === null) return none
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   return options.find(([one]) => one === value)?.[1] ?? words(value)
 }

@@ -14,11 +14,11 @@ import {
   sql,
 } from 'drizzle-orm'
 import { sessions } from '../accounts/schema'
-import { auditedFrom, type Change } from '../audit/store'
+import type { Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { MAX_OWNED_PROJECTS } from '../tenancy/limits'
-import { patched, settingsEntry } from '../tenancy/patched'
+import { patched, settingsAudited } from '../tenancy/patched'
 import type { Project } from '../tenancy/project'
 import { reaches, type Viewer } from '../tenancy/reach'
 import { members, projects } from '../tenancy/schema'
@@ -131,13 +131,9 @@ export async function changeInDirectory(
     exists(directory.select(one).from(members).where(owner)),
     requires('proved', settings) ? exists(directory.select(one).from(sessions).where(proven)) : undefined,
   )
-  const { project_id: _, ...entry } = settingsEntry(project_id, settings)
   const { project, session } = await batch(directory, {
-    // Before the change: the trigger `audit_log_counted` compares the entry with what it replaces.
-    audit: auditedFrom(directory, change, entry, {
-      taken: { project_id: projects.id },
-      from: sql`FROM ${projects} WHERE ${allowed}`,
-    }),
+    // Before the change also because the trigger `audit_log_counted` compares the entry with what it replaces.
+    audit: settingsAudited(directory, change, { id: project_id, settings }, allowed),
     changed: directory.update(projects).set({ settings: after }).where(allowed),
     project: findMemberProject(directory, project_id, user_id),
     session: directory.select(one).from(sessions).where(proven),

@@ -5,7 +5,7 @@ import { findPlan, isActivePlan } from '../catalog/plans'
 import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { invalidField } from '../http/validate'
-import { patched, settingsEntry } from '../tenancy/patched'
+import { patched, settingsAudited } from '../tenancy/patched'
 import { findProject, type Project } from '../tenancy/project'
 import { projects } from '../tenancy/schema'
 import type { StoreChange } from '../tenancy/settings'
@@ -34,12 +34,10 @@ export async function changeInStore(
   const { devices_feature, default_plan } = settings
   const counting = devices_feature ? isQuantity(id, devices_feature) : undefined
   const sold = default_plan ? isActivePlan({ project_id: id, id: default_plan }) : undefined
-  const changed = db
-    .update(projects)
-    .set({ settings: after })
-    .where(and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting, sold))
+  const allowed = and(eq(projects.id, id), sql`${after} <> ${projects.settings}`, counting, sold)
   const { project, features, plans } = await batch(db, {
-    ...audited(db, change, settingsEntry(id, settings), changed),
+    audit: settingsAudited(db, change, { id, settings }, allowed),
+    changed: db.update(projects).set({ settings: after }).where(allowed),
     ...watcherSwitched(db, id, settings.watch_entitlements),
     project: findProject(db, { id }),
     features: featuresAmong(db, id, devices_feature ? [devices_feature] : []),

@@ -1,7 +1,8 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
+import { auditedFrom, type Change } from '../audit/store'
 import { type Database, run } from '../db/client'
 import { projects } from './schema'
-import type { SettingsChange } from './settings'
+import { DEFAULTS, type Settings, type SettingsChange } from './settings'
 
 /** The settings of a project with a change, as an expression. */
 export function patched(settings: SettingsChange): SQL {
@@ -10,9 +11,31 @@ export function patched(settings: SettingsChange): SQL {
   return sql`json_set(${projects.settings}${sql.join(set)})`
 }
 
-/** An audit entry about settings of a project. */
-export function settingsEntry(id: string, details: SettingsChange) {
+/** An audit entry about settings of a project: the new values, and the old ones under `before`. */
+export function settingsEntry(id: string, settings: SettingsChange, before: SettingsChange) {
+  const details = { ...settings, before }
   return { project_id: id, action: 'project.settings_changed', object_type: 'project', object_id: id, details }
+}
+
+/**
+ * The audit entry about a change of settings, for the batch that makes it. It comes before the change, so that the old values are
+ * those that the change replaces.
+ *
+ * @param allowed the condition of the change
+ */
+export function settingsAudited(
+  db: Database,
+  change: Change,
+  { id, settings }: { id: string; settings: SettingsChange },
+  allowed: SQL | undefined,
+) {
+  const { project_id: _, ...entry } = settingsEntry(id, settings, {})
+  const before = (Object.keys(settings) as (keyof Settings)[]).map(
+    (name) => sql`${name}, json(coalesce(${projects.settings} -> ${name}, ${JSON.stringify(DEFAULTS[name])}))`,
+  )
+  const details = sql`json_set(${JSON.stringify(settings)}, '$.before', json_object(${sql.join(before, sql`, `)}))`
+  const taken = { project_id: projects.id, details }
+  return auditedFrom(db, change, entry, { taken, from: sql`FROM ${projects} WHERE ${allowed}` })
 }
 
 /** Copies settings of a project to the database that only shows them. */

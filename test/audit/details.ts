@@ -96,13 +96,24 @@ export const DETAILS: Record<string, unknown> = {
   },
   'sso_connection.test_started': { test: 'sit_…' },
   ...inProject({
-    'general/settings': { require_passkey: true },
-    'general/consumers': { consumer_keys: ['user_id'], max_devices: 5 },
-    'general/entitlements': { grace_days: 1, renewal_slack_hours: 1 },
+    'general/settings': { require_passkey: true, before: { require_passkey: false } },
+    'general/consumers': {
+      consumer_keys: ['user_id'],
+      max_devices: 5,
+      before: { consumer_keys: ['consumer_external_id'], max_devices: 100 },
+    },
+    'general/entitlements': {
+      grace_days: 1,
+      renewal_slack_hours: 1,
+      before: { grace_days: 7, renewal_slack_hours: 48 },
+    },
     'general/purchases': {
       purchase_rules: { refunded_part: 'end', refunded_whole: 'end', dispute_open: 'keep', dispute_lost: 'end' },
+      before: {
+        purchase_rules: { refunded_part: 'keep', refunded_whole: 'end', dispute_open: 'suspend', dispute_lost: 'end' },
+      },
     },
-    'general/exposure': { on_exposure: 'notify' },
+    'general/exposure': { on_exposure: 'notify', before: { on_exposure: 'revoke' } },
     general: { name: 'By form' },
     'api-keys': { name: 'By form', scopes: ['billing:read'] },
     'api-keys/:id/edit': { name: 'By form', rate_limit: 60 },

@@ -90,9 +90,17 @@ describe('the settings of entitlements', () => {
     await send({ grace_days: '', renewal_slack_hours: '5', test_mode_counts: 'true' })
     const log = await call('/platform/v1/audit-log?action=project.settings_changed', { project, token: owner.token })
     expect(log.body.data.map(({ details }: { details: object }) => details)).toEqual([
-      { renewal_slack_hours: 5 },
-      { grace_days: null, renewal_slack_hours: 0, test_mode_counts: true },
+      { renewal_slack_hours: 5, before: { renewal_slack_hours: 0 } },
+      {
+        ...{ grace_days: null, renewal_slack_hours: 0, test_mode_counts: true },
+        before: { grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false },
+      },
     ])
+    const { text } = await visit(`/console/p/${project}/platform/settings/audit-log`, owner.token)
+    const days = 'Days of access while a subscription is past due: 7 → as long as the vendor reports it'
+    const hours = 'Hours of access after a period ends: 48 → 0'
+    const test = 'Test-mode subscriptions and purchases grant access: off → on'
+    expect(text).toContain(`Changed a setting<span class="line quiet">${days}; ${hours}; ${test}</span>`)
     for (const wrong of [
       { grace_days: '61', renewal_slack_hours: '1' },
       { grace_days: '1', renewal_slack_hours: '' },
@@ -128,7 +136,9 @@ describe('the rules of purchases', () => {
     expect([done.status, done.headers.get('Location')]).toEqual([303, `${general}?tab=purchases&done=settings_changed`])
     expect(await stored()).toEqual(rules)
     const log = await call(`/platform/v1/audit-log?action=project.settings_changed`, { project, token: owner.token })
-    expect(log.body.data.map(({ details }: { details: object }) => details)).toEqual([{ purchase_rules: rules }])
+    expect(log.body.data.map(({ details }: { details: object }) => details)).toEqual([
+      { purchase_rules: rules, before: { purchase_rules: before } },
+    ])
     const theirs = (await visit(`${general}?tab=purchases`, (await addMember(project, 'viewer')).token)).text
     expect(theirs).toContain('<dt>While a dispute is open</dt><dd>The purchase keeps granting access</dd>')
     expect(theirs).not.toContain('name="dispute_open"')

@@ -83,7 +83,7 @@ describe('how customers are linked', () => {
     ])
     expect([await shown(), await shown(owner.token)]).toEqual(Array(2).fill({ ...DEFAULTS, link_hints: false }))
     const log = await call('/platform/v1/audit-log?action=project.settings_changed', { project, token })
-    expect(log.body.data.map(({ details }) => details)).toEqual([{ link_hints: false }])
+    expect(log.body.data.map(({ details }) => details)).toEqual([{ link_hints: false, before: { link_hints: true } }])
   })
 
   it.each([

@@ -298,7 +298,10 @@ describe('a project that requires a passkey', () => {
     }
     expect((await setting(project, owner.token, false)).body.settings).toEqual(DEFAULTS)
     const { body } = await read(project, owner.token, '/platform/v1/audit-log?action=project.settings_changed')
-    expect(body.data.map(({ details }) => details)).toEqual([{ require_passkey: false }, { require_passkey: true }])
+    expect(body.data.map(({ details }) => details)).toEqual([
+      { require_passkey: false, before: { require_passkey: true } },
+      { require_passkey: true, before: { require_passkey: false } },
+    ])
     expect((await read(project, (await addMember(project, 'admin')).token)).status).toBe(200)
   })
 

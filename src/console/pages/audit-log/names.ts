@@ -39,14 +39,27 @@ function givenBy(objects: ReadonlyMap<string, NamedObject>, { object_type, objec
   return found ? { gives: found.name } : {}
 }
 
-/** The consumers and plans that details name. */
-const idsIn = (details: ListRow['details']) =>
-  Object.values(details ?? {}).filter((value) => typeof value === 'string' && /^(csm|pln)_/.test(value)) as string[]
+type Details = NonNullable<Row['details']>
+
+/** The consumers and plans that details name, also in what a change has replaced. */
+function idsIn(details: ListRow['details']): string[] {
+  return Object.values(details ?? {}).flatMap((value) => {
+    if (isDetails(value)) return idsIn(value)
+    return typeof value === 'string' && /^(csm|pln)_/.test(value) ? value : []
+  })
+}
 
 /** Details with names in place of the ids of consumers and plans. */
-function calledBy(objects: ReadonlyMap<string, NamedObject>, details: NonNullable<Row['details']>): Row['details'] {
-  const known = (value: unknown) => (typeof value === 'string' ? (objects.get(value)?.name ?? value) : value)
+function calledBy(objects: ReadonlyMap<string, NamedObject>, details: Details): Details {
+  const known = (value: unknown) => {
+    if (isDetails(value)) return calledBy(objects, value)
+    return typeof value === 'string' ? (objects.get(value)?.name ?? value) : value
+  }
   return Object.fromEntries(Object.entries(details).map(([name, value]) => [name, known(value)]))
+}
+
+function isDetails(value: unknown): value is Details {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A member that an entry is about, by their address. */

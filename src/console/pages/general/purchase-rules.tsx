@@ -32,8 +32,8 @@ const RULES = form(PurchaseRuleSet, Object.fromEntries(questions) as Record<Case
 export const PURCHASES = {
   labels: RULES.labels,
   body: (sent: URLSearchParams) => ({ purchase_rules: RULES.body(sent) }),
-  said: ({ purchase_rules }: Record<string, unknown>) =>
-    purchase_rules ? RULES.said(purchase_rules as Record<string, unknown>) : [],
+  said: ({ purchase_rules: after }: Record<string, unknown>, { purchase_rules: before }: Record<string, unknown>) =>
+    after ? RULES.said(after as Record<string, unknown>, before as Record<string, unknown> | undefined) : [],
 }
 
 export function PurchaseSettings(props: { c: Visit; settings: Settings; sent?: Sent | undefined }) {

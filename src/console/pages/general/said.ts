@@ -1,3 +1,4 @@
+import { fromTo } from '../../form'
 import { words } from '../../ui/format'
 import { FORMS, SETTING_PLACES } from './settings'
 
@@ -13,9 +14,19 @@ export function settingLabel(name: string): string | undefined {
   return OTHERS[name] ?? SETTING_PLACES.find(({ setting }) => setting === name)?.label
 }
 
-/** A change of settings in the words of the forms. A setting that this version does not know is left out. */
-export function settingsSaid(change: Record<string, unknown>): string {
-  const inForms = Object.values(FORMS).flatMap(({ form }) => form.said(change))
-  const others = Object.entries(change).filter(([name]) => name in OTHERS && name !== 'purchase_rules')
-  return [...inForms, ...others.map(([name, value]) => `${OTHERS[name]}: ${words(value)}`)].join('; ')
+type Values = Record<string, unknown>
+
+/**
+ * A change of settings in the words of the forms. A setting that this version does not know is left out. So is one that was the same
+ * `before`, unless all were: the change then only made them the project's own.
+ */
+export function settingsSaid({ before, ...after }: Values): string {
+  const changed = before ? said(after, before as Values) : []
+  return (changed.length > 0 ? changed : said(after, {})).join('; ')
+}
+
+function said(after: Values, before: Values): string[] {
+  const inForms = Object.values(FORMS).flatMap(({ form }) => form.said(after, before))
+  const others = Object.entries(OTHERS).filter(([name]) => name !== 'purchase_rules')
+  return [...inForms, ...others.flatMap(([name, label]) => fromTo(label, [before[name], after[name]], words))]
 }

@@ -42,6 +42,9 @@ const REVERSED = {
   end: 'Access ends until a later invoice is paid',
 }
 
+/** How long a subscription that is past due gives access without `grace_days`. */
+const NO_END = 'as long as the vendor reports it'
+
 /** How long a subscription gives access when it is late, and whether test mode counts. */
 const ENTITLEMENTS = form(
   ProjectSettings.pick({
@@ -54,6 +57,7 @@ const ENTITLEMENTS = form(
   }).partial(),
   {
     grace_days: number('Days of access while a subscription is past due', {
+      none: NO_END,
       hint: `From 0 to ${MAX_GRACE_DAYS}. If empty, access continues for as long as the vendor reports the subscription as past due.`,
     }),
     renewal_slack_hours: number('Hours of access after a period ends', {
@@ -73,6 +77,7 @@ const ENTITLEMENTS = form(
     ),
     default_plan: choice('Default plan', [], {
       empty: null,
+      none: 'none',
       hint: 'The plan of every consumer without a plan from a subscription, purchase or grant, such as a free plan.',
     }),
     watch_entitlements: tick('Publish entitlement changes to the feed', {
@@ -198,11 +203,7 @@ export function EntitlementSettings({ c, settings, plans, sent = UNSENT }: Plans
       ) : (
         <dl class="facts">
           <Fact name="Access while a subscription is past due">
-            {grace_days === null
-              ? 'as long as the vendor reports it'
-              : grace_days === 0
-                ? 'no grace period'
-                : plural(grace_days, 'day')}
+            {grace_days === null ? NO_END : grace_days === 0 ? 'no grace period' : plural(grace_days, 'day')}
           </Fact>
           <Fact name="Access after a period ends">{plural(renewal_slack_hours, 'hour')}</Fact>
           <Fact name="Test-mode subscriptions and purchases">
