@@ -227,8 +227,14 @@ describe('a plan', () => {
     expect(audited).toHaveLength(3)
   })
 
-  it('keeps its last 200 states', async () => {
-    const { id } = (await api.plan(PRO)).body
+  it.each([
+    ['by itself', (id: string, name: string) => api.change(id, { name })],
+    [
+      'with the whole catalog',
+      (_: string, name: string) => api.put({ features: {}, plans: { old: { name, prices: [] } } }),
+    ],
+  ])('keeps its last 200 states, where it is changed %s', async (_, change) => {
+    const { id } = (await api.plan({ key: 'old', name: 'Old' })).body
     await rows('UPDATE plans SET revision = 201 WHERE id = ?', id)
     await rows(
       `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 200)
@@ -238,7 +244,8 @@ describe('a plan', () => {
     )
     // The second time, nothing changes.
     for (const _ of [1, 2]) {
-      expect((await api.change(id, { name: 'Once more' })).body.revision).toBe(202)
+      expect((await change(id, 'Once more')).status).toBe(200)
+      expect((await api.get(id)).body.revision).toBe(202)
       const kept = (await revisions()).map(({ revision }) => revision)
       expect([kept.length, kept[0], kept.at(-1)]).toEqual([200, 2, 201])
     }

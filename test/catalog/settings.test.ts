@@ -57,10 +57,11 @@ describe('a setting in the document', () => {
     for (const name of CATALOG_SETTINGS) {
       for (const all of [SET, UNSET]) {
         const document = withSettings({ [name]: all[name] })
-        const preview = await api.previewWhole(document)
+        const [before, preview] = [await api.whole(), await api.previewWhole(document)]
         const { status, body, headers, text } = await api.put(document)
         expect([status, body.writes.settings], text).toEqual([200, [name]])
         expect(preview.body.writes).toEqual(body.writes)
+        expect(body.version).not.toBe(before.body.version)
         const read = await api.whole()
         expect([read.body.settings, read.headers.get('ETag')]).toEqual([
           { ...UNSET, [name]: all[name] },

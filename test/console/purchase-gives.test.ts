@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DAY } from '../../src/lib/time'
-import { type Fields, stripeEventOf, stripeSubscription } from '../billing/payloads'
-import { stripeDispute, stripeRefund, stripeSession } from '../billing/purchases/payloads'
+import { type Fields, paddleEventOf, stripeEventOf, stripeSubscription } from '../billing/payloads'
+import { paddleSale, stripeDispute, stripeRefund, stripeSession } from '../billing/purchases/payloads'
 import { stopClock } from '../clock'
 import { clockedD1, type EntitlementWorld, entitlementWorld } from '../entitlements/world'
 import { addMember, countingD1 } from '../harness'
@@ -32,6 +32,7 @@ beforeAll(async () => {
       price('price_1', { lasts: 'P1D' }),
       price('price_beside', { lasts: 'P30D', again: 'beside' }),
       price('price_without', {}),
+      { vendor: 'paddle', ref: 'pri_setup', lasts: 'P30D' },
     ],
   })
 })
@@ -58,6 +59,11 @@ const refunded = (name: string, more: Fields = {}) =>
   live('refund.created', stripeRefund(`pi_${name}`, { id: `re_${name}`, amount: 4900, created: at(2), ...more }), 2)
 const disputed = (name: string, status: string) =>
   live('charge.dispute.updated', stripeDispute(`pi_${name}`, { id: `dp_${name}`, status }), 3, { status: 'x' })
+/** A sale of Paddle's with the id of one of Stripe's, to the same consumer, on the first day. */
+const twinOf = (name: string) => {
+  const whose = { customer_id: `cus_${name}`, custom_data: { consumer_external_id: name }, subscription_id: null }
+  return paddleEventOf('transaction.completed', paddleSale({ id: `pi_${name}`, ...whose }))
+}
 const inTest = (event: object) => ({ ...event, livemode: false })
 
 type Case = [name: string, events: object[], gives: RegExp, settings?: object]
@@ -73,6 +79,11 @@ const CASES: Case[] = [
     'again',
     [sold('again', 'price_30', { payment_intent: 'pi_first' }), sold('again', 'price_30', { day: 2 })],
     /no access from 2026-02-01 00:00:00 UTC .* until 2026-03-03 00:00:00 UTC .*it follows an earlier/,
+  ],
+  [
+    'twin',
+    [twinOf('twin'), sold('twin', 'price_30', { day: 2 })],
+    /no access from 2026-01-31 .* until 2026-03-02 .*it follows an earlier/,
   ],
   [
     'beside',
@@ -139,7 +150,7 @@ describe('a purchase says what it gives', () => {
     expect(wordsIn(html)).toMatch(gives)
     // It is what an explanation of the consumer's entitlements says.
     const { features } = await world.one(`ext:${name}`, '?explain=true')
-    const source = features.sso?.sources?.find(({ id }) => id === `pi_${name}`)
+    const source = features.sso?.sources?.find(({ id, vendor }) => id === `pi_${name}` && vendor === 'stripe')
     if (source?.why_not) expect(html.replaceAll('&#39;', "'")).toContain(source.why_not)
     else expect([name, source?.counted ?? false]).toEqual([name, gives.source.startsWith('grants access')])
   })

@@ -97,3 +97,25 @@ it('An erasure takes nothing of others whose ids are the same at another vendor'
   const notes = (await objects()).map(({ candidates }) => /"note":"(\w+)"/.exec(candidates)?.[1])
   expect(notes.sort()).toEqual(['another', 'theirs', undefined])
 })
+
+it('What is done to a customer changes nothing for the one with the same id at another vendor', async () => {
+  stopClock()
+  const { consumers } = await entitlementWorld()
+  for (const name of ['hers', 'his', 'theirs']) await consumers.put(name)
+  await consumers.pin('cus_1', 'ext:hers')
+  const before = (await consumers.customer('cus_1')).body
+  expect(before).toMatchObject({ external_id: 'hers', linked_by: 'manual' })
+  const { id } = (await consumers.get('ext:theirs')).body
+  const steps = {
+    pinned: () => consumers.pin('cus_1', 'ext:his', 'paddle'),
+    merged: () => consumers.merge('ext:his', id),
+    set_to_nobody: () => consumers.pin('cus_1', null, 'paddle'),
+    unpinned: () => consumers.unpin('cus_1', 'paddle'),
+    pinned_again: () => consumers.pin('cus_1', id, 'paddle'),
+    erased: () => consumers.erase(id),
+  }
+  for (const [what, step] of Object.entries(steps)) {
+    expect([what, (await step()).status < 300]).toEqual([what, true])
+    expect([what, (await consumers.customer('cus_1')).body]).toEqual([what, before])
+  }
+})

@@ -67,6 +67,15 @@ describe('a session', () => {
     expect((await redeem(theirs.challenge, theirs.code)).status).toBe(201)
   })
 
+  it.each(['to confirm', 'to sign in'])('ends no code of another address with one that is used %s', async (how) => {
+    const { token, email } = await stale()
+    const theirs = await sent()
+    const { challenge, code } = await sent(email)
+    const used = how === 'to confirm' ? await confirm(token, { challenge, code }) : await redeem(challenge, code)
+    expect(used.status).toBeLessThan(300)
+    expect((await redeem(theirs.challenge, theirs.code)).status).toBe(201)
+  })
+
   it('has five tries with a code, whether to confirm or to sign in', async () => {
     const { token, challenge, code } = await stale()
     for (let i = 0; i < 3; i++) expect((await confirm(token, { challenge, code: wrong(code, i) })).status).toBe(401)
