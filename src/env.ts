@@ -3,8 +3,30 @@ import type { Fault } from './lib/fault'
 import { MAX_STORE } from './lib/ids'
 import { type DeploymentSettings, deploymentSettingsOf, notConfigured } from './settings'
 
+/** The rate limits. `LIMIT_CREDENTIAL` of wrangler.toml is `credential` here, and callers see that name in `RateLimit`. */
+const LIMITS = [
+  'credential',
+  'auth_failure',
+  'sign_in',
+  'ingest',
+  'unknown_connection',
+  'public',
+  'project_reads',
+  'project_writes',
+  'project_costly',
+  'caller_writes',
+  'caller_costly',
+  'user_costly',
+  'refresh',
+  'vendor',
+  'webhook_tests',
+  'exposures',
+] as const
+export type LimitName = (typeof LIMITS)[number]
+type LimitBindings = { [N in LimitName as `LIMIT_${Uppercase<N>}`]: RateLimit }
+
 /** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
-export interface Env {
+export interface Env extends LimitBindings {
   /** The directory, and store 0. */
   DB: D1Database
   EVENTS: Queue<unknown>
@@ -17,22 +39,6 @@ export interface Env {
   WATCHERS: Queue<unknown>
   KV: KVNamespace
   EMAIL?: SendEmail
-  LIMIT_CREDENTIAL: RateLimit
-  LIMIT_AUTH_FAILURE: RateLimit
-  LIMIT_SIGN_IN: RateLimit
-  LIMIT_INGEST: RateLimit
-  LIMIT_UNKNOWN_CONNECTION: RateLimit
-  LIMIT_PUBLIC: RateLimit
-  LIMIT_PROJECT_READS: RateLimit
-  LIMIT_PROJECT_WRITES: RateLimit
-  LIMIT_PROJECT_COSTLY: RateLimit
-  LIMIT_CALLER_WRITES: RateLimit
-  LIMIT_CALLER_COSTLY: RateLimit
-  LIMIT_USER_COSTLY: RateLimit
-  LIMIT_REFRESH: RateLimit
-  LIMIT_VENDOR: RateLimit
-  LIMIT_WEBHOOK_TESTS: RateLimit
-  LIMIT_EXPOSURES: RateLimit
   METRICS?: AnalyticsEngineDataset
   BACKUPS?: R2Bucket
   CF_VERSION_METADATA?: WorkerVersionMetadata
@@ -83,25 +89,7 @@ export type Runtime = {
   cost: () => Meter
   kv: KVNamespace
   email: SendEmail | null
-  /** Callers see these names in `RateLimit`. */
-  limits: {
-    credential: RateLimit
-    auth_failure: RateLimit
-    sign_in: RateLimit
-    ingest: RateLimit
-    unknown_connection: RateLimit
-    public: RateLimit
-    project_reads: RateLimit
-    project_writes: RateLimit
-    project_costly: RateLimit
-    caller_writes: RateLimit
-    caller_costly: RateLimit
-    user_costly: RateLimit
-    refresh: RateLimit
-    vendor: RateLimit
-    webhook_tests: RateLimit
-    exposures: RateLimit
-  }
+  limits: Record<LimitName, RateLimit>
   /** Where metrics are written; null where the deployment has no dataset. */
   metrics: AnalyticsEngineDataset | null
   /** Where the cron writes backups; null if the deployment has no bucket: then it writes none. */
@@ -135,24 +123,7 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
     watchers: env.WATCHERS,
     kv: env.KV,
     email: env.EMAIL ?? null,
-    limits: {
-      credential: env.LIMIT_CREDENTIAL,
-      auth_failure: env.LIMIT_AUTH_FAILURE,
-      sign_in: env.LIMIT_SIGN_IN,
-      ingest: env.LIMIT_INGEST,
-      unknown_connection: env.LIMIT_UNKNOWN_CONNECTION,
-      public: env.LIMIT_PUBLIC,
-      project_reads: env.LIMIT_PROJECT_READS,
-      project_writes: env.LIMIT_PROJECT_WRITES,
-      project_costly: env.LIMIT_PROJECT_COSTLY,
-      caller_writes: env.LIMIT_CALLER_WRITES,
-      caller_costly: env.LIMIT_CALLER_COSTLY,
-      user_costly: env.LIMIT_USER_COSTLY,
-      refresh: env.LIMIT_REFRESH,
-      vendor: env.LIMIT_VENDOR,
-      webhook_tests: env.LIMIT_WEBHOOK_TESTS,
-      exposures: env.LIMIT_EXPOSURES,
-    },
+    limits: limitsOf(env),
     metrics: env.METRICS ?? null,
     backups: env.BACKUPS ?? null,
     settings,
@@ -174,6 +145,11 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
       throw outside()
     },
   }
+}
+
+function limitsOf(env: Env): Record<LimitName, RateLimit> {
+  const bound = LIMITS.map((name) => [name, env[`LIMIT_${name.toUpperCase() as Uppercase<LimitName>}`]] as const)
+  return Object.fromEntries(bound) as Record<LimitName, RateLimit>
 }
 
 const outside = () => new Error('enter a store first: rt.at(store)')

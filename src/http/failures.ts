@@ -1,8 +1,8 @@
-import type { Runtime } from '../env'
+import type { LimitName, Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
 import { SECOND } from '../lib/time'
 import { BLOCK_MS, MAX_BLOCKED } from './limits'
-import { isWithin, type LimitName, rateLimited } from './rate-limit'
+import { isWithin, rateLimited } from './rate-limit'
 
 /**
  * Counts failures of one kind by client address, or by the address and what failed. This isolate refuses a source with too many

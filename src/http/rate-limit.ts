@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Runtime } from '../env'
+import type { LimitName, Runtime } from '../env'
 import { BoundedMap } from '../lib/bounded-map'
 import { Fault } from '../lib/fault'
 import { DAY, SECOND } from '../lib/time'
@@ -23,9 +23,6 @@ import {
 import { writeLog } from './log'
 import { matchedRoute } from './meta'
 import type { Counted } from './policy'
-
-/** The name of a limit, as callers see it in `RateLimit` and `RateLimit-Policy`. */
-export type LimitName = keyof Runtime['limits']
 
 /**
  * Counts one request against a rate limit. The binding counts per Cloudflare location and returns only yes or no, so
