@@ -1,28 +1,9 @@
 import { DAY, HOUR } from '../lib/time'
-
-/** See the setting `purchase_rules`. */
-export type PurchaseRules = {
-  refunded_part: 'keep' | 'end'
-  refunded_whole: 'keep' | 'end'
-  dispute_open: 'suspend' | 'keep'
-  dispute_lost: 'keep' | 'end'
-}
+import type { ENTITLEMENT_SETTINGS, Settings } from '../tenancy/settings'
 
 /** The settings of a project that decide about entitlements. */
-export type Rules = {
-  /** How long a subscription that is past due still gives access (days); null: as long as the vendor says that it is past due. */
-  grace_days: number | null
-  /** How long a subscription gives access after its period, until the vendor's event about the renewal is here (hours). */
-  renewal_slack_hours: number
-  /** Whether subscriptions in a vendor's test mode give access. */
-  test_mode_counts: boolean
-  /** What a purchase gives after a refund or a dispute. */
-  purchase_rules: PurchaseRules
-  /** Whether a subscription ends when its last payment was refunded in full or charged back. */
-  subscription_reversed: 'keep' | 'end'
-  /** The id of the plan of consumers whom nothing else gives one; null: none. */
-  default_plan: string | null
-}
+export type Rules = Pick<Settings, (typeof ENTITLEMENT_SETTINGS)[number]>
+export type PurchaseRules = Rules['purchase_rules']
 
 /** What of a subscription decides whether it gives access. Times in ms. */
 export type Timing = {

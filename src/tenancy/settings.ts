@@ -202,14 +202,14 @@ export type CatalogSettings = Pick<Settings, { [N in Name]: Declared[N]['sold'] 
 
 export const DEFAULTS: Settings = all('default')
 /** The settings that decide what consumers may do. */
-export const ENTITLEMENT_SETTINGS: readonly Name[] = [
+export const ENTITLEMENT_SETTINGS = [
   'grace_days',
   'renewal_slack_hours',
   'test_mode_counts',
   'purchase_rules',
   'subscription_reversed',
   'default_plan',
-]
+] as const satisfies readonly Name[]
 export const ProjectSettings = named('ProjectSettings', z.object(all('schema')), DEFAULTS)
 
 /** The names of {@link CatalogSettings}. */

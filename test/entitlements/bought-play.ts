@@ -3,6 +3,7 @@ import { type ConsumerFacts, indexed, type PurchaseFact } from '../../src/entitl
 import type { PurchaseRules } from '../../src/entitlements/window'
 import { newId } from '../../src/lib/ids'
 import { HOUR } from '../../src/lib/time'
+import { DEFAULTS } from '../../src/tenancy/settings'
 import { setClock } from '../clock'
 import { ofCustomer } from '../consumers/events'
 import {
@@ -139,13 +140,6 @@ export function catalogBy({ plans }: BoughtWorld, purchase_rules: PurchaseRules)
   return indexed({
     features: FEATURES,
     plans: PLAN_KEYS.map((key) => ({ id: plans[key], key, ...PLANS[key] })),
-    rules: {
-      grace_days: 7,
-      renewal_slack_hours: 48,
-      test_mode_counts: false,
-      purchase_rules,
-      subscription_reversed: 'keep',
-      default_plan: null,
-    },
+    rules: { ...DEFAULTS, purchase_rules },
   })
 }

@@ -26,12 +26,7 @@ const CATALOG = indexed({
     plan('also', 5, { limits: 'also' }),
     plan('top', 9, { seats: 'unlimited', extra: 'unlimited', limits: 'top' }),
   ],
-  rules: {
-    ...{ grace_days: 7, renewal_slack_hours: 0, test_mode_counts: false },
-    purchase_rules: DEFAULTS.purchase_rules,
-    subscription_reversed: DEFAULTS.subscription_reversed,
-    default_plan: null,
-  },
+  rules: { ...DEFAULTS, grace_days: 7, renewal_slack_hours: 0, test_mode_counts: false },
 })
 
 function sub(

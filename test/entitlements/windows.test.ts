@@ -4,12 +4,7 @@ import { accessOf, type Rules, type Timing } from '../../src/entitlements/window
 import { DAY, HOUR } from '../../src/lib/time'
 import { DEFAULTS } from '../../src/tenancy/settings'
 
-const RULES: Rules = {
-  ...{ grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false },
-  purchase_rules: DEFAULTS.purchase_rules,
-  subscription_reversed: DEFAULTS.subscription_reversed,
-  default_plan: null,
-}
+const RULES: Rules = { ...DEFAULTS, grace_days: 7, renewal_slack_hours: 48, test_mode_counts: false }
 const [START, END] = [100 * DAY, 130 * DAY]
 const TIMING: Timing = {
   status: 'active',
