@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { clientOf } from '../accounts/by'
-import { bypassNotice } from '../accounts/notice-mails'
+import { bypassNotice } from '../accounts/security-mails'
+import { askedBy } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { writeLog } from '../http/log'
 import { deliver, deliveryOf } from '../mail/deliver'
@@ -19,8 +20,7 @@ export async function noteBypass(
   const rt = c.get('rt')
   const change = {
     actor: { type: 'user' as const, id: user.id },
-    request_id: c.get('requestId'),
-    client_request_id: c.get('clientRequestId'),
+    ...askedBy(c),
     now: rt.now,
   }
   const owners = await recordBypass(

@@ -1,9 +1,11 @@
+import type { Child } from 'hono/jsx'
 import type { NamedObject } from '../../../audit-log/objects'
 import type { AuditRow as Row } from '../../../audit-log/read'
 import { toUnicode } from '../../../lib/punycode'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Id } from '../../ui/id'
+import { saidOf } from './words'
 
 /**
  * An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. `said`: its
@@ -100,5 +102,46 @@ function Called({ by, id }: { by: string | undefined; id: string }) {
       {by !== undefined && <span class="line">{by}</span>}
       <Id>{id}</Id>
     </>
+  )
+}
+
+/** What was done, in words. @param instead what is shown instead of the details */
+export function EntryWhat({ row, instead }: { row: NamedEntry; instead?: Child | undefined }) {
+  const [did, more] = saidOf({ action: row.action, details: row.said })
+  return (
+    <>
+      {did}
+      {instead ?? (more && <span class="line quiet">{more}</span>)}
+    </>
+  )
+}
+
+/** The code and the ids of an entry, and where they lead. */
+export function EntryIds({ row }: { row: NamedEntry }) {
+  const about = (name: 'actor_id' | 'object_id', id: string) => (
+    <a href={`?${name}=${encodeURIComponent(id)}`}>
+      <Id>{id}</Id>
+    </a>
+  )
+  return (
+    <details>
+      <summary>
+        IDs<span class="unseen"> of this entry</span>
+      </summary>
+      <dl class="ids">
+        <dt>Action</dt>
+        <dd>
+          <code>{row.action}</code>
+        </dd>
+        <dt>Actor</dt>
+        <dd>{about('actor_id', row.actor_id)}</dd>
+        <dt>Object</dt>
+        <dd>{about('object_id', row.object_id)}</dd>
+        <dt>Request</dt>
+        <dd>
+          <Id>{row.client_request_id ?? row.request_id}</Id>
+        </dd>
+      </dl>
+    </details>
   )
 }

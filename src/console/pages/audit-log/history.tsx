@@ -3,8 +3,7 @@ import { idTime } from '../../../lib/ids'
 import type { Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { type NamedEntry, Who } from './entry'
-import { EntryWhat } from './list'
+import { EntryWhat, type NamedEntry, Who } from './entry'
 
 type HistoryProps = {
   c: Visit

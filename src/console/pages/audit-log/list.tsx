@@ -1,17 +1,14 @@
-import type { Child } from 'hono/jsx'
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 import { CsvLink } from '../../ui/csv-link'
-import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { Total } from '../../ui/total'
-import { About, type NamedEntry, Who } from './entry'
+import { About, EntryIds, EntryWhat, type NamedEntry, Who } from './entry'
 import { type Actors, type AskedEntries, EntryFilters } from './filters'
-import { saidOf } from './words'
 
 type Listed = Page<NamedEntry> & { truncated: boolean; total: number | null }
 
@@ -66,47 +63,6 @@ function columnsOf(c: Visit): Column<NamedEntry>[] {
     ['Who', (row) => <Who c={c} row={row} />],
     ['What', (row) => <EntryWhat row={row} />],
     ['On', (row) => <About c={c} row={row} />],
-    ['Details', (row) => <More row={row} />],
+    ['Details', (row) => <EntryIds row={row} />],
   ]
-}
-
-/** What was done, in words. @param instead what is shown instead of the details */
-export function EntryWhat({ row, instead }: { row: NamedEntry; instead?: Child | undefined }) {
-  const [did, more] = saidOf({ action: row.action, details: row.said })
-  return (
-    <>
-      {did}
-      {instead ?? (more && <span class="line quiet">{more}</span>)}
-    </>
-  )
-}
-
-/** The code and the ids of an entry, and where they lead. */
-function More({ row }: { row: NamedEntry }) {
-  const about = (name: 'actor_id' | 'object_id', id: string) => (
-    <a href={`?${name}=${encodeURIComponent(id)}`}>
-      <Id>{id}</Id>
-    </a>
-  )
-  return (
-    <details>
-      <summary>
-        IDs<span class="unseen"> of this entry</span>
-      </summary>
-      <dl class="ids">
-        <dt>Action</dt>
-        <dd>
-          <code>{row.action}</code>
-        </dd>
-        <dt>Actor</dt>
-        <dd>{about('actor_id', row.actor_id)}</dd>
-        <dt>Object</dt>
-        <dd>{about('object_id', row.object_id)}</dd>
-        <dt>Request</dt>
-        <dd>
-          <Id>{row.client_request_id ?? row.request_id}</Id>
-        </dd>
-      </dl>
-    </details>
-  )
 }
