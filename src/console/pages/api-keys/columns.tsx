@@ -44,8 +44,8 @@ export function keyColumns(c: Visit, people: People | null): Column<KeyRow>[] {
         </>
       ),
     ],
-    ['Created', (row) => <Time at={row.created_at} now={now} />],
-    ['Created by', (row) => <Minter of={row} people={people} />],
+    ['Created', (row) => <Time at={row.created_at} now={now} />, 'repeated'],
+    ['Created by', (row) => <Minter of={row} people={people} />, 'repeated'],
   ]
   return can(c, 'api_keys:write') ? [...columns, ['', (row) => <Actions c={c} row={row} />]] : columns
 }
