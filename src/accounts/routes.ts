@@ -13,9 +13,9 @@ import { Fault } from '../lib/fault'
 import { iso } from '../lib/time'
 import { type AccountEvent as EventRow, listAccountEvents } from './events'
 import { NOTICES_A_DAY } from './limits'
-import { findUser } from './notices'
 import type { User } from './schema'
 import { EVENT_TYPES } from './schema'
+import { findUser } from './security-notices'
 import { changeNotices } from './tell'
 
 const AccountEvent = named(

@@ -5,9 +5,9 @@ import { writeLog } from '../http/log'
 import { deliver, deliveryOf } from '../mail/deliver'
 import type { Mail } from '../mail/mail'
 import { clientOf } from './by'
-import { type FactorChange, factorNotice, type Notice, noticesOffMail } from './notice-mails'
-import { type NoticeOf, setNotices } from './notices'
 import type { User } from './schema'
+import { type FactorChange, factorNotice, type Notice, noticesOffMail } from './security-mails'
+import { type NoticeOf, setNotices } from './security-notices'
 
 /** A notice to a user. `due`: whether they want it. `counted`: whether it is within the limit of the day. */
 export type Due = { user: { id: string; email: string }; due: boolean; counted: boolean }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { keyNotice } from '../accounts/notice-mails'
-import { countNotice, findUser } from '../accounts/notices'
+import { keyNotice } from '../accounts/security-mails'
+import { countNotice, findUser } from '../accounts/security-notices'
 import { send } from '../accounts/tell'
 import { batch } from '../db/client'
 import { projectOf, sessionOf } from '../http/auth'

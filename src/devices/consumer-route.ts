@@ -9,7 +9,7 @@ import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { read } from '../http/read'
 import { route } from '../http/route'
-import { withCap } from './cap'
+import { withCap } from './device-limit'
 
 /**
  * One consumer: mounted beside the list. It is here because it shows how many devices the consumer can have, which a feature

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { exposedSessionNotice } from '../accounts/notice-mails'
+import { exposedSessionNotice } from '../accounts/security-mails'
 import { sendNotice } from '../accounts/tell'
 import { isSecret } from '../api-keys/secret'
 import { isToken } from '../devices/token'

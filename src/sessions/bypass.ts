@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
-import { countNotices } from '../accounts/notices'
 import { sessions, users } from '../accounts/schema'
+import { countNotices } from '../accounts/security-notices'
 import { auditedEach, type Change } from '../audit/store'
 import { batch, type Directory } from '../db/client'
 import { valuesOf } from '../db/sql'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { type Browser, browserHash, byOf, type Client, clientOf } from '../accounts/by'
-import { signInNotice } from '../accounts/notice-mails'
 import type { User } from '../accounts/schema'
+import { signInNotice } from '../accounts/security-mails'
 import { sendNotice } from '../accounts/tell'
 import type { Runtime } from '../env'
 import { addressOf } from '../http/address'

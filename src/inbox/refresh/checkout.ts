@@ -8,11 +8,11 @@ import { vendorOf } from '../../vendors'
 import { contentsOf } from '../process/decide'
 import { askAccounts } from './accounts'
 import { ask, type Fetched, news } from './ask'
+import { inFlight } from './at-once'
 import { findSourceKeys, type SourceKey } from './keys'
 import { CHECKOUT_WITHIN_MS } from './limits'
 import { recordAndProcess } from './process'
 import { keyMissing } from './refresh'
-import { inFlight } from './room'
 
 /**
  * Asks the vendor whose checkout this is. If nothing has linked the customer to a consumer yet, a checkout that is paid does so, as its

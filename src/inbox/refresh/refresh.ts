@@ -10,11 +10,11 @@ import { withoutGuest } from '../../vendors/guest'
 import { apiKeyMissing } from '../vendor-api/missing'
 import { askAccounts } from './accounts'
 import { type Asked, ask, news } from './ask'
+import { inFlight } from './at-once'
 import { type AskKey, endFlight, findFlight, takeFlight } from './flight'
 import { findSourceKeys, type SourceKey, type SourceKeyRow } from './keys'
 import { FRESH_FOR_MS, KNOWN, MAX_ASKED_ROUNDS, POLL_MS, REFRESH_WITHIN_MS } from './limits'
 import { recordAndProcess } from './process'
-import { inFlight } from './room'
 import type { RefreshState } from './state'
 
 /** How the refresh of a customer ended. `fetched_at`: when the vendor's answer was applied (ms); null if there was none. */

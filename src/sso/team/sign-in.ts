@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 import { type Browser, browserHash, byOf } from '../../accounts/by'
-import { signInNotice } from '../../accounts/notice-mails'
+import { signInNotice } from '../../accounts/security-mails'
 import { sendNotice } from '../../accounts/tell'
+import { askedBy } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
 import { sha256Hex } from '../../lib/crypto'
 import { newId } from '../../lib/ids'
@@ -30,14 +31,13 @@ export async function signInWithSso(
   const token = newSessionToken()
   const expires_at = sessionEnd(rt.now, rt.now, true)
   const session = { id: newId('ses', rt.now), hash: await sha256Hex(token), expires_at }
-  const request = { request_id: c.get('requestId'), client_request_id: c.get('clientRequestId') }
   const opened = await openWithSso(rt.directory, {
     entering: { connection, identified, proved, marks: await marksOf(rt, { connection, identified }), now: rt.now },
     session,
     replaces,
     browser: await browserHash(rt, browser),
     by,
-    request,
+    request: askedBy(c),
   })
   if ('reason' in opened) throw new SignInRefused(opened.reason, opened.message)
   sendNotice(c, opened, (of) => signInNotice(of, 'sso', by.client))

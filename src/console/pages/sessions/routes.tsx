@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { listAccountEvents } from '../../../accounts/events'
-import { findUser } from '../../../accounts/notices'
+import { findUser } from '../../../accounts/security-notices'
 import { changeNotices } from '../../../accounts/tell'
 import { batch, run } from '../../../db/client'
 import { changeOf } from '../../../http/auth'

@@ -6,7 +6,7 @@ import { factsOf } from '../entitlements/read'
 import { resolve } from '../entitlements/resolve'
 import { MAX_DEVICES } from '../tenancy/limits'
 
-/** How many active devices a consumer can have. `feature`: the one that says so; null: `max_devices` does. */
+/** How many active devices a consumer can have. `feature`: the one that says so; null: `max_devices` does, see `limitOf`. */
 export type Cap = { limit: number; feature: string | null }
 
 /**
