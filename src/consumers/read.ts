@@ -8,7 +8,7 @@ import { Fault, requireFound } from '../lib/fault'
 import { idsBeginning } from './beginning'
 import { MAX_CONSUMER_PAGE_BYTES, MAX_CONSUMERS_LOOKED_AT } from './limits'
 import type { ConsumerRef } from './ref'
-import { type ConsumerState, consumerIds, consumers } from './schema'
+import { type ConsumerState, consumerIds, consumers, EMPTY } from './schema'
 
 const c = alias(consumers, 'c')
 const i = alias(consumerIds, 'i')
@@ -94,8 +94,11 @@ type Asked = Partial<Record<'email' | 'begins', string | undefined>> & {
   order?: Order | undefined
 }
 
-/** About what a consumer takes as JSON beside its metadata and its external ids. */
-const BYTES_OF_REST = 500
+/** About what a consumer takes as JSON beside its own fields and its external ids. */
+const BYTES_OF_REST = 400
+const SIZED = [...Object.keys(EMPTY), 'external_ids'].map(
+  (name) => sql`coalesce(octet_length(${sql.identifier(name)}), 0)`,
+)
 
 /**
  * Reads a project's consumers, newest first or oldest first, starting after the consumer `before`. A page ends early where the consumers take
@@ -116,7 +119,7 @@ export function listConsumers(
   const found = (fields: SQL) => sql`SELECT ${fields}
     FROM (SELECT ${c}.* ${scan} LIMIT ${rest ? MAX_CONSUMERS_LOOKED_AT : take}) ${c}
     WHERE ${rest ?? sql`1`} ORDER BY ${inOrder} LIMIT ${take}`
-  const size = sql`octet_length(metadata) + octet_length(external_ids) + ${BYTES_OF_REST}`
+  const size = sql`${sql.join(SIZED, sql` + `)} + ${BYTES_OF_REST}`
   const kept = Object.keys(listed).map((name) => {
     const column = sql.identifier(name)
     if (name === 'id') return sql`${column}`

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { EMPTY } from '../../src/consumers/schema'
 import { call, captureConsole, freshKey, STORE } from '../harness'
 import { rows } from '../inbox/pipeline'
 import { logged, told } from '../members/members'
@@ -22,6 +23,7 @@ describe('a consumer', () => {
     const made = await api.put('u1', { email: 'Ada@Example.com', name: 'Ada', metadata: { b: '2', a: '1' } })
     expect(made.status).toBe(201)
     expect(made.body).toEqual({
+      ...EMPTY,
       id: expect.stringMatching(/^csm_/),
       external_id: 'u1',
       external_ids: ['u1'],
