@@ -10,9 +10,9 @@ import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault } from '../lib/fault'
-import { iso } from '../lib/time'
+import { DAY, iso } from '../lib/time'
 import { type AccountEvent as EventRow, listAccountEvents } from './events'
-import { NOTICES_A_DAY } from './limits'
+import { EVENTS_KEPT, NOTICES_A_DAY } from './limits'
 import type { User } from './schema'
 import { EVENT_TYPES } from './schema'
 import { findUser } from './security-notices'
@@ -99,8 +99,7 @@ export const accountRoutes = new Hono<HttpEnv>()
     route({
       id: 'listAccountEvents',
       summary: 'List what happened to your account',
-      description:
-        'Newest first; kept for 90 days. Sign-ins and sign-outs, confirmations, and changes of passkeys and recovery codes. Failed sign-ins are wrong codes for your address, from anybody: one entry for each hour.',
+      description: `Newest first; kept for ${EVENTS_KEPT / DAY} days. Sign-ins and sign-outs, confirmations, and changes of passkeys and recovery codes. Failed sign-ins are wrong codes for your address, from anybody: one entry for each hour.`,
       tag,
       policy,
       responses: { 200: { description: 'A page of events.', schema: listOf(AccountEvent) } },

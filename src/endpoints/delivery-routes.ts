@@ -12,6 +12,7 @@ import { notFound, requireFound } from '../lib/fault'
 import { findResend, listDeliveries, listRuns } from './deliveries'
 import { AttemptRun, Delivery, presentDelivery, presentResend, presentRun, Resend, ResendBody } from './delivery-fields'
 import { findEndpoint } from './endpoint'
+import { LOG_DAYS } from './limits'
 import { endpointOf } from './named'
 import { resendOne, resendRange } from './resend'
 import { sendTest } from './test-send'
@@ -51,7 +52,7 @@ export const deliveryRoutes = new Hono<HttpEnv>()
     route({
       id: 'listWebhookAttempts',
       summary: 'List the attempts of a webhook endpoint',
-      description: 'Newest first, kept for 30 days. Attempts that were made in one run are listed together.',
+      description: `Newest first, kept for ${LOG_DAYS} days. Attempts that were made in one run are listed together.`,
       tag,
       policy: mayRead,
       responses: { 200: { description: 'A page of runs.', schema: listOf(AttemptRun) } },

@@ -3,9 +3,10 @@ import { run } from '../db/client'
 import { answer } from '../http/answer'
 import { sessionOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
+import { CONFIRMED_FOR } from '../http/limits'
 import { route } from '../http/route'
 import { body } from '../http/validate'
-import { iso } from '../lib/time'
+import { iso, MINUTE } from '../lib/time'
 import { takeStep } from '../sessions/sign-in'
 import { NewRecoveryCodes, RecoveryBody, RecoveryCodesLeft, RequestOptions, UseBody } from './fields'
 import { renewRecoveryCodes, useRecoveryCode } from './recovery'
@@ -36,8 +37,7 @@ export const factorRoutes = new Hono<HttpEnv>()
     route({
       id: 'provePasskey',
       summary: 'Use a passkey in this session',
-      description:
-        'The session then has its second factor, which projects can require of admins and owners, and is confirmed for 10 minutes, as with `POST /auth/session/confirm`.',
+      description: `The session then has its second factor, which projects can require of admins and owners, and is confirmed for ${CONFIRMED_FOR / MINUTE} minutes, as with \`POST /auth/session/confirm\`.`,
       tag,
       policy: bounded,
       responses: { 204: { description: 'The session has its second factor, and is confirmed.' } },

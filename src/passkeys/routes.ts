@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { clientOf } from '../accounts/by'
+import { BROWSER_KEPT } from '../accounts/limits'
 import { run } from '../db/client'
 import { answer } from '../http/answer'
 import { sessionOf } from '../http/auth'
@@ -7,7 +8,7 @@ import type { HttpEnv } from '../http/context'
 import { listOf } from '../http/page'
 import { route } from '../http/route'
 import { body } from '../http/validate'
-import { iso } from '../lib/time'
+import { DAY, iso } from '../lib/time'
 import { StartedSession } from '../sessions/fields'
 import { limitSteps, takeStep } from '../sessions/sign-in'
 import { beginRegistration, finishRegistration, namePasskey, removePasskey } from './change'
@@ -107,8 +108,7 @@ export const passkeyRoutes = new Hono<HttpEnv>()
     route({
       id: 'createSessionWithPasskey',
       summary: 'Sign in with a passkey',
-      description:
-        'The token is returned only in this response. The session has its second factor from the start. A challenge works once. If your client’s user agent has not signed in to your account in the last 90 days, you get an email about it.',
+      description: `The token is returned only in this response. The session has its second factor from the start. A challenge works once. If your client’s user agent has not signed in to your account in the last ${BROWSER_KEPT / DAY} days, you get an email about it.`,
       tag,
       policy: null,
       responses: { 201: { description: 'Signed in.', schema: StartedSession } },

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import { clientOf } from '../accounts/by'
+import { BROWSER_KEPT } from '../accounts/limits'
 import { run } from '../db/client'
 import { answer } from '../http/answer'
 import { sessionOf } from '../http/auth'
@@ -12,7 +13,7 @@ import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
 import { body, query } from '../http/validate'
 import { Fault, notFound } from '../lib/fault'
-import { iso } from '../lib/time'
+import { DAY, iso, MINUTE } from '../lib/time'
 import { StartedSession, UserShown } from './fields'
 import { deleteSession, deleteSessions, findSession, listSessions, type Session as SessionRow } from './session'
 import { confirmByCode, endingOf, limitSignIn, requestCode, signIn, takeStep } from './sign-in'
@@ -26,7 +27,7 @@ const Session = named(
     last_used_at: timestamp,
     expires_at: timestamp,
     confirmed_until: timestamp.describe(
-      'Until when the session counts as confirmed: 10 minutes after the sign-in, or after the last confirmation.',
+      `Until when the session counts as confirmed: ${CONFIRMED_FOR / MINUTE} minutes after the sign-in, or after the last confirmation.`,
     ),
     second_factor_at: timestamp
       .nullable()
@@ -101,8 +102,7 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'createSession',
       summary: 'Sign in with a code',
-      description:
-        'The token is returned only in this response. A code works once, with its challenge, and allows five attempts. Signing in ends the older codes of the address. If your client’s user agent has not signed in to your account in the last 90 days, you get an email about it.',
+      description: `The token is returned only in this response. A code works once, with its challenge, and allows five attempts. Signing in ends the older codes of the address. If your client’s user agent has not signed in to your account in the last ${BROWSER_KEPT / DAY} days, you get an email about it.`,
       tag,
       policy: null,
       responses: {
@@ -184,8 +184,7 @@ export const authRoutes = new Hono<HttpEnv>()
     route({
       id: 'confirmSession',
       summary: 'Confirm the current session with a code',
-      description:
-        'Proves again that it is you, for calls that cannot be undone: they respond with `confirmation_required` if the session is not confirmed. Request a code for your own address with `POST /auth/codes`. A session is confirmed for 10 minutes, and a new one is confirmed from its start. A code allows five attempts, as for signing in; a code of another address is invalid.',
+      description: `Proves again that it is you, for calls that cannot be undone: they respond with \`confirmation_required\` if the session is not confirmed. Request a code for your own address with \`POST /auth/codes\`. A session is confirmed for ${CONFIRMED_FOR / MINUTE} minutes, and a new one is confirmed from its start. A code allows five attempts, as for signing in; a code of another address is invalid.`,
       tag,
       policy: bounded,
       responses: { 200: { description: 'Confirmed.', schema: CurrentSession } },

@@ -4,6 +4,7 @@ import type { Db } from '../../db/client'
 import { count, named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
 import { DAY, iso, isoDay, isoOrNull } from '../../lib/time'
+import { MISSED_DAYS } from './limits'
 import { BACKFILL_ERRORS, backfills } from './schema'
 
 /** The progress of a connection's backfill, as the API shows it. */
@@ -16,7 +17,7 @@ export const Backfill = named(
     missed: z
       .record(z.string(), count)
       .describe(
-        'How many events were not delivered and were read from the vendor’s list, by day (UTC), in the last 30 days.',
+        `How many events were not delivered and were read from the vendor’s list, by day (UTC), in the last ${MISSED_DAYS} days.`,
       ),
     gaps: z
       .array(z.object({ from: timestamp, to: timestamp }))

@@ -8,6 +8,8 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
 import { requireFound } from '../../lib/fault'
+import { HOUR } from '../../lib/time'
+import { REMOVED_KEPT_FOR } from '../diagnoses/limits'
 import { addSigningSecret, changeConnection, connect } from './connect'
 import { deleteConnection, findConnection, listConnections } from './connection'
 import { CreateBody, RemoveSecretQuery, SecretBody, UpdateConnectionBody } from './fields'
@@ -137,8 +139,7 @@ export const connectionRoutes = new Hono<HttpEnv>()
     route({
       id: 'removeSigningSecret',
       summary: 'Remove a signing secret',
-      description:
-        'The secret stops working at once. A connection without secrets refuses every delivery. An encrypted copy of the secret is kept for 72 hours. The copy verifies no delivery. It only shows that a refused delivery was signed with this secret.',
+      description: `The secret stops working at once. A connection without secrets refuses every delivery. An encrypted copy of the secret is kept for ${REMOVED_KEPT_FOR / HOUR} hours. The copy verifies no delivery. It only shows that a refused delivery was signed with this secret.`,
       tag,
       policy: { ...mayWrite, ends: true },
       responses: { 204: { description: 'Removed.' } },

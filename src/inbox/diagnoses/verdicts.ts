@@ -1,3 +1,6 @@
+import { HOUR } from '../../lib/time'
+import { REMOVED_KEPT_FOR } from './limits'
+
 /** Why a delivery was refused, in the order in which the reasons are looked for. */
 export const VERDICTS = [
   'clock',
@@ -25,8 +28,7 @@ export const PROVEN: readonly RefusalVerdict[] = [
 export const VERDICT_ADVICE: Readonly<Record<RefusalVerdict, string>> = {
   clock:
     'The signature is right, but its time is too far from ours. If it is off by minutes, correct the clock of the sender. If it is hours old, something on the way delays deliveries or repeats old ones. Have the vendor send the event again.',
-  removed_secret:
-    'The delivery was signed with a secret that was removed from this connection in the last 72 hours. Switch the vendor to a live secret. Until you have, you can add the removed secret again, but only if nobody else can know it.',
+  removed_secret: `The delivery was signed with a secret that was removed from this connection in the last ${REMOVED_KEPT_FOR / HOUR} hours. Switch the vendor to a live secret. Until you have, you can add the removed secret again, but only if nobody else can know it.`,
   body_changed:
     'The signature is right for the same body in another form, so something on the way changed the body. It may be a proxy that parses JSON and writes it again, or that adds or removes a line break. Make it pass the bytes on unchanged.',
   other_connection:

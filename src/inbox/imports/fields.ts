@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
-import { iso, isoOrNull } from '../../lib/time'
+import { DAY, iso, isoOrNull } from '../../lib/time'
 import { LISTED_KINDS, PAYMENT_METHODS_READ } from '../../vendors/calls'
-import { INVOICE_MONTHS, MAX_INVOICE_MONTHS } from './limits'
+import { CONTINUED_WITHIN_MS, INVOICE_MONTHS, MAX_INVOICE_MONTHS } from './limits'
 import type { RunRow } from './runs'
 import { KIND_STATES, RUN_ERRORS, RUN_STATES } from './schema'
 
@@ -54,7 +54,7 @@ export const ImportShown = named(
   z.object({
     id: z.string(),
     state: named('ImportState', z.enum(RUN_STATES)).describe(
-      '`waiting`: it waits until `waiting_until`, because of `error`. `failed`: see `error`. A new import continues from there, if it begins within 7 days.',
+      `\`waiting\`: it waits until \`waiting_until\`, because of \`error\`. \`failed\`: see \`error\`. A new import continues from there, if it begins within ${CONTINUED_WITHIN_MS / DAY} days.`,
     ),
     kinds: z.partialRecord(Kind, Progress).describe('The kinds that are read, in this order, with their progress.'),
     continues: z

@@ -8,8 +8,10 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { body, query } from '../../http/validate'
 import { requireFound } from '../../lib/fault'
+import { DAY } from '../../lib/time'
 import { findConnection } from '../connections/connection'
 import { ImportShown, presentImport, StartBody } from './fields'
+import { CONTINUED_WITHIN_MS } from './limits'
 import { findRun, listRuns } from './runs'
 import { cancelImport, startImport } from './start'
 
@@ -24,8 +26,7 @@ export const importRoutes = new Hono<HttpEnv>()
     route({
       id: 'startImport',
       summary: "Import what is in the vendor's account",
-      description:
-        "Reads customers, subscriptions and invoices from the vendor's API with the API key of the connection, and records what is new. It reads a page of up to 100 objects, then waits a second. A connection runs one import at a time. If its last one failed or was canceled in the past 7 days, the new one continues from there. An import of a paused connection cannot be started. One that is already running continues, and what it records is held.",
+      description: `Reads customers, subscriptions and invoices from the vendor's API with the API key of the connection, and records what is new. It reads a page of up to 100 objects, then waits a second. A connection runs one import at a time. If its last one failed or was canceled in the past ${CONTINUED_WITHIN_MS / DAY} days, the new one continues from there. An import of a paused connection cannot be started. One that is already running continues, and what it records is held.`,
       tag,
       policy: { ...mayWrite, costly: true },
       responses: { 202: { description: 'The import that was started.', schema: ImportShown } },

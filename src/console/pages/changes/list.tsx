@@ -1,4 +1,5 @@
 import type { Change } from '../../../feed/fields'
+import { KEPT_DAYS } from '../../../feed/limits'
 import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
@@ -57,7 +58,7 @@ export function listPage(
             <p class="quiet">
               {list.has_more
                 ? 'No matching changes on this page. Older changes are on the next page.'
-                : 'No matching changes in the last 30 days.'}
+                : `No matching changes in the last ${KEPT_DAYS} days.`}
             </p>
           )}
           <Pager c={c} cursor={list.next_cursor} />

@@ -1,6 +1,8 @@
 import type { ConnectionRow } from '../../../inbox/connections/connection'
 import { RemoveSecretQuery, SecretBody } from '../../../inbox/connections/fields'
 import { MAX_SECRET_LENGTH, MAX_SECRETS } from '../../../inbox/connections/limits'
+import { REMOVED_KEPT_FOR } from '../../../inbox/diagnoses/limits'
+import { HOUR } from '../../../lib/time'
 import { vendorOf } from '../../../vendors'
 import { form, text, tick } from '../../form'
 import { can, type Visit } from '../../page'
@@ -73,7 +75,7 @@ export const SECRET = form(SecretBody, {
 
 export const REMOVED_SECRET = form(RemoveSecretQuery, {
   forget: tick('Keep no copy', {
-    hint: 'We keep an encrypted copy for 72 hours, only to tell you if the vendor still signs with this secret. Select this if someone else may know the secret.',
+    hint: `We keep an encrypted copy for ${REMOVED_KEPT_FOR / HOUR} hours, only to tell you if the vendor still signs with this secret. Select this if someone else may know the secret.`,
   }),
 })
 

@@ -5,6 +5,7 @@ import { changeEndpoint } from '../../../endpoints/permitted'
 import { resendOne, resendRange } from '../../../endpoints/resend'
 import { addEndpointSecret, removeEndpointSecret } from '../../../endpoints/secrets'
 import { sendTest } from '../../../endpoints/test-send'
+import { KEPT_DAYS } from '../../../feed/limits'
 import { changeOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { notFound } from '../../../lib/fault'
@@ -48,7 +49,7 @@ const disable = action({
     says: (
       <p>
         We send nothing to {row.url} until you enable the endpoint again. Delivery then resumes where it stopped.
-        Changes are kept for 30 days.
+        Changes are kept for {KEPT_DAYS} days.
       </p>
     ),
   }),

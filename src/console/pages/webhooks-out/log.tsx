@@ -1,4 +1,5 @@
 import type { DeliveryRow } from '../../../endpoints/deliveries'
+import { LOG_DAYS } from '../../../endpoints/limits'
 import type { KeptAttempt } from '../../../followers/schema'
 import { can, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
@@ -27,13 +28,13 @@ export function Attempts({ c, of: { attempts } }: Props) {
     <>
       <h2 id="attempts">Attempts</h2>
       {attempts.length === 0 ? (
-        <p class="quiet">Nothing was sent in the last 30 days.</p>
+        <p class="quiet">Nothing was sent in the last {LOG_DAYS} days.</p>
       ) : (
         <Table label="Attempts" rows={attempts} columns={columns} class="audit" />
       )}
       {attempts.length === SHOWN && (
         <p class="quiet">
-          These are the newest {SHOWN} attempts. Use the API to list all attempts from the last 30 days.
+          These are the newest {SHOWN} attempts. Use the API to list all attempts from the last {LOG_DAYS} days.
         </p>
       )}
     </>

@@ -1,7 +1,8 @@
 import type { ResendRow } from '../../../endpoints/deliveries'
 import { ResendBody } from '../../../endpoints/delivery-fields'
 import type { EndpointRow } from '../../../endpoints/endpoint'
-import { MAX_OPEN_RESENDS } from '../../../endpoints/limits'
+import { LOG_DAYS, MAX_OPEN_RESENDS } from '../../../endpoints/limits'
+import { KEPT_DAYS } from '../../../feed/limits'
 import type { Ask } from '../../action'
 import { form, number, tick } from '../../form'
 import { can, type Visit } from '../../page'
@@ -34,8 +35,8 @@ export function askRange(c: Visit, row: EndpointRow, sent: Sent): Ask {
       <p>
         The changes in the range are sent to {url} again, including those that were delivered before. New changes are
         still sent at the same time. Each change keeps its <code>webhook-id</code>. The newest change is number{' '}
-        {head.toLocaleString('en')}. Changes are kept for 30 days. At most {MAX_OPEN_RESENDS} resends can be open at
-        once.
+        {head.toLocaleString('en')}. Changes are kept for {KEPT_DAYS} days. At most {MAX_OPEN_RESENDS} resends can be
+        open at once.
       </p>
     ),
     choice: (
@@ -63,7 +64,7 @@ export function Resends({ c, of: { row, resends } }: { c: Visit; of: ShownEndpoi
     <>
       <h2 id="resends">Resends</h2>
       {resends.length === 0 ? (
-        <p class="quiet">Nothing was resent in the last 30 days.</p>
+        <p class="quiet">Nothing was resent in the last {LOG_DAYS} days.</p>
       ) : (
         <Table label="Resends" rows={resends} columns={columns} class="audit" />
       )}
