@@ -7,6 +7,7 @@ import { consumerTitle } from '../consumers/title'
 import { batch, type Database, type Db, type Directory, type Query } from '../db/client'
 import { valuesOf } from '../db/sql'
 import { domains } from '../domains/schema'
+import { featureOfGrant, grantName, planOfGrant } from '../entitlements/grant-name'
 import type { Runtime } from '../env'
 import { webhookEndpoints } from '../followers/schema'
 import { ssoConnections } from '../identities/schema'
@@ -84,17 +85,13 @@ function namedPlans(db: Db, projectId: string, ids: readonly string[]): Query<Na
     .where(and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids))))
 }
 
-/** Grants by the name of the feature or the plan that they give, with a quantity: `Seats: 50`; `Denied …` for a feature that they deny. */
+/** Grants by {@link grantName}. */
 function namedGrants(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
-  const what = sql`coalesce(${features.name}, ${grants.feature}, ${plans.name})`
-  const value = sql`${grants.value} ->> '$'`
-  const quantity = sql`iif(${features.type} = 'quantity' AND ${grants.effect} = 'allow', ': ' || format(iif(typeof(${value}) = 'integer', '%,d', '%s'), ${value}), '')`
-  const name = sql<string>`iif(${grants.effect} = 'deny', 'Denied ', '') || ${what} || ${quantity}`.as('name')
   return db
-    .select({ id: grants.id, name, ended_at: grants.revoked_at })
+    .select({ id: grants.id, name: grantName.as('name'), ended_at: grants.revoked_at })
     .from(grants)
-    .leftJoin(features, and(eq(features.project_id, grants.project_id), eq(features.key, grants.feature)))
-    .leftJoin(plans, and(eq(plans.project_id, grants.project_id), eq(plans.id, grants.plan_id)))
+    .leftJoin(features, featureOfGrant)
+    .leftJoin(plans, planOfGrant)
     .where(and(eq(grants.project_id, projectId), inArray(grants.id, valuesOf(ids))))
 }
 

@@ -15,6 +15,7 @@ import { invalidField, invalidFields } from '../http/validate'
 import { keptWith } from '../idempotency/claim'
 import { Fault, notFound } from '../lib/fault'
 import { newId } from '../lib/ids'
+import { featureOfGrant, planOfGrant } from './grant-name'
 
 /** A grant, with the key of its plan. `named`: what it gives, as people call it. A feature that was deleted has no name. */
 export type Grant = ReturnType<typeof findGrant>['_']['result'][number]
@@ -43,11 +44,7 @@ const shown = {
 const c = alias(consumers, 'c')
 
 function select(db: Db) {
-  return db
-    .select(shown)
-    .from(grants)
-    .leftJoin(plans, and(eq(plans.project_id, grants.project_id), eq(plans.id, grants.plan_id)))
-    .leftJoin(features, and(eq(features.project_id, grants.project_id), eq(features.key, grants.feature)))
+  return db.select(shown).from(grants).leftJoin(plans, planOfGrant).leftJoin(features, featureOfGrant)
 }
 
 export function findGrant(db: Db, projectId: string, id: string) {

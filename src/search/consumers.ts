@@ -1,9 +1,11 @@
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { features, plans } from '../catalog/schema'
 import { EXTERNAL } from '../consumers/ref'
-import { consumerIds, consumers } from '../consumers/schema'
+import { consumerIds, consumers, grants } from '../consumers/schema'
 import { firstIdOf } from '../consumers/title'
 import type { Db } from '../db/client'
 import { begins } from '../db/sql'
+import { featureOfGrant, grantName, planOfGrant } from '../entitlements/grant-name'
 import { MOST_NAMES_LOOKED_AT, MOST_OF_A_TYPE } from './limits'
 import { byId, byText, foundFields, type SearchSource } from './source'
 
@@ -12,9 +14,11 @@ const shownId = sql<string | null>`${EXTERNAL} || ${firstIdOf(sql`${consumers.pr
 /** What the index `consumers_name` has, of consumers with a name: a search must say that it wants no others. */
 const lowerName = sql`lower(${consumers.name})`
 
+const title = sql`coalesce(${consumers.name}, ${consumers.email}, ${shownId}, ${consumers.id})`
+
 const fields = foundFields({
   id: consumers.id,
-  title: sql`coalesce(${consumers.name}, ${consumers.email}, ${shownId}, ${consumers.id})`,
+  title,
   detail: sql`coalesce(iif(${consumers.name} IS NULL, NULL, ${consumers.email}), ${shownId})`,
 })
 
@@ -87,3 +91,25 @@ export const CONSUMER_SOURCES: SearchSource<Db>[] = [
       }),
   },
 ]
+
+/** Grants by their id, with the name of their consumer. */
+export const GRANTS: SearchSource<Db> = {
+  type: 'grant',
+  scope: 'entitlements:read',
+  names: true,
+  find: (db, project, asked, names) =>
+    byId(asked, 'grt', () =>
+      db
+        .select(
+          foundFields({ id: grants.id, title: grantName, detail: nameOfOwner(names), consumer: grants.consumer_id }),
+        )
+        .from(grants)
+        .leftJoin(features, featureOfGrant)
+        .leftJoin(plans, planOfGrant)
+        .leftJoin(consumers, and(eq(consumers.project_id, project), eq(consumers.id, grants.consumer_id)))
+        .where(and(eq(grants.project_id, project), eq(grants.id, asked.text)))
+        .limit(1),
+    ),
+}
+
+const nameOfOwner = (names: boolean) => (names ? title : sql`NULL`)

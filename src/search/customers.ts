@@ -23,6 +23,7 @@ const shown = {
   title: sql<string>`coalesce(t.name, t.id)`,
   detail: sql<string | null>`iif(t.name IS NULL, t.link, t.id)`,
   vendor: sql<string>`t.vendor`,
+  consumer_id: sql<null>`NULL`,
   livemode: sql<null>`NULL`,
   about: sql<null>`NULL`,
 }

@@ -6,6 +6,7 @@ import { looksSecret } from './text'
 
 export const FOUND_TYPES = [
   'consumer',
+  'grant',
   'customer',
   'subscription',
   'invoice',
@@ -49,12 +50,21 @@ const FoundShown = named(
       .nullable()
       .describe('A detail that tells it apart from others with the same name, such as an email address or a status.'),
     vendor: z.string().nullable().describe('The vendor that made the id. Null if the id is one of ours.'),
+    consumer_id: z.string().nullable().describe('Of a grant: the id of its consumer. Null for the others.'),
     livemode: z
       .boolean()
       .nullable()
       .describe('Of an event, a billing object or a connection: false if it is of test mode. Null for the others.'),
   }),
-  { type: 'consumer', id: SAMPLE.consumer, title: 'Ada Lovelace', detail: SAMPLE.email, vendor: null, livemode: null },
+  {
+    type: 'consumer',
+    id: SAMPLE.consumer,
+    title: 'Ada Lovelace',
+    detail: SAMPLE.email,
+    vendor: null,
+    consumer_id: null,
+    livemode: null,
+  },
 )
 export type FoundObject = z.infer<typeof FoundShown>
 

@@ -9,12 +9,16 @@ import type { FoundType } from './fields'
 import { FEWEST_OF_VENDOR_ID, MOST_OF_A_TYPE } from './limits'
 import type { SearchText } from './text'
 
-/** An object that a text identifies. `vendor`: whose id it is, if it is not one of ours. `livemode`: null if it has no mode. */
+/**
+ * An object that a text identifies. `vendor`: whose id it is, if it is not one of ours. `consumer_id`: whose it is, if its page is one of a
+ * consumer. `livemode`: null if it has no mode.
+ */
 export type FoundRow = {
   id: string
   title: string
   detail: string | null
   vendor: string | null
+  consumer_id: string | null
   livemode: boolean | null
   about: About | null
 }
@@ -32,15 +36,22 @@ export type SearchSource<D extends Database> = {
   find: (db: D, project: string, text: SearchText, names: boolean) => Query<FoundRow[]> | null
 }
 
-type Shown = { id: Column; title: Column | SQL; detail: Column | SQL; vendor?: Column; livemode?: SQL; about?: SQL }
+type Shown = Record<'title' | 'detail', Column | SQL> & {
+  id: Column
+  vendor?: Column
+  consumer?: Column
+  livemode?: SQL
+  about?: SQL
+}
 
 /** What a statement selects of an object: expressions, because one column can be shown twice. */
-export function foundFields({ id, title, detail, vendor, livemode, about }: Shown) {
+export function foundFields({ id, title, detail, vendor, consumer, livemode, about }: Shown) {
   return {
     id: sql<string>`${id}`.as('id'),
     title: sql<string>`${title}`.as('title'),
     detail: sql<string | null>`${detail}`.as('detail'),
     vendor: vendor ? sql<string>`${vendor}`.as('vendor') : sql<null>`NULL`.as('vendor'),
+    consumer_id: consumer ? sql<string>`${consumer}`.as('consumer_id') : sql<null>`NULL`.as('consumer_id'),
     livemode: livemode ? sql<boolean>`${livemode}`.mapWith(Boolean).as('livemode') : sql<null>`NULL`.as('livemode'),
     about: about ? json<About>(about).as('about') : sql<null>`NULL`.as('about'),
   }

@@ -37,6 +37,7 @@ describe('the search of a project', () => {
     () => world.replay,
     () => world.running,
     () => world.plan,
+    () => world.grant,
     () => world.key.id,
     () => world.connection.id,
     () => world.endpoint.id,

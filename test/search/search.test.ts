@@ -69,6 +69,7 @@ const FOUND: [what: string, text: () => string, first: () => string][] = [
   ['the id of a replay', () => world.replay, () => `replay ${world.replay}`],
   ['the id of a plan', () => world.plan, () => `plan ${world.plan}`],
   ['a feature', () => 'sea', () => 'feature seats'],
+  ['the id of a grant', () => world.grant, () => `grant ${world.grant}`],
   ['the id of an API key', () => world.key.id, () => `api_key ${world.key.id}`],
   ['the part of a secret that is shown', () => world.key.key_prefix.slice(0, 11), () => `api_key ${world.key.id}`],
   ['the id of a connection', () => world.connection.id, () => `connection ${world.connection.id}`],
@@ -126,7 +127,15 @@ describe('a search', () => {
     const { body } = await call('/platform/v1/search?q=grace', { token: world.owner.token, project: world.project })
     expect(body).toEqual({
       data: [
-        { type: 'consumer', id: world.consumer, title: 'Grace Hopper', detail: email, vendor: null, livemode: null },
+        {
+          type: 'consumer',
+          id: world.consumer,
+          title: 'Grace Hopper',
+          detail: email,
+          vendor: null,
+          consumer_id: null,
+          livemode: null,
+        },
       ],
       complete: true,
     })
@@ -184,6 +193,17 @@ describe('what a caller may not read', () => {
         ?.title
     }
     expect([await titleFor(readers.none), await titleFor(readers.both)]).toEqual(['cus_of_grace', 'Grace Hopper'])
+  })
+
+  it('is found of a grant with the name of its consumer, or without it', async () => {
+    const found = async (scopes: string[]) => {
+      const { secret } = await mint(world.owner.token, world.project, { scopes })
+      return (await call(`/platform/v1/search?q=${world.grant}`, { token: secret, project: world.project })).body.data
+    }
+    const { consumer: consumer_id, grant: id } = world
+    const of = { type: 'grant', id, title: 'sso', vendor: null, consumer_id, livemode: null }
+    expect(await found(['entitlements:read'])).toEqual([{ ...of, detail: null }])
+    expect(await found(['entitlements:read', 'consumers:read'])).toEqual([{ ...of, detail: 'Grace Hopper' }])
   })
 
   it('is not found by somebody who is no member', async () => {

@@ -16,6 +16,7 @@ export type Destination = { kind: string; title: string; detail: string | null; 
 /** What each type is called. */
 const KINDS: Record<FoundObject['type'], string> = {
   consumer: 'Consumer',
+  grant: 'Grant',
   customer: 'Customer',
   subscription: 'Subscription',
   invoice: 'Invoice',
@@ -66,12 +67,14 @@ function detailOf({ type, detail, about }: Found): string | null {
   return all.filter((one) => one !== null).join(' · ')
 }
 
-function pathTo(paths: ProjectPaths, { type, id, detail, vendor }: FoundObject): string {
+function pathTo(paths: ProjectPaths, { type, id, detail, vendor, consumer_id }: FoundObject): string {
   switch (type) {
     case 'project':
       return projectPaths(id).start
     case 'import':
       return `${paths.connections}/${detail}`
+    case 'grant':
+      return `${paths.consumers}/${consumer_id}/grants`
     case 'audit_entry':
       return `${paths.audit}?object_id=${encodeURIComponent(detail?.split(' ')[1] ?? '')}`
     default:
