@@ -1,6 +1,7 @@
 import { and, type Column, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { indexBegins } from '../billing/customers/called'
-import { saidBy } from '../billing/overdue/overdue'
+import { overdueInvoice } from '../billing/invoices/debt'
+import { isKnownOverdue, saidBy } from '../billing/overdue/overdue'
 import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../billing/schema'
 import type { Db } from '../db/client'
 import { namedOf } from '../entitlements/named'
@@ -10,7 +11,7 @@ import { events, refs, replays } from '../inbox/schema'
 import type { Kind } from '../lib/billing-kinds'
 import { CUSTOMERS } from './customers'
 import { MOST_OF_A_TYPE } from './limits'
-import { byText, foundFields, inTable, ofVendor, type SearchSource } from './source'
+import { byText, foundFields, type How, inTable, ofVendor, type SearchSource } from './source'
 
 const scope = 'billing:read' as const
 const event = { type: 'event', scope } as const
@@ -51,8 +52,15 @@ const modeOfObject = sql`coalesce(${saidBy(billingObjects, 'livemode')}, 1)`
 const ofKind = (kind: Kind) =>
   and(eq(billingObjects.kind, kind), kind === 'purchase' ? isNotNull(billingObjects.updated) : undefined)
 
-const aboutObject = (project: string, names: boolean) => sql`json_object('total', ${saidBy(billingObjects, 'total')},
-  'currency', ${saidBy(billingObjects, 'currency')},
+/** Whether an object is overdue, as its page says it. */
+const OVERDUE: Partial<Record<Kind, (now: number) => SQL>> = {
+  subscription: (now) => isKnownOverdue(billingObjects, now),
+  invoice: (now) => overdueInvoice(billingObjects, now),
+}
+
+const aboutObject = (kind: Kind, project: string, { names, now }: How) => sql`json_object(
+  'total', ${saidBy(billingObjects, 'total')}, 'currency', ${saidBy(billingObjects, 'currency')},
+  'overdue', json(iif(${OVERDUE[kind]?.(now) ?? sql`0`}, 'true', 'false')),
   'named', json(${namedOf(project, billingObjects, { consumer: names, plans: false })}))`
 
 const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as const).map((kind) =>
@@ -63,7 +71,7 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as co
     detail: billingObjects.status,
     vendor: billingObjects.vendor,
     livemode: modeOfObject,
-    about: aboutObject,
+    about: (project, how) => aboutObject(kind, project, how),
     only: ofKind(kind),
   }),
 )
@@ -75,10 +83,12 @@ function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: Cal
     type: kind,
     scope,
     names: true,
-    find: (db, project, asked, names) =>
+    find: (db, project, asked, how) =>
       byText(asked, () =>
         db
-          .select(foundFields({ ...KEY, ...of, ...(kind !== 'customer' && { about: aboutObject(project, names) }) }))
+          .select(
+            foundFields({ ...KEY, ...of, ...(kind !== 'customer' && { about: aboutObject(kind, project, how) }) }),
+          )
           .from(billingObjects)
           .where(and(eq(billingObjects.project_id, project), ofKind(kind), indexBegins(indexed, asked.lower)))
           .orderBy(indexed)

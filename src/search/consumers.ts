@@ -97,7 +97,7 @@ export const GRANTS: SearchSource<Db> = {
   type: 'grant',
   scope: 'entitlements:read',
   names: true,
-  find: (db, project, asked, names) =>
+  find: (db, project, asked, { names }) =>
     byId(asked, 'grt', () =>
       db
         .select(

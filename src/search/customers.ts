@@ -45,7 +45,7 @@ export const CUSTOMERS: SearchSource<Db> = {
   type: 'customer',
   scope: 'billing:read',
   names: true,
-  find: (db, project, { text }, names) => {
+  find: (db, project, { text }, { names }) => {
     if (text.length < FEWEST_OF_VENDOR_ID) return null
     const of = { vendor: sql`k.vendor`, customer: sql`k.id`, candidates: sql`NULL` }
     const consumer = sql`${namedOf(project, of, { consumer: names, plans: false })} ->> '$.consumer.title'`

@@ -54,9 +54,10 @@ function asked<D extends Database>(
 ): Asked[] {
   const actor = c.get('actor')
   const project = projectOf(actor)
+  const { now } = c.get('rt')
   return sources.flatMap(({ type, scope, names = false, find }, i) => {
     const named = names && actor.scopes.includes(NAMES)
-    const query = actor.scopes.includes(scope) ? find(db, project, text, named) : null
+    const query = actor.scopes.includes(scope) ? find(db, project, text, { names: named, now }) : null
     return query ? [{ name: `${type}_${i}`, type, needs: named ? [scope, NAMES] : [scope], query }] : []
   })
 }

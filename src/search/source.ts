@@ -24,7 +24,10 @@ export type FoundRow = {
 }
 
 /** What the console shows of a billing object besides. `named`: whose it is, if the caller may read that. */
-export type About = { total: number | null; currency: string | null; named: Named }
+export type About = { total: number | null; currency: string | null; overdue: boolean; named: Named }
+
+/** How objects are looked for. `names`: whether to name consumers. `now`: milliseconds. */
+export type How = { names: boolean; now: number }
 
 /** Where objects of a type are looked for, for callers with the scope. */
 export type SearchSource<D extends Database> = {
@@ -32,8 +35,8 @@ export type SearchSource<D extends Database> = {
   scope: Scope
   /** Whether it names consumers, to callers who may read them. */
   names?: true
-  /** The statement that finds them. Null if the text cannot identify any. @param names whether to name consumers */
-  find: (db: D, project: string, text: SearchText, names: boolean) => Query<FoundRow[]> | null
+  /** The statement that finds them. Null if the text cannot identify any. */
+  find: (db: D, project: string, text: SearchText, how: How) => Query<FoundRow[]> | null
 }
 
 type Shown = Record<'title' | 'detail', Column | SQL> & {
@@ -107,7 +110,7 @@ type OfVendor = Omit<Shown, 'title' | 'about'> & {
   table: SQLiteTable
   project: Column
   only: SQL | undefined
-  about: (project: string, names: boolean) => SQL
+  about: (project: string, how: How) => SQL
 }
 
 /** Objects of one table by the first characters of the vendor's id. It is compared with every text, because some look like our ids. */
@@ -116,11 +119,11 @@ export function ofVendor(type: FoundType, scope: Scope, of: OfVendor): SearchSou
     type,
     scope,
     names: true,
-    find: (db, project, { text }, names) =>
+    find: (db, project, { text }, how) =>
       text.length < FEWEST_OF_VENDOR_ID
         ? null
         : db
-            .select(foundFields({ ...of, title: of.id, about: of.about(project, names) }))
+            .select(foundFields({ ...of, title: of.id, about: of.about(project, how) }))
             .from(of.table)
             .where(and(eq(of.project, project), of.only, begins(of.id, text)))
             .orderBy(asc(of.id))

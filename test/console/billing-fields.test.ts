@@ -72,7 +72,11 @@ describe('a billing object in the console', () => {
     for (const [n, [, status, remaining]] of invoices.entries())
       expect([n, wordsOf(sent[n] ?? {})]).toEqual([n, expect.stringContaining(` $24.00 ${status} Test ${remaining} `)])
     expect(await page(`invoices/${sent[0]?.id}`)).toContain('<span class="badge bad">overdue</span>')
-    // The filter says the same.
+    // The search and the filter say the same.
+    for (const [n, [, status]] of invoices.entries()) {
+      const { text } = await visit(`/console/p/${world.project}/search?q=${sent[n]?.id}`, world.owner.token)
+      expect([n, /\$24\.00 · (\w+)</.exec(text)?.[1]?.toLowerCase()]).toEqual([n, status])
+    }
     const listed = async (query: string) =>
       (await world.api(`/invoices?${query}`)).body.data.map(({ id }: { id: string }) => id).sort()
     const which = (isOverdue: boolean) =>

@@ -5,8 +5,9 @@ import { walkRenewals } from '../../src/inbox/renewals/walk'
 import { DAY, HOUR, SECOND } from '../../src/lib/time'
 import { anId, type Fields, isoOf, stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { setClock, stopClock } from '../clock'
+import { visit } from '../console/visit'
 import { noticesIn } from '../exposures/world'
-import { call, countingD1, STORE, STORE_NUMBER } from '../harness'
+import { addMember, call, countingD1, STORE, STORE_NUMBER } from '../harness'
 import { doubtWorld } from './doubts/world'
 import { keepHouse, rows } from './pipeline'
 
@@ -83,10 +84,13 @@ describe('a subscription that was to renew', () => {
     const late = endingAt(ENDED)
     const of = await world(said(late, before))
     await keepHouse()
-    expect(await overdueIn(of)).toEqual([late.id])
+    const { token } = await addMember(of.project, 'viewer')
+    const isFoundOverdue = async () =>
+      (await visit(`/console/p/${of.project}/search?q=${late.id}`, token)).text.includes('Active · Overdue</span>')
+    expect([await overdueIn(of), await isFoundOverdue()]).toEqual([[late.id], true])
     await of.send(said({ ...endingAt(ENDED + MONTH), id: late.id }, ENDED))
     await of.queue.pump()
-    expect(await overdueIn(of)).toEqual([])
+    expect([await overdueIn(of), await isFoundOverdue()]).toEqual([[], false])
     setClock(NOON + WALK_HOURS * HOUR)
     await keepHouse()
     expect(await rows('SELECT * FROM overdue_subscriptions WHERE project_id = ?', of.project)).toEqual([])

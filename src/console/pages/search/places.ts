@@ -58,12 +58,13 @@ export function destinationOf(paths: ProjectPaths, found: Found): Destination {
   return { kind: KINDS[type], title, detail: detailOf(found), livemode, to: pathTo(paths, found) }
 }
 
-/** Of a billing object: its amount, whose it is, and its status. */
+/** Of a billing object: its amount, whose it is, its status, and whether it is overdue. An invoice that is overdue is open. */
 function detailOf({ type, detail, about }: Found): string | null {
   const said = detail !== null && IN_WORDS.has(type) ? asWords(detail) : detail
   if (about === null) return said
-  const { total, currency, named } = about
-  const all = [amountIn('total', total, currency), named.consumer?.title ?? named.customer, said]
+  const { total, currency, named, overdue } = about
+  const standing = overdue ? [type === 'invoice' ? null : said, asWords('overdue')] : [said]
+  const all = [amountIn('total', total, currency), named.consumer?.title ?? named.customer, ...standing]
   return all.filter((one) => one !== null).join(' · ')
 }
 
