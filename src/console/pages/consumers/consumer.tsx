@@ -13,9 +13,10 @@ import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Events, Latest } from './belongings'
 import { Devices } from './devices'
 import { Glance } from './glance'
+import { happenedTo } from './happened'
 import { Identities } from './identities'
 import { titleOf } from './parts'
-import { isLiving, type ShownConsumer } from './read'
+import { HISTORY, isLiving, type ShownConsumer } from './read'
 import { ErasedState } from './state'
 import { TABS, type TabName } from './tabs'
 
@@ -77,19 +78,21 @@ function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
   )
 }
 
-/** What the audit log says of the consumer, its grants, devices and links. */
-function Past({ c, of: { row, history } }: Props) {
+/** What the audit log says of the consumer, its grants, devices and links, and what else happened to it. */
+function Past({ c, of }: Props) {
+  const { row, history } = of
   if (history === null) return null
   return (
     <>
       <History
         c={c}
         entries={history}
-        none="The audit log has no entries about this consumer. Creating or editing a consumer adds none."
+        others={{ rows: happenedTo(c, of), most: HISTORY }}
+        none="No entries yet. Creating or editing a consumer adds none."
       />
       {history.length > 0 && (
         <p>
-          <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries about this consumer</a>
+          <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries of the audit log about this consumer</a>
         </p>
       )}
     </>

@@ -7,6 +7,7 @@ import { countDevices, type Device, findDevice, listDevices } from '../../../con
 import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links'
+import { lastMoves, type Move } from '../../../consumers/moves'
 import { type Consumer, changeable, countMerged, findConsumer, listMerged } from '../../../consumers/read'
 import { type ConsumerRef, refToChange, refToRead } from '../../../consumers/ref'
 import { batch, type Query, run } from '../../../db/client'
@@ -31,8 +32,8 @@ import { type Entitlements, entitlementsIn } from '../entitlements/read'
 import { namesOf } from '../events/store'
 import type { TabName } from './tabs'
 
-/** How many entries of the audit log the page of a consumer shows. */
-const HISTORY = 10
+/** How many rows the history of a consumer shows. */
+export const HISTORY = 20
 /** Customers whose subscriptions, purchases and invoices the page shows, and how many of each kind. */
 const OF_CUSTOMERS = 5
 const OBJECTS = { subscription: 10, purchase: 20, invoice: 10 }
@@ -73,6 +74,8 @@ export type ShownConsumer = {
   grants: { data: Grant[]; more: boolean; names: ReadonlyMap<string, string> }
   /** With whom they sign in with single sign-on, the newest first; none if the user may not see them. `more`: there are others. */
   identities: { data: NamedIdentity[]; more: boolean }
+  /** The last customers that are linked to it no longer; none if they are not shown. */
+  moves: Move[]
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
   /** The newest entries of the audit log about the consumer; null if they are not shown, or the user may not read the log. */
@@ -128,15 +131,16 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const { merged_into } = row
   const given = found.given.slice(0, GRANTS)
   const givers = tab === 'access' ? given.map(({ actor }) => actor) : []
-  const [latest, entries, identities, events, names, [into = null]] = await Promise.all([
+  const past = { entries: listAudit(db, project, list.filters, list.at), moves: lastMoves(db, project, ref, HISTORY) }
+  const [latest, happened, identities, events, names, [into = null]] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
-    isPast && can(c, 'audit_log:read') ? run(db, listAudit(db, project, list.filters, list.at)) : null,
+    isPast && can(c, 'audit_log:read') ? batch(db, past) : null,
     tab === 'devices' ? identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }) : [],
     tab === 'events' ? eventsOf(c, row) : { data: [], more: false },
     namesOf(rt, project, givers),
     merged_into === null ? [] : run(db, findConsumer(db, project, { id: merged_into })),
   ])
-  const history = entries && list.page(entries, await readNames(rt, project, entries)).data
+  const history = happened && list.page(happened.entries, await readNames(rt, project, happened.entries)).data
   const [counted] = found.counts
   const { active, limit } = counted ? await withCap(db, project, ref, counted) : { active: 0, limit: 0 }
   const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
@@ -157,6 +161,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     history,
     identities: signIns,
     events,
+    moves: happened?.moves ?? [],
   }
 }
 

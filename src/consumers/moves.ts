@@ -1,0 +1,32 @@
+import { sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { type Db, raw } from '../db/client'
+import { consumerIdOf } from './read'
+import type { ConsumerRef } from './ref'
+import { consumerIds, customerMoves } from './schema'
+
+const m = alias(customerMoves, 'm')
+const i = alias(consumerIds, 'i')
+
+/** A customer that an external id of a consumer linked, until `moved_at` (ms): then an event or a pin said otherwise. */
+export type Move = ReturnType<typeof lastMoves>['_']['result'][number]
+
+/** Reads the last so many customers that are linked to a consumer no longer, of those that its external ids linked. */
+export function lastMoves(db: Db, projectId: string, ref: ConsumerRef, most: number) {
+  const shown = {
+    vendor: sql<string>`k.value->>0`.as('vendor'),
+    id: sql<string>`k.value->>1`.as('id'),
+    moved_at: sql<number>`k.value->>2`.as('moved_at'),
+  }
+  const last = sql`SELECT ${m.vendor}, ${m.customer}, ${m.moved_at} FROM ${customerMoves} ${m} NOT INDEXED
+    WHERE ${m.project_id} = ${projectId} AND ${m.ref} = ${i.external_id} ORDER BY ${m.moved_at} DESC LIMIT ${most}`
+  return raw(
+    db,
+    shown,
+    // A list for each id, because SQLite takes no table that depends on another one of the same FROM.
+    (fields) => sql`SELECT ${fields} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
+      CROSS JOIN json_each((SELECT json_group_array(json_array(vendor, customer, moved_at)) FROM (${last}))) k
+      WHERE ${i.project_id} = ${projectId} AND ${i.consumer_id} = ${consumerIdOf(projectId, ref)}
+      ORDER BY k.value->>2 DESC LIMIT ${most}`,
+  )
+}
