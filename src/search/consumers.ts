@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { features, plans } from '../catalog/schema'
 import { EXTERNAL } from '../consumers/ref'
 import { consumerIds, consumers, grants } from '../consumers/schema'
@@ -31,17 +31,23 @@ function matching(db: Db, project: string, condition: SQL | undefined, order: SQ
     .limit(MOST_OF_A_TYPE)
 }
 
-/** Consumers whose names begin with the last of these words and have the others, among the first so many that begin with it. */
-function inAnotherOrder(db: Db, project: string, words: readonly string[]) {
-  const [last = '', ...others] = [...words].reverse()
-  const some = db
-    .select({ id: consumers.id })
-    .from(consumers)
-    .where(and(eq(consumers.project_id, project), isNotNull(consumers.name), begins(lowerName, last)))
-    .orderBy(lowerName)
-    .limit(MOST_NAMES_LOOKED_AT)
-  const has = others.map((word) => sql`instr(${lowerName}, ${word}) > 0`)
-  return matching(db, project, and(inArray(consumers.id, some), ...has), sql`${consumers.id}`)
+/**
+ * Consumers whose names have all these words, among the first so many whose names begin with the last word, and whose last names begin with the
+ * first or the last one: so words can be in another order, and words between them can be left out.
+ */
+function withWords(db: Db, project: string, words: readonly string[]) {
+  const [first = '', last = ''] = [words[0], words.at(-1)]
+  const some = (column: SQL, isThere: SQL, word: string) => sql`SELECT * FROM (SELECT ${consumers.id} FROM ${consumers}
+    WHERE ${consumers.project_id} = ${project} AND ${isThere} AND ${begins(column, word)}
+    ORDER BY ${column} LIMIT ${MOST_NAMES_LOOKED_AT})`
+  const lastName = sql`${consumers.last_name}`
+  const all = [
+    some(lowerName, isNotNull(consumers.name), last),
+    ...[first, last].map((word) => some(lastName, isNotNull(consumers.last_name), word)),
+  ]
+  const has = words.map((word) => sql`instr(${lowerName}, ${word}) > 0`)
+  const isOne = sql`${consumers.id} IN (${sql.join(all, sql` UNION ALL `)})`
+  return matching(db, project, and(isOne, ...has), sql`${consumers.id}`)
 }
 
 const consumer = { type: 'consumer', scope: 'consumers:read' } as const
@@ -86,7 +92,7 @@ export const CONSUMER_SOURCES: SearchSource<Db>[] = [
       byText(asked, () => {
         const words = asked.lower.split(/\s+/)
         return words.length > 1
-          ? inAnotherOrder(db, project, words)
+          ? withWords(db, project, words)
           : matching(db, project, begins(consumers.last_name, asked.lower), sql`${consumers.last_name}`)
       }),
   },
