@@ -91,11 +91,12 @@ describe('the audit log in the console', () => {
     ])
   })
 
-  it('calls a grant by what it gives and to whom, an event by its type and a replay by its events', async () => {
+  it('calls a grant by what it gives and to whom, a device by its consumer, an event by its type and a replay by its events', async () => {
     const { project, owner, token, happens, queue, put, post } = await newWorld()
     const base = `/console/p/${project}/platform`
     const consumer = (await put('consumers/ext:vera', { name: 'Vera Molnár' })).body.id
     await post('billing/plans', { key: 'team', name: 'Team', features: {}, prices: [] })
+    const { device } = (await put('consumers/ext:vera/devices/inst_1', { platform: 'server' })).body
     await post('billing/grants', { consumer, effect: 'allow', plan: 'team' })
     const event = await happens('customer.created', { id: 'cus_1', object: 'customer' })
     for (const id of ['cus_1', 'cus_2']) await happens('customer.updated', { id, object: 'customer' })
@@ -105,10 +106,11 @@ describe('the audit log in the console', () => {
     const replay = await call('/platform/v1/billing/webhooks/replay', { method: 'POST', token, project, json })
     const { text } = await visit(`${base}/settings/audit-log`, owner.token)
     const about = [...text.matchAll(/data-label="On">(.*?)<\/td>/g)].map(([, cell]) => cell)
-    expect(about.slice(0, 3)).toEqual([
+    expect(about.slice(0, 4)).toEqual([
       `<a href="${base}/billing/webhooks/replays/${replay.body.replay_id}">Replay of 2 events</a>`,
       `<a href="${base}/billing/webhooks/${event}">customer.created</a>`,
       `<a href="${base}/consumers/${consumer}/grants">Team for Vera Molnár</a>`,
+      `<a href="${base}/consumers/${consumer}?tab=devices"><span class="line">Vera Molnár</span><code class="id">${device.id}</code></a>`,
     ])
   })
 

@@ -82,6 +82,8 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
       )
     case 'grant':
       return <a href={`${paths.consumers}/${row.details?.consumer}/grants`}>{nameOrId(row)}</a>
+    case 'device':
+      return <Device c={c} row={row} />
     case 'event':
       return <a href={`${paths.events}/${id}`}>{nameOrId(row)}</a>
     case 'webhook_endpoint':
@@ -94,6 +96,18 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
 }
 
 const nameOrId = ({ object, object_id }: NamedEntry) => object?.name ?? <Id>{object_id}</Id>
+
+/** A device with the name of its consumer, whose page lists it. */
+function Device({ c, row: { object_id, details, said } }: { c: Visit; row: NamedEntry }) {
+  const consumer = details?.consumer
+  if (typeof consumer !== 'string') return <Id>{object_id}</Id>
+  const name = said?.consumer === consumer ? undefined : String(said?.consumer)
+  return (
+    <a href={`${pathsOf(c).consumers}/${consumer}?tab=devices`}>
+      <Called by={name} id={object_id} />
+    </a>
+  )
+}
 
 /** A name with its id below it, or the id alone. */
 function Called({ by, id }: { by: string | undefined; id: string }) {
