@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { apiKeys } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
@@ -6,7 +6,7 @@ import { type Database, type Db, type Query, raw, run } from '../db/client'
 import { json, valuesOf } from '../db/sql'
 import { type Total, totalOf } from '../db/total'
 import type { Runtime } from '../env'
-import { type Page, paging } from '../http/page'
+import { type Order, type Page, paging } from '../http/page'
 import { isOne } from '../http/read'
 import { invitations } from '../tenancy/schema'
 import { type AuditFilters, auditRange, MAX_ENTRIES_LOOKED_AT } from './filters'
@@ -40,8 +40,11 @@ type Shown<F extends Parameters<typeof raw>[1]> = ReturnType<typeof raw<F>>['_']
 /** An entry; or, without an action, the place that the next page starts after: see {@link listAudit}. */
 export type ListRow = Pick<AuditRow, 'id'> & { [Name in Exclude<keyof AuditRow, 'id'>]: AuditRow[Name] | null }
 
+/** Where a page begins, after the entry `before` in this order, and how many entries it takes. */
+type At = { before: string | null; take: number; order?: Order | undefined }
+
 /**
- * Reads the part of a project's audit log that is in one database, newest first, starting after the entry `before`. If
+ * Reads the part of a project's audit log that is in one database, newest first or oldest first, starting after the entry `before`. If
  * a filtered page is not full after {@link MAX_ENTRIES_LOOKED_AT} entries, it ends with a row that has only an id: that of the
  * last one looked at.
  *
@@ -54,13 +57,16 @@ export function listAudit(
   db: Database,
   projectId: string,
   filters: AuditFilters,
-  { before, take }: { before: string | null; take: number },
+  { before, take, order }: At,
 ): Query<ListRow[]> {
-  const { above, below } = auditRange(filters)
-  const from = before !== null && before < below ? before : below
-  const range = and(eq(a.project_id, projectId), gt(a.id, above), lt(a.id, from))
+  let { above, below } = auditRange(filters)
+  // One bound at each end, because SQLite begins at only one of two.
+  if (before !== null && order === 'asc' && before > above) above = before
+  if (before !== null && order !== 'asc' && before < below) below = before
+  const range = and(eq(a.project_id, projectId), gt(a.id, above), lt(a.id, below))
+  const inOrder = order === 'asc' ? asc(a.id) : desc(a.id)
   const wanted = conditionOf(filters)
-  const scan = sql`FROM ${auditLog} ${a} NOT INDEXED WHERE ${range} ORDER BY ${desc(a.id)}`
+  const scan = sql`FROM ${auditLog} ${a} NOT INDEXED WHERE ${range} ORDER BY ${inOrder}`
   const rest = Object.keys(shown)
     .slice(1)
     .map(() => sql`NULL`)
@@ -75,7 +81,7 @@ export function listAudit(
         SELECT ${fields} FROM (SELECT * ${scan} LIMIT ${most}) ${a}
         LEFT JOIN ${apiKeys} ON ${a.actor_type} = 'api_key' AND ${apiKeys.id} = ${a.actor_id}
         LEFT JOIN ${invitations} ${i} ON ${a.object_type} = 'invitation' AND ${i.project_id} = ${a.project_id} AND ${i.id} = ${a.object_id}
-        WHERE ${wanted ?? sql`1`} ORDER BY ${desc(a.id)} LIMIT ${take})
+        WHERE ${wanted ?? sql`1`} ORDER BY ${inOrder} LIMIT ${take})
       UNION ALL
       SELECT * FROM (SELECT ${a.id}, ${sql.join(rest, sql`, `)} ${scan} LIMIT ${wanted ? 1 : 0} OFFSET ${MAX_ENTRIES_LOOKED_AT - 1})
       LIMIT ${take}`,
@@ -129,7 +135,7 @@ function conditionOf({ actor_id, action, object_type, object_id }: AuditFilters)
 }
 
 /** What to read of the log: see `auditPaging`. */
-type Asked = { filters: Parameters<typeof listAudit>[2]; at: { before: string | null; take: number } }
+type Asked = { filters: AuditFilters; at: At }
 
 /** Sends the statement that reads a part of the log. */
 type Send = (rows: Query<ListRow[]>) => Promise<ListRow[]>
@@ -150,7 +156,7 @@ export async function readAudit(
   const inStore = listAudit(db, projectId, filters, at)
   if (isOne(db, directory)) return own(inStore)
   const lists = await Promise.all([own(inStore), other(listAudit(directory, projectId, filters, at))])
-  const rows = mergeLists(lists, at.take)
+  const rows = mergeLists(lists, at)
   const unnamed = rows.filter((row) => row.actor_type === 'api_key' && row.actor_name === null)
   if (unnamed.length === 0) return rows
   const ids = unnamed.map(({ actor_id }) => actor_id as string)
@@ -159,18 +165,15 @@ export async function readAudit(
 }
 
 /**
- * Merges lists of one log, newest first. A list that stopped before the page was full says nothing about what is older
- * than its last row, so neither does the result.
+ * Merges lists of one log, which are in this order. A list that stopped before the page was full says nothing about what comes
+ * after its last row, so neither does the result.
  */
-function mergeLists(lists: readonly ListRow[][], take: number): ListRow[] {
+function mergeLists(lists: readonly ListRow[][], { take, order }: At): ListRow[] {
+  const compare = (a: ListRow, b: ListRow) => (a.id === b.id ? 0 : a.id < b.id === (order === 'asc') ? -1 : 1)
   const ends = lists.flat().filter(({ action }) => action === null)
-  const end = ends.sort(newestFirst)[0]
-  const entries = lists.flat().filter(({ id, action }) => action !== null && (!end || id >= end.id))
-  return [...entries.sort(newestFirst), ...(end ? [end] : [])].slice(0, take)
-}
-
-function newestFirst(a: ListRow, b: ListRow): number {
-  return a.id < b.id ? 1 : -1
+  const end = ends.sort(compare)[0]
+  const entries = lists.flat().filter((row) => row.action !== null && (!end || compare(row, end) <= 0))
+  return [...entries.sort(compare), ...(end ? [end] : [])].slice(0, take)
 }
 
 /**
@@ -180,12 +183,15 @@ function newestFirst(a: ListRow, b: ListRow): number {
  * @param name of the list: a cursor is good for one list
  * @throws {Fault} `invalid_cursor`
  */
-export function auditPaging(name: string, asked: AuditFilters & { limit: number; cursor?: string | undefined }) {
-  const { limit: _limit, cursor: _cursor, ...filters } = asked
+export function auditPaging(
+  name: string,
+  asked: AuditFilters & { limit: number; cursor?: string | undefined; order?: Order | undefined },
+) {
+  const { limit: _limit, cursor: _cursor, order, ...filters } = asked
   const { before, take, page, stopped } = paging(name, asked)
   return {
     filters,
-    at: { before, take },
+    at: { before, take, order },
     page<T>(rows: readonly ListRow[], present: (row: AuditRow) => T): Page<T> & { truncated: boolean } {
       const end = rows.find((row) => !isEntry(row))
       return stopped(page(rows.filter(isEntry), present), end?.id ?? null)

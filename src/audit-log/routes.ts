@@ -5,7 +5,7 @@ import { answer } from '../http/answer'
 import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { named, timestamp } from '../http/fields'
-import { boundedListOf, pageFields } from '../http/page'
+import { boundedListOf, OrderName, pageFields } from '../http/page'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { SAMPLE } from '../http/samples'
@@ -53,20 +53,22 @@ const AuditEntry = named(
   },
 )
 
+const order = OrderName.optional().describe('By time. `desc`, the newest first, if it is left out.')
+
 export const auditRoutes = new Hono<HttpEnv>().get(
   '/',
   route({
     id: 'listAuditLog',
     summary: 'List the audit log of the project',
     description:
-      'Newest first, one entry for each change that took effect. Entries never hold a secret. An entry must match all filters. A page looks at a limited number of entries: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
+      'One entry for each change that took effect. Entries never hold a secret. An entry must match all filters. A page looks at a limited number of entries: `truncated` means that it reached the limit before it was full, and `next_cursor` continues from there.',
     tag: 'Audit log',
     policy: { actors: ['session', 'api_key'], scope: 'audit_log:read', project: true, reads: true },
     responses: {
       200: { description: 'A page of entries.', schema: boundedListOf(AuditEntry) },
     },
   }),
-  query(z.strictObject({ ...pageFields, ...auditFilters })),
+  query(z.strictObject({ ...pageFields, order, ...auditFilters })),
   async (c) => {
     const list = auditPaging('audit-log', c.req.valid('query'))
     const project = projectOf(c.get('actor'))

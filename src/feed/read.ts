@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changes, changesEpoch, type StoredChange } from '../changes/schema'
 import { batch, type Db, type Queries, type Results, raw } from '../db/client'
@@ -76,33 +76,35 @@ function expired(): Fault {
   )
 }
 
-/** What people look at: the newest changes before a number, or all of the newest. */
-type AskedBackwards = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { before: number | null }
+/** What people look at: the changes in an order, all of them or those that come after a number. */
+type AskedInOrder = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { order: 'asc' | 'desc'; from: number | null }
 
 /**
- * Reads the newest changes of a project, newest first. A page ends with a transaction, so it may have a few more than `limit`.
+ * Reads changes of a project, newest first or oldest first. A page ends with a transaction, so it may have a few more than `limit`.
  *
- * @returns `before`: with which the next page begins; null if there is none. `kept`: how many changes there are, of all types; null if
- *   that was not read
+ * @returns `next`: the number that the next page comes after; null if there is none. `kept`: how many changes there are, of all types
  */
-export async function newestChanges(db: Db, projectId: string, { before, limit, shows, filtered }: AskedBackwards) {
-  const range = and(eq(c.project_id, projectId), before === null ? undefined : lt(c.seq, before))
-  const { rows, oldest, epoch } = await batch(db, {
+export async function listChanges(db: Db, projectId: string, { order, from, limit, shows, filtered }: AskedInOrder) {
+  const isUp = order === 'asc'
+  const isLeft = from === null ? undefined : isUp ? gt(c.seq, from) : lt(c.seq, from)
+  const range = and(eq(c.project_id, projectId), isLeft)
+  const { rows, kept, epoch } = await batch(db, {
     epoch: db.select().from(changesEpoch),
-    rows: rowsOf(db, range, sql`seq DESC`, rowsFor(limit, filtered)),
-    oldest: oldestChange(db, projectId),
+    rows: rowsOf(db, range, isUp ? sql`seq` : sql`seq DESC`, rowsFor(limit, filtered)),
+    kept: keptChanges(db, projectId),
   })
   const data: NumberedChange[] = []
-  let reached = rows.length > 0 ? (rows[0]?.seq ?? 0) + 1 : 0
+  let reached: number | null = null
   for (const row of rows) {
     if (data.length >= limit) break
-    data.push(...numbered(row).filter(shows).reverse())
-    reached = row.seq - row.items.length + 1
+    const shown = numbered(row).filter(shows)
+    data.push(...(isUp ? shown : shown.reverse()))
+    reached = isUp ? row.seq : row.seq - row.items.length + 1
   }
-  const first = oldest[0]?.first ?? reached
-  const newest = rows[0]?.seq ?? first - 1
-  const kept = before === null ? newest - first + 1 : null
-  return { data, before: reached > first ? reached : null, kept, epoch: epoch[0]?.epoch ?? '' }
+  const first = kept[0]?.first ?? 1
+  const last = kept[0]?.last ?? 0
+  const isEnd = reached === null || (isUp ? reached >= last : reached <= first)
+  return { data, next: isEnd ? null : reached, kept: last - first + 1, epoch: epoch[0]?.epoch ?? '' }
 }
 
 /** Reads the change with this number, if it is kept, and the prefix of its id. */
@@ -130,10 +132,23 @@ function rowsOf(db: Db, range: SQL | undefined, order: SQL, most: SQL | number) 
   return raw(db, SHOWN, (fields) => sql`SELECT ${fields} FROM (${found}) ${changes} WHERE fits ORDER BY ${order}`)
 }
 
+/** Reads the numbers of the oldest and the newest change that are kept; null if there are none. */
+function keptChanges(db: Db, projectId: string) {
+  const ofProject = sql`FROM ${changes} WHERE ${changes.project_id} = ${projectId} ORDER BY ${changes.seq}`
+  const shown = {
+    first: sql<number | null>`(SELECT ${FIRST} ${ofProject} LIMIT 1)`.as('first'),
+    last: sql<number | null>`(SELECT ${changes.seq} ${ofProject} DESC LIMIT 1)`.as('last'),
+  }
+  return raw(db, shown, (fields) => sql`SELECT ${fields}`)
+}
+
+/** The number of the first change of a row. */
+const FIRST = sql<number>`${changes.seq} - json_array_length(${changes.items}) + 1`
+
 /** Reads the number of the oldest change that is kept. */
 export function oldestChange(db: Db, projectId: string) {
   return db
-    .select({ first: sql<number>`${changes.seq} - json_array_length(${changes.items}) + 1`.as('first') })
+    .select({ first: FIRST.as('first') })
     .from(changes)
     .where(eq(changes.project_id, projectId))
     .orderBy(asc(changes.seq))

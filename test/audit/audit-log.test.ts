@@ -3,6 +3,7 @@ import { MAX_ENTRIES_LOOKED_AT } from '../../src/audit-log/filters'
 import { newId } from '../../src/lib/ids'
 import { iso, MINUTE } from '../../src/lib/time'
 import { type Answer, BESIDE, call, countingD1, freshKey, mint, STORE } from '../harness'
+import type { Json } from '../harness/json-schema'
 
 const read = (world: { project: string; secret: string }, query: string, bindings = {}): Promise<Answer> =>
   call(`/platform/v1/audit-log?${query}`, { token: world.secret, project: world.project, bindings })
@@ -66,7 +67,12 @@ describe('the audit log', () => {
     ] as const) {
       const { status, body } = await read(world, `${since}&${query}`)
       expect([query, status]).toEqual([query, 200])
-      expect([query, body.data.map(({ created_at }) => Date.parse(created_at) - t)]).toEqual([query, found])
+      const times = ({ data }: Answer['body']) => data.map(({ created_at }: Json) => Date.parse(created_at) - t)
+      expect([query, times(body)]).toEqual([query, found])
+      expect([query, times((await read(world, `${since}&${query}&order=asc`)).body)]).toEqual([
+        query,
+        found.toReversed(),
+      ])
       expect([body.truncated, body.has_more]).toEqual([false, false])
     }
   })
@@ -100,13 +106,17 @@ describe('the audit log', () => {
     ['created_after=yesterday', '/created_after', 'malformed'],
     ['created_after=2026-01-02T00:00:00Z&created_before=2026-01-02T00:00:00Z', '/created_before', 'out_of_range'],
     ['actor=usr_a', '/actor', 'unknown_field'],
+    ['order=up', '/order', 'not_one_of'],
   ])('refuses ?%s', async (query, pointer, code) => {
     const world = await freshKey()
     const { status, body } = await read(world, query)
     expect([status, body.errors[0].pointer, body.errors[0].code]).toEqual([422, pointer, code])
   })
 
-  it('looks at a bounded number of entries a page, and finds the rest on the next ones', async () => {
+  it.each([
+    ['desc', 0],
+    ['asc', 3 * MAX_ENTRIES_LOOKED_AT],
+  ])('looks at a bounded number of entries a page, and finds the rest on the next ones: %s', async (order, last) => {
     const world = await freshKey()
     const t = Date.now() + MINUTE
     const rare = { actor_id: 'usr_rare' }
@@ -114,13 +124,13 @@ describe('the audit log', () => {
       at: t + 10 + i,
       actor_type: 'system',
     }))
-    await insert(world.project, [{ at: t, ...rare }, { at: t + 1, ...rare }, ...common])
+    await insert(world.project, [{ at: t + last, ...rare }, { at: t + last + 1, ...rare }, ...common])
     await read(world, '') // The isolate then knows the key, so its read travels with the list.
     const found: string[] = []
     const pages: [number, boolean][] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { DB, count } = countingD1()
-      const query = `actor_id=usr_rare&limit=1${cursor && `&cursor=${cursor}`}`
+      const query = `actor_id=usr_rare&limit=1&order=${order}${cursor && `&cursor=${cursor}`}`
       const { body } = await read(world, query, { DB })
       // One for the entries, and one to the directory for the addresses of the users who made them.
       expect(count.trips - BESIDE).toBe(body.data.length > 0 ? 2 : 1)
@@ -137,7 +147,7 @@ describe('the audit log', () => {
       [1, false],
     ])
     const { DB, count } = countingD1()
-    expect((await read(world, 'limit=5', { DB })).body.data).toHaveLength(5)
+    expect((await read(world, `limit=5&order=${order}`, { DB })).body.data).toHaveLength(5)
     expect(count.rows_read).toBeLessThanOrEqual(30)
   })
 })

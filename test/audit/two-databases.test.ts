@@ -37,42 +37,52 @@ function insertEntries(database: D1Database, { project }: World, n: number, from
 }
 
 describe('the log of a project', () => {
-  it('has the changes of members among the others, in their order, page by page', async () => {
-    const world = await mixed()
-    const { body } = await log(world, 'limit=100')
-    expect(body.data.map(({ action }) => action)).toEqual([
-      ...Array.from({ length: 6 }, () => ['member.role_changed', 'api_key.minted']).flat(),
-      'api_key.minted',
-      'project.created',
-    ])
-    const paged: string[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Awaited<ReturnType<typeof log>> = await log(world, `limit=3${cursor && `&cursor=${cursor}`}`)
-      paged.push(...page.body.data.map(({ id }) => id))
-      cursor = page.body.next_cursor
-    }
-    expect(paged).toEqual(body.data.map(({ id }) => id))
-    expect((await log(world, 'action=member.*')).body.data).toHaveLength(6)
-    expect((await log(world, 'action=member.*')).body.data[0].actor).toMatchObject({
-      type: 'api_key',
-      id: world.key.id,
-      name: 'test key',
-    })
-    const page = await visit(`/console/p/${world.project}/platform/settings/audit-log`, world.owner.token)
-    expect(page.text).toContain('member.role_changed')
-    expect(page.text).toContain('api_key.minted')
-  })
+  it.each(['desc', 'asc'])(
+    'has the changes of members among the others, in their order, page by page: %s',
+    async (order) => {
+      const world = await mixed()
+      const { body } = await log(world, `limit=100&order=${order}`)
+      const newestFirst = [
+        ...Array.from({ length: 6 }, () => ['member.role_changed', 'api_key.minted']).flat(),
+        'api_key.minted',
+        'project.created',
+      ]
+      expect(body.data.map(({ action }) => action)).toEqual(order === 'asc' ? newestFirst.toReversed() : newestFirst)
+      const paged: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page: Awaited<ReturnType<typeof log>> = await log(
+          world,
+          `limit=3&order=${order}${cursor && `&cursor=${cursor}`}`,
+        )
+        paged.push(...page.body.data.map(({ id }) => id))
+        cursor = page.body.next_cursor
+      }
+      expect(paged).toEqual(body.data.map(({ id }) => id))
+      expect((await log(world, 'action=member.*')).body.data).toHaveLength(6)
+      expect((await log(world, 'action=member.*')).body.data[0].actor).toMatchObject({
+        type: 'api_key',
+        id: world.key.id,
+        name: 'test key',
+      })
+      const page = await visit(`/console/p/${world.project}/platform/settings/audit-log`, world.owner.token)
+      expect(page.text).toContain('member.role_changed')
+      expect(page.text).toContain('api_key.minted')
+    },
+  )
 
-  it('stops where either part has looked at as much as a page may, and goes on from there', async () => {
+  it.each([
+    ['desc', MINUTE],
+    ['asc', -MINUTE],
+  ])('stops where either part has looked at as much as a page may, and goes on from there: %s', async (order, from) => {
     const world = await freshKey()
-    const at = Date.now() + MINUTE
+    const at = Date.now() + from
     await insertEntries(DIRECTORY, world, MAX_ENTRIES_LOOKED_AT, at)
     const found: string[] = []
     let pages = 0
     for (let cursor: string | null = ''; cursor !== null; pages++) {
       const page: Awaited<ReturnType<typeof log>> = await log(
         world,
-        `action=project.created${cursor && `&cursor=${cursor}`}`,
+        `action=project.created&order=${order}${cursor && `&cursor=${cursor}`}`,
       )
       found.push(...page.body.data.map(({ action }) => action))
       expect(page.body.truncated).toBe(page.body.next_cursor !== null)

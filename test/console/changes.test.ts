@@ -118,16 +118,28 @@ describe('the changes in the console', () => {
 
   it('fill several pages, each of which goes on where the one before ended', async () => {
     const world = await changesPage()
-    const { open, put } = world
+    const { open, put, happens, queue } = world
     for (let i = 0; i < 120; i++) await put(`consumers/ext:${i}`, {})
-    const objects: string[] = []
-    for (let query: string | undefined = ''; query !== undefined; ) {
-      const { status, text } = await open(query)
-      expect(status).toBe(200)
-      objects.push(...cellsOf(text, 'Object'))
-      query = /href="(\?[^"]*cursor=[^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+    // Several changes in one transaction.
+    await happens('customer.created', { id: 'cus_1', object: 'customer', metadata: { consumer_external_id: '7' } })
+    await queue.pump()
+    const columnOf = async (name: string, query: string | undefined) => {
+      const cells: string[] = []
+      while (query !== undefined) {
+        const { status, text } = await open(query)
+        expect(status).toBe(200)
+        cells.push(...cellsOf(text, name))
+        query = /href="(\?[^"]*cursor=[^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+      }
+      return cells
     }
-    expect(new Set(objects).size).toBe(objects.length)
+    const objects = await columnOf('Object', '')
+    expect(await columnOf('Object', '?order=asc')).toEqual(objects.toReversed())
+    const created = await columnOf('Number', '?types=consumer.created')
+    expect(created).toHaveLength(120)
+    expect(await columnOf('Number', '?types=consumer.created&order=asc')).toEqual(created.toReversed())
+    const numbers = await columnOf('Number', '')
+    expect(new Set(numbers).size).toBe(objects.length)
     const { found } = await follow(world)
     expect(objects).toHaveLength(found.length)
     const [alone, ...others] = cellsOf((await open(`?number=${found[7]?.number}`)).text, 'Object')

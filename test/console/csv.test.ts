@@ -88,6 +88,8 @@ describe('a list as a file', () => {
     const numbers = changes.lines.map((line) => Number(line.split(',')[changes.columns.indexOf('number')]))
     expect(numbers.length).toBeGreaterThan(MANY)
     expect(numbers).toEqual(Array.from(numbers, (_, n) => numbers.length - n))
+    expect((await fileOf(`${paths.changes}/csv?order=asc`)).lines).toEqual(changes.lines.toReversed())
+    expect((await fileOf(`${paths['audit-log']}/csv?order=asc`)).lines).toEqual(log.lines.toReversed())
     const types = (await fileOf(`${paths.changes}/csv?types=project.*`)).lines.map((line) => line.split(',')[3])
     expect(types).toEqual(['project.created'])
     for (const name of ['audit-log', 'changes'])

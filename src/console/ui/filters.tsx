@@ -1,4 +1,5 @@
 import type { PropsWithChildren } from 'hono/jsx'
+import type { Order } from '../../http/page'
 import { changed } from '../list'
 import type { Mistakes } from '../refusal'
 import { Field } from './controls'
@@ -45,6 +46,11 @@ export function FilterActions({ clear }: { clear: string | null }) {
       )}
     </div>
   )
+}
+
+/** Keeps the order of a list when its filters are sent. */
+export function KeptOrder({ order }: { order: Order | undefined }) {
+  return order ? <input type="hidden" name="order" value={order} /> : null
 }
 
 /** What a filter can be set to, the address that does it, and whether it is in effect. */

@@ -25,9 +25,9 @@ export const auditCsv = csv<NamedEntry>({
     ['details', ({ details }) => details && JSON.stringify(details)],
   ],
   list: (c) => {
-    const { filters, mistakes } = readFilters(new URL(c.req.url).searchParams)
+    const { filters, order, mistakes } = readFilters(new URL(c.req.url).searchParams)
     if (filters === null) throw wrongFilters(mistakes)
     const names = (rows: Parameters<typeof readPeople>[2]) => readPeople(c.get('rt'), null, rows)
-    return (part) => findEntries(c, filters, part, names)
+    return (part) => findEntries(c, { filters, order }, part, names)
   },
 })

@@ -1,23 +1,31 @@
 import { AuditFilters } from '../../../audit-log/filters'
-import { addFilled } from '../../list'
+import type { Order } from '../../../http/page'
+import { addFilled, orderIn } from '../../list'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
 import { Field, Select } from '../../ui/controls'
-import { FilterActions, FilterField } from '../../ui/filters'
+import { FilterActions, FilterField, KeptOrder } from '../../ui/filters'
 import { ACTIONS } from './words'
 
 const NAMES = ['actor_id', 'action', 'object_type', 'object_id', 'created_after', 'created_before'] as const
 
-/** The filters in the address. `filters` is null if they are invalid. */
-export type AskedEntries = { query: URLSearchParams; filters: AuditFilters | null; mistakes: Mistakes }
+/** What the address asks for. `filters` is null if they are invalid. */
+export type AskedEntries = {
+  query: URLSearchParams
+  filters: AuditFilters | null
+  order: Order | undefined
+  mistakes: Mistakes
+}
+export type ReadableEntries = { filters: AuditFilters; order: Order | undefined }
 
 /** Reads the filters from an address. It drops empty fields and treats times without a zone as UTC. */
 export function readFilters(sent: URLSearchParams): AskedEntries {
   const query = new URLSearchParams()
   addFilled(query, sent, NAMES)
+  const order = orderIn(sent)
   try {
-    return { query, filters: parse(AuditFilters, Object.fromEntries(query)), mistakes: {} }
+    return { query, filters: parse(AuditFilters, Object.fromEntries(query)), order, mistakes: {} }
   } catch (error) {
-    return { query, filters: null, mistakes: refusalOf(error).mistakes }
+    return { query, filters: null, order, mistakes: refusalOf(error).mistakes }
   }
 }
 
@@ -49,6 +57,7 @@ export function EntryFilters({ asked, actors, action }: { asked: AskedEntries; a
   return (
     <search>
       <form class="search" method="get" action={action}>
+        <KeptOrder order={asked.order} />
         <div class="filters audit-filters">
           <Choice name="actor_id" label="Who" of={asked} options={[['', 'Anyone'], ...actors]} />
           <Choice name="action" label="What" of={asked} options={[...KINDS, ...each]} />

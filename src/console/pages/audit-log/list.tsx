@@ -1,5 +1,6 @@
 import type { Page } from '../../../http/page'
 import { idTime } from '../../../lib/ids'
+import { sortedBy } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 import { CsvLink } from '../../ui/csv-link'
 import { show } from '../../ui/layout'
@@ -18,16 +19,20 @@ export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; act
     c,
     { title: 'Audit log', section: 'audit', status: page === null ? 422 : 200 },
     <>
-      <Head title="Audit log">
-        {page && page.data.length > 0 && <CsvLink c={c} at={pathsOf(c).audit} query={asked.query} />}
-      </Head>
+      <Head title="Audit log">{page && page.data.length > 0 && <CsvLink c={c} at={pathsOf(c).audit} />}</Head>
       <p class="quiet">Every change to this project, by people and by API keys. Entries cannot be changed.</p>
       <EntryFilters asked={asked} actors={actors} action={pathsOf(c).audit} />
       {page && (
         <>
           <Total n={page.total} one="change" />
           {page.data.length > 0 ? (
-            <Table label="Audit log" rows={page.data} columns={columnsOf(c)} class="audit" />
+            <Table
+              label="Audit log"
+              rows={page.data}
+              columns={columnsOf(c)}
+              class="audit"
+              sorted={sortedBy('When', asked.order, new URL(c.req.url).searchParams)}
+            />
           ) : (
             <NoEntries asked={asked} truncated={page.truncated} clear={pathsOf(c).audit} />
           )}
@@ -39,7 +44,7 @@ export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; act
 }
 
 function NoEntries({ asked, truncated, clear }: { asked: AskedEntries; truncated: boolean; clear: string }) {
-  if (truncated) return <p class="quiet">No matching entries so far. There may be older ones on the next page.</p>
+  if (truncated) return <p class="quiet">No matching entries so far. There may be more on the next page.</p>
   return (
     <section class="empty">
       <h2>No matching entries</h2>

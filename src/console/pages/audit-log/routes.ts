@@ -22,10 +22,11 @@ export const auditPages = new Hono<HttpEnv>().route('/', auditCsv).get('/', page
   const asked = readFilters(new URL(c.req.url).searchParams)
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
-  if (asked.filters === null) return listPage(c, { asked, actors: await readActors(rt, project) }, null)
+  const { filters, order } = asked
+  if (filters === null) return listPage(c, { asked, actors: await readActors(rt, project) }, null)
   const part = { ...pageAsked(c, LISTED), counts: true }
   const [found, actors] = await Promise.all([
-    findEntries(c, asked.filters, part, (rows) => readNames(rt, project, rows)),
+    findEntries(c, { filters, order }, part, (rows) => readNames(rt, project, rows)),
     readActors(rt, project),
   ])
   return listPage(c, { asked, actors }, found)

@@ -25,7 +25,7 @@ export const changeCsv = csv<Change>({
     ['cause_id', (change) => madeBy(change)?.id],
   ],
   list: (c) => {
-    const asked = readFilter(c.req.query('types') ?? '')
+    const asked = readFilter(new URL(c.req.url).searchParams)
     if ('mistakes' in asked) throw wrongFilters(asked.mistakes)
     return (part) => findChanges(c, asked, part)
   },

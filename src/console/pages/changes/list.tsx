@@ -1,11 +1,12 @@
 import type { Change } from '../../../feed/fields'
 import { KEPT_DAYS } from '../../../feed/limits'
+import { orderIn, sortedBy } from '../../list'
 import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
-import { FilterActions } from '../../ui/filters'
+import { FilterActions, KeptOrder } from '../../ui/filters'
 import { timeOf } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
@@ -27,6 +28,8 @@ export function listPage(
   names: Names = NO_NAMES,
 ) {
   const { changes } = pathsOf(c)
+  const query = new URL(c.req.url).searchParams
+  const order = orderIn(query)
   // Not one change alone.
   const isAll = list !== null && c.req.query('number') === undefined
   const options = CHOICES.some(([value]) => value === types) ? CHOICES : [...CHOICES, [types, types] as const]
@@ -36,11 +39,11 @@ export function listPage(
     <>
       <Head title="Changes">{isAll && list.data.length > 0 && <CsvLink c={c} at={changes} />}</Head>
       <p class="quiet">
-        The changes that your servers read at <code>GET /platform/v1/changes</code>, newest first. They are kept for 30
-        days.
+        The changes that your servers read at <code>GET /platform/v1/changes</code>. They are kept for 30 days.
       </p>
       <search>
         <form class="search" method="get" action={changes}>
+          <KeptOrder order={order} />
           <div class="filters">
             <Field name="types" label="Type" mistakes={mistakes}>
               <Select name="types" value={types} options={options} />
@@ -53,11 +56,17 @@ export function listPage(
         <>
           <Total n={list.total} one="change" />
           {list.data.length > 0 ? (
-            <Table label="Changes" rows={list.data} columns={columnsOf(c, names)} class="audit changed" />
+            <Table
+              label="Changes"
+              rows={list.data}
+              columns={columnsOf(c, names)}
+              class="audit changed"
+              {...(isAll && { sorted: sortedBy('When', order, query) })}
+            />
           ) : (
             <p class="quiet">
               {list.has_more
-                ? 'No matching changes on this page. Older changes are on the next page.'
+                ? 'No matching changes on this page. More changes are on the next page.'
                 : `No matching changes in the last ${KEPT_DAYS} days.`}
             </p>
           )}

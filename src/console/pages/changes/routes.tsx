@@ -10,12 +10,12 @@ import { findChanges, readFilter, readNumber } from './find'
 import { listPage } from './list'
 import { readNames } from './names'
 
-/** What has changed in the project, newest first. */
+/** What has changed in the project. */
 export const changePages = new Hono<HttpEnv>().route('/', changeCsv).get('/', page('projects:read'), async (c) => {
   const number = c.req.query('number')
   if (number !== undefined) return onePage(c, readNumber(number))
   const types = c.req.query('types') ?? ''
-  const asked = readFilter(types)
+  const asked = readFilter(new URL(c.req.url).searchParams)
   if ('mistakes' in asked) return listPage(c, { types, mistakes: asked.mistakes }, null)
   const found = await findChanges(c, asked, pageAsked(c))
   return listPage(c, { types, mistakes: {} }, found, await readNames(c, found.data))

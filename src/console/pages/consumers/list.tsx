@@ -7,7 +7,7 @@ import { sortedBy } from '../../list'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
 import { CsvLink } from '../../ui/csv-link'
-import { FilterChips } from '../../ui/filters'
+import { FilterChips, KeptOrder } from '../../ui/filters'
 import { Finder } from '../../ui/finder'
 import { capital } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -49,7 +49,7 @@ export function listPage(c: Visit, asked: AskedConsumers, page: Found) {
             maxlength={300}
           >
             {asked.state && <input type="hidden" name="state" value={asked.state} />}
-            {asked.order && <input type="hidden" name="order" value={asked.order} />}
+            <KeptOrder order={asked.order} />
           </Finder>
           <States at={consumers} asked={asked} />
           <Total n={page.total} one="consumer" />
