@@ -77,6 +77,7 @@ function plansOf(db: Db, projectId: string, { keys, plans: ids = [], explained, 
     key: p.key,
     name: sql<string | null>`${named ? p.name : sql`NULL`}`.as('name'),
     rank: p.rank,
+    state: p.state,
     features:
       sql<PlanFeatures | null>`iif(bytes <= ${MAX_SMALL_PLAN} OR ${inArray(p.id, valuesOf(ids))}, given, NULL)`.mapWith(
         inText,
@@ -84,7 +85,7 @@ function plansOf(db: Db, projectId: string, { keys, plans: ids = [], explained, 
     bytes: sql<number>`bytes`,
   }
   const all = sql`SELECT *, octet_length(given) AS bytes FROM (
-    SELECT ${plans.id}, ${plans.key}, ${plans.name}, ${plans.rank}, ${given} AS given FROM ${plans} WHERE ${plans.project_id} = ${projectId})`
+    SELECT ${plans.id}, ${plans.key}, ${plans.name}, ${plans.rank}, ${plans.state}, ${given} AS given FROM ${plans} WHERE ${plans.project_id} = ${projectId})`
   return raw(db, shown, (fields) => sql`SELECT ${fields} FROM (${all}) ${p}`)
 }
 

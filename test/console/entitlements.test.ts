@@ -60,6 +60,28 @@ describe('what a consumer may do, in the console', () => {
     expect(count.trips).toBe(5)
   })
 
+  it('does not name an archived plan among those that include a feature', async () => {
+    await world.catalog.plan({ key: 'old', name: 'Old', state: 'archived', features: { sso: { value: true } } })
+    const theirs = await visit(here.replace(ada, (await world.consumers.put('nobody')).body.id), token)
+    expect(theirs.text).toContain('Plans that include it')
+    expect(theirs.text).not.toContain('>Old<')
+  })
+
+  it('is in the file of the list of consumers: plans that are paid for and granted, and the subscription', async () => {
+    await world.consumers.put('given')
+    for (const plan of ['starter', 'pro']) await world.grant({ consumer: 'ext:given', effect: 'allow', plan })
+    const { text } = await visit(`/console/p/${world.project}/platform/consumers/csv`, token)
+    const [head = '', ...lines] = text.split('\r\n')
+    const columns = ['plans', 'granted_plans', 'subscription_status', 'subscription_livemode']
+    expect(head.split(',').slice(-4)).toEqual(columns)
+    const rowOf = (id: string) => lines.find((line) => line.split(',')[1] === id)?.replace(/^.*Z,/, '')
+    expect([rowOf('ada'), rowOf('given'), rowOf('nobody')]).toEqual([
+      'Pro,,active,true',
+      expect.stringMatching(/^,"(Pro, Starter|Starter, Pro)",,$/),
+      ',,,',
+    ])
+  })
+
   it('names the plan of a subscription that gives no access, and an invoice that is overdue', async () => {
     const { id } = (await world.consumers.put('late')).body
     const owned = { customer: 'cus_late', metadata: { consumer_external_id: 'late' } }

@@ -1,10 +1,9 @@
-import type { Consumer } from '../../../consumers/read'
 import { iso } from '../../../lib/time'
 import { csv } from '../../csv'
-import { askedIn, listFound } from './find'
+import { askedIn, type ConsumerRow, listFound, plansPaidFor, withPlans } from './find'
 
-/** The list of consumers as a file. */
-export const consumerCsv = csv<Consumer>({
+/** The list of consumers as a file. What they have is read as for a page of the list. */
+export const consumerCsv = csv<ConsumerRow>({
   at: '',
   name: 'consumers',
   needs: 'consumers:read',
@@ -15,9 +14,16 @@ export const consumerCsv = csv<Consumer>({
     ['name', ({ name }) => name],
     ['state', ({ state }) => state],
     ['created_at', ({ created_at }) => iso(created_at)],
+    ['plans', ({ subscribed }) => subscribed && plansPaidFor(subscribed).join(', ')],
+    ['granted_plans', ({ granted }) => granted?.join(', ')],
+    ['subscription_status', ({ subscribed }) => subscribed?.status],
+    ['subscription_livemode', ({ subscribed }) => subscribed?.livemode],
   ],
   list: (c) => {
     const asked = askedIn(c)
-    return (part) => listFound(c, asked, part)
+    return async (part) => {
+      const found = await listFound(c, asked, part)
+      return { ...found, data: await withPlans(c, found.data) }
+    }
   },
 })

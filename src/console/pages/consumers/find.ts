@@ -39,6 +39,9 @@ export function askedIn(c: Visit): AskedConsumers {
 /** A consumer in the list, with the subscription that says most about it, and the names of the plans that are granted to it. */
 export type ConsumerRow = Consumer & { subscribed?: Subscribed | undefined; granted?: string[] | undefined }
 
+/** The names of the plans that a subscription pays for, each once. */
+export const plansPaidFor = ({ plans }: Subscribed): string[] => [...new Set(plans.map(({ name }) => name))]
+
 /** The consumers of a page with what they have: one trip for all of them. */
 export async function withPlans(c: Visit, rows: readonly Consumer[]): Promise<ConsumerRow[]> {
   const ids = rows.map(({ id }) => id)

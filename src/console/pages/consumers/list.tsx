@@ -15,7 +15,7 @@ import { Pager } from '../../ui/pager'
 import { Copyable, Head, None, Time } from '../../ui/parts'
 import { type Column, EMAIL_COLUMN, Table } from '../../ui/table'
 import { Total } from '../../ui/total'
-import type { AskedConsumers, ConsumerRow, FoundConsumers } from './find'
+import { type AskedConsumers, type ConsumerRow, type FoundConsumers, plansPaidFor } from './find'
 import { titleOf } from './parts'
 
 type Found = Page<ConsumerRow> & Omit<FoundConsumers, keyof Page<unknown>>
@@ -125,7 +125,7 @@ function columnsOf(c: Visit): Column<ConsumerRow>[] {
 
 /** The plans that a consumer pays for; then those that are granted to it. */
 function Plans({ of: { subscribed, granted = [] } }: { of: ConsumerRow }) {
-  const bought = [...new Set(subscribed?.plans.map(({ name }) => name))]
+  const bought = subscribed ? plansPaidFor(subscribed) : []
   const others = granted.filter((name) => !bought.includes(name))
   if (bought.length + others.length === 0) return subscribed ? <span class="quiet">Price not in a plan</span> : <None />
   return (

@@ -1,5 +1,6 @@
 import { listFeatures } from '../../../catalog/features'
 import type { PlanName } from '../../../catalog/plans'
+import type { PlanState } from '../../../catalog/schema'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
 import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from '../../../entitlements/at'
@@ -17,7 +18,7 @@ type Explained = ReturnType<typeof explainAsked>[string]
 export type Source = Explained['sources'][number]
 
 /** One feature of a consumer, with everything that could give it. */
-export type Entitled = Omit<Explained, 'sources'> & { key: string; name: string; from: Source[] }
+export type Entitled = Omit<Explained, 'sources'> & { key: string; name: string; isOnOff: boolean; from: Source[] }
 
 /** What a consumer may do. */
 export type Entitlements = {
@@ -25,7 +26,7 @@ export type Entitlements = {
   all: Entitled[]
   /** The plans by their keys. */
   plans: ReadonlyMap<string, PlanName>
-  /** The plans that include a feature, whether or not the consumer has them. */
+  /** The active plans that include a feature, whether or not the consumer has them. */
   includedIn: (feature: string) => PlanName[]
   /** What the consumer pays for and no plan has. */
   items: Source[]
@@ -76,16 +77,17 @@ export async function readEntitlementsAt(
 /** What features and plans are called now. */
 type Named = {
   features: readonly { key: string; name: string }[]
-  plans: readonly { id: string; name: string | null }[]
+  plans: readonly { id: string; name: string | null; state: PlanState }[]
 }
 
 /** @throws {Fault} `payload_too_large` */
 function decided(named: Named, holder: ConsumerFacts, catalog: IndexedCatalog, now: number) {
   const nameOf = new Map(named.features.map(({ key, name }) => [key, name]))
   const planNames = new Map(named.plans.map(({ id, name }) => [id, name]))
+  const archived = new Set(named.plans.flatMap(({ id, state }) => (state === 'archived' ? id : [])))
   const explained = explainAsked([...catalog.byKey.keys()], holder, catalog, now)
   const all = Object.entries(explained).map(([key, { sources: from, ...one }]) => {
-    return { ...one, key, name: nameOf.get(key) ?? key, from }
+    return { ...one, key, name: nameOf.get(key) ?? key, isOnOff: catalog.byKey.get(key)?.type === 'boolean', from }
   })
   // What is mapped to no plan is among the sources of every feature.
   const isUnmapped = ({ type, plan }: Source) => type === 'subscription' && plan === null
@@ -94,7 +96,8 @@ function decided(named: Named, holder: ConsumerFacts, catalog: IndexedCatalog, n
     all: all.map((one) => ({ ...one, from: one.from.filter((source) => !isUnmapped(source)) })),
     plans,
     includedIn: (feature: string) => {
-      return catalog.plans.flatMap(({ key, features }) => (Object.hasOwn(features, feature) && plans.get(key)) || [])
+      const sold = catalog.plans.filter(({ id, features }) => Object.hasOwn(features, feature) && !archived.has(id))
+      return sold.flatMap(({ key }) => plans.get(key) ?? [])
     },
     items: (all[0]?.from ?? []).filter(isUnmapped),
     slack: catalog.rules.renewal_slack_hours,

@@ -82,9 +82,9 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
 }
 
 /** Until when a feature keeps its value. One that is on stays on as long as one of its sources lasts. */
-function endOf({ value, from, valid_until }: Entitled): string | null {
+function endOf({ isOnOff, from, valid_until }: Entitled): string | null {
   const ends = from.filter(({ counted }) => counted).map(({ until }) => until)
-  if (value !== true || ends.length === 0) return valid_until
+  if (!isOnOff || ends.length === 0) return valid_until
   return ends.reduce((last, end) => (last === null || end === null ? null : last > end ? last : end))
 }
 
