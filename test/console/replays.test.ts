@@ -183,6 +183,13 @@ describe('the replay of events that are chosen in the list', () => {
     const vain = 'would fail in the same way'
     expect(await question('status=failed')).not.toContain(vain)
     expect(await question('status=failed&error_code=payload_invalid')).toContain(`All 2 ${vain}`)
+    const ticked = async (...which: number[]) => question(which.map((n) => `id=${ids[n]}`).join('&'))
+    expect(await ticked(0, 3)).toContain(`All 2 ${vain}`)
+    // The one that waits is skipped.
+    expect(await ticked(0, 2)).toContain(`It ${vain}`)
+    for (const others of [[0, 1], [1], [2]]) expect(await ticked(...others)).not.toContain(vain)
+    await STORE.prepare("UPDATE events SET last_error_code = 'internal_error' WHERE id = ?").bind(ids[3]).run()
+    expect(await ticked(0, 3)).not.toContain(vain)
 
     const chosen = new URLSearchParams([...ids.slice(0, 3), foreign.id].map((id) => ['id', id]))
     const { DB, count } = countingD1()

@@ -1,3 +1,5 @@
+import type { EventRow } from '../../../inbox/events/events'
+import { isFinal } from '../../../inbox/lifecycle'
 import { type EventErrorCode, eventAdvice } from '../../../vendors/event-errors'
 import { asLeft } from '../../lead'
 import { pathsOf, type Visit } from '../../page'
@@ -6,16 +8,24 @@ import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { ReplayFilters } from './parts'
 
+/** What is to be replayed. `chosen`: the events that were ticked, if any were. */
+type AskedReplay = {
+  query: URLSearchParams
+  cursor?: string
+  filters: readonly string[]
+  chosen: readonly Pick<EventRow, 'status' | 'last_error_code'>[]
+}
+
 /** Asks before all events that a search finds are replayed. */
 export function bulkPage(
   c: Visit,
-  { query, cursor, filters }: { query: URLSearchParams; cursor?: string; filters: readonly string[] },
+  { query, cursor, filters, chosen }: AskedReplay,
   { matched, queued, has_more }: { matched: number; queued: number; has_more: boolean },
 ) {
   const { events } = pathsOf(c)
-  const chosen = query.getAll('id')
-  const list = chosen.length > 0 ? asLeft(c, events) : `${events}?${query}`
-  const which = chosen.length > 0 ? 'the events that you chose' : 'events that match the search'
+  const isChosen = query.has('id')
+  const list = isChosen ? asLeft(c, events) : `${events}?${query}`
+  const which = isChosen ? 'the events that you chose' : 'events that match the search'
   return show(
     c,
     { title: 'Replay events', section: 'events', above: ['Events', list] },
@@ -28,12 +38,12 @@ export function bulkPage(
           already applied are not applied twice.
         </p>
       )}
-      {queued > 0 && isVain(query) && (
+      {queued > 0 && isVain(query, chosen) && (
         <p class="warning">
           {queued === 1 ? 'It' : `All ${queued.toLocaleString('en')}`} would fail in the same way: fix the cause first.
         </p>
       )}
-      {filters.length > (chosen.length > 0 ? 1 : 0) && (
+      {filters.length > (isChosen ? 1 : 0) && (
         <div class="code">
           <ReplayFilters of={filters} />
         </div>
@@ -63,9 +73,15 @@ export function bulkPage(
   )
 }
 
-/** Whether a search finds only events that failed with one cause, and would fail in the same way again. */
-function isVain(query: URLSearchParams): boolean {
-  const code = query.get('error_code')
-  const isFailed = query.getAll('status').join() === 'failed'
-  return isFailed && code !== null && !eventAdvice(code as EventErrorCode, '').mayPass
+/** Whether all that is replayed failed, and would fail in the same way again: the events that were chosen, or those of a search for one cause. */
+function isVain(query: URLSearchParams, chosen: AskedReplay['chosen']): boolean {
+  if (query.has('id')) {
+    const ended = chosen.filter(({ status }) => isFinal(status))
+    return ended.length > 0 && ended.every(({ status, last_error_code }) => failsAgain([status], last_error_code))
+  }
+  return failsAgain(query.getAll('status'), query.get('error_code') as EventErrorCode | null)
+}
+
+function failsAgain(statuses: readonly string[], code: EventErrorCode | null): boolean {
+  return statuses.join() === 'failed' && !eventAdvice(code, '').mayPass
 }

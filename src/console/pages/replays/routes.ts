@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
-import { run } from '../../../db/client'
+import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { listConnectionNames } from '../../../inbox/connections/connection'
+import { readEvents } from '../../../inbox/events/events'
 import { BulkReplayBody } from '../../../inbox/replay/present'
 import { requestBulkReplay } from '../../../inbox/replay/replay'
 import { findReplay, listReplays, type ReplayRow } from '../../../inbox/replay/replays'
@@ -32,10 +33,14 @@ export const replayPages = new Hono<HttpEnv>()
     if (sent.has('id') && !query.has('id')) return leadTo(c, asLeft(c, pathsOf(c).events), 'no_event_chosen')
     const cursor = cursorIn(sent)
     const asked = { filter: fields, ...parse(BulkOptions, { dry_run: true, ...cursor }) }
-    const found = await requestBulkReplay(c.get('rt'), projectOf(c.get('actor')), asked, changeOf(c))
     const { db } = c.get('rt')
-    const connections = await run(db, listConnectionNames(db, projectOf(c.get('actor'))))
-    return bulkPage(c, { query, ...cursor, filters: filtersInWords(fields, connections) }, found)
+    const project = projectOf(c.get('actor'))
+    const found = await requestBulkReplay(c.get('rt'), project, asked, changeOf(c))
+    const { connections, chosen } = await batch(db, {
+      connections: listConnectionNames(db, project),
+      chosen: readEvents(db, project, 'summary', { ids: query.getAll('id'), order: 'desc' }),
+    })
+    return bulkPage(c, { query, ...cursor, filters: filtersInWords(fields, connections), chosen }, found)
   })
   .post('/replay', page('billing:write', { costly: true }), async (c) => {
     const { events } = pathsOf(c)
