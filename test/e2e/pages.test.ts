@@ -220,11 +220,32 @@ it('has its headings in one place, its controls at one height, and the titles of
       tall.push(...heights.filter((height) => height !== 32).map((height) => `${name}: ${height}`))
   }
   expect({ tops: [...new Set(Object.values(tops))].length, tall }).toEqual({ tops: 1, tall: [] })
+  await page.goto(URL_OF_CONSOLE + (paths.health as string))
+  const widths = `['.chart', '.chart .plot', '.chart .plot svg'].map((one) => document.querySelector(one).clientWidth)`
+  expect(new Set(await page.evaluate<number[]>(widths)).size).toBe(1)
   await page.setViewportSize(NARROW)
   await page.goto(URL_OF_CONSOLE + (paths.health as string))
   for (const title of ['Events received', 'Lag from receipt to completion']) {
     const box = await page.getByText(title, { exact: true }).boundingBox()
     expect(box && [box.x >= 0, box.x + box.width <= NARROW.width]).toEqual([true, true])
+  }
+  await page.close()
+})
+
+it('turns the order of a list by the heading of its column, on a narrow screen too', async () => {
+  const page = await context.newPage()
+  await page.setViewportSize(NARROW)
+  const first = page.locator('main tbody tr').first()
+  const colors = `[...document.querySelectorAll('main thead tr, main th[aria-sort]')].map((one) => getComputedStyle(one).backgroundColor)`
+  for (const name of ['audit-log', 'changes']) {
+    await page.goto(URL_OF_CONSOLE + (paths[name] as string))
+    expect(new Set(await page.evaluate<string[]>(colors)).size).toBe(1)
+    await page.getByRole('link', { name: 'When' }).click()
+    await page.waitForURL(/order=asc/)
+    expect(await page.getByRole('columnheader', { name: 'When' }).getAttribute('aria-sort')).toBe('ascending')
+    expect(await first.innerText()).toContain(name === 'changes' ? 'Project created' : 'Created an API key')
+    await page.getByRole('link', { name: 'When' }).click()
+    await page.waitForURL((url) => !url.search.includes('order'))
   }
   await page.close()
 })

@@ -22,7 +22,7 @@ export const invoices: ObjectList<'invoice'> = {
     ['Remaining', (row) => amountIn('amount_remaining', remainingOf(row), row.currency), 'number'],
     // Nobody waits for what has been paid.
     time('Due', (row) => (remainingOf(row) === null ? null : row.due_at)),
-    ['Number', ({ number }) => number],
+    ['Number', ({ number }) => number, 'unbroken'],
     id,
     vendor,
     updated,

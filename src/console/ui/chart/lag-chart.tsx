@@ -13,7 +13,7 @@ export function LagChart({ series, label }: { series: Series; label: string }) {
   if (busy.length === 0) return <p class="quiet">No events were received in this period.</p>
   return (
     <figure class="chart">
-      <div class="parts">
+      <div class="plots">
         <section class="plot" tabindex={0} aria-label="Chart" aria-describedby="readout">
           <Plot series={series} label={inWords(busy, label)} />
         </section>
