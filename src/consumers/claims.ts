@@ -10,8 +10,8 @@ import type { Json } from '../vendors/lib/json'
 import { isId } from '../vendors/lib/read'
 import { EVENT_STEPS, type EventStep } from '../vendors/snapshot'
 import type { DecodedEvent, Vendor } from '../vendors/vendor'
+import { customerLinks, ERASED_PINS } from './customers/schema'
 import { EXTERNAL_ID } from './ref'
-import { customerLinks, ERASED_PINS } from './schema'
 
 /**
  * The claim in an event, as a list: the first one that can be true. Others, such as one with a text that cannot be an

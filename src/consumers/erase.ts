@@ -7,12 +7,13 @@ import { ifAnswered } from '../http/read'
 import { identitiesGone } from '../identities/identities'
 import { newId } from '../lib/ids'
 import { type ConsumerKey, fenced, untilCurrent } from './change'
+import { customerLinks, customerMoves } from './customers/schema'
 import { deleteDevices } from './devices'
 import { reasonsErased } from './grants'
 import { IDENTITIES_AFTER } from './limits'
 import { consumerIdOf, findConsumer, listMerged, mergedInto, requireConsumer } from './read'
 import type { ConsumerRef, NamedConsumer } from './ref'
-import { consumerIds, consumers, customerLinks, customerMoves, EMPTY, type ErasureCursor, erasures } from './schema'
+import { consumerIds, consumers, EMPTY, type ErasureCursor, erasures } from './schema'
 
 const c = alias(consumers, 'c')
 const e = alias(erasures, 'e')

@@ -2,8 +2,9 @@ import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { alias, unionAll } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
+import { customerLinks } from './customers/schema'
 import { CHUNK_ERASED } from './limits'
-import { customerLinks, type ErasureCursor, erasures } from './schema'
+import { type ErasureCursor, erasures } from './schema'
 
 const l = alias(customerLinks, 'l')
 const o = alias(billingObjects, 'o')

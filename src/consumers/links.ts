@@ -6,10 +6,11 @@ import { type Db, type Query, raw } from '../db/client'
 import { literals } from '../db/sql'
 import { EVENT_ID_LENGTH } from '../lib/ids'
 import { GUEST_NAMES } from '../vendors/guest'
+import { customerLinks, ERASED_PINS } from './customers/schema'
 import { MAX_CUSTOMERS, MAX_CUSTOMERS_COUNTED, MAX_CUSTOMERS_LOOKED_AT, MAX_PINNED } from './limits'
 import { consumerIdOf, withEnd } from './read'
 import type { ConsumerRef } from './ref'
-import { consumerIds, customerLinks, ERASED_PINS } from './schema'
+import { consumerIds } from './schema'
 import { firstIdOf } from './title'
 
 const l = alias(customerLinks, 'l')

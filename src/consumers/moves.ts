@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, raw } from '../db/client'
+import { customerMoves } from './customers/schema'
 import { consumerIdOf } from './read'
 import type { ConsumerRef } from './ref'
-import { consumerIds, customerMoves } from './schema'
+import { consumerIds } from './schema'
 
 const m = alias(customerMoves, 'm')
 const i = alias(consumerIds, 'i')

@@ -6,11 +6,12 @@ import { batch, type Db, run } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { bare, excluded } from '../db/sql'
 import { Fault } from '../lib/fault'
+import { customerLinks, ERASED_PINS } from './customers/schema'
 import { MAX_PINNED } from './limits'
 import { findErased, findLink, type Link } from './links'
 import { changeable, findConsumer } from './read'
 import type { ConsumerRef } from './ref'
-import { consumers, customerLinks, ERASED_PINS } from './schema'
+import { consumers } from './schema'
 
 const c = alias(consumers, 'c')
 const pinned = alias(customerLinks, 'p')

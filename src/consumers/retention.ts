@@ -6,7 +6,8 @@ import { idFloor } from '../lib/ids'
 import { PROJECTS_AT_ONCE } from '../tenancy/limits'
 import { type PassStart, type PassStep, passStep } from '../tenancy/pass'
 import { projects } from '../tenancy/schema'
-import { customerMoves, grants } from './schema'
+import { customerMoves } from './customers/schema'
+import { grants } from './schema'
 
 const g = alias(grants, 'g')
 const v = alias(customerMoves, 'v')
