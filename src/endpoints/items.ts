@@ -3,7 +3,7 @@ import { typesNamed } from '../feed/types'
 import { type Gets, getsOf } from './gets'
 import { MAX_RELAYED_BYTES, PAGE, PAGE_WITH_OBJECTS } from './limits'
 import type { Relayed } from './relayed'
-import { type Endpoint, type Found, isLost } from './work'
+import { type Endpoint, type FoundWork, isLost } from './work'
 
 /**
  * Something to send. `next`: the next change of the feed; `again`: one of a range that is resent; `due`: one that has failed before, with
@@ -33,7 +33,7 @@ export type Work = {
  *
  * @param relayed of a relay: which of the events it sends, and how large they are
  */
-export function workOf(endpoint: Endpoint, found: Found, now: number, relayed: Relayed | null = null): Work {
+export function workOf(endpoint: Endpoint, found: FoundWork, now: number, relayed: Relayed | null = null): Work {
   const { position, state, include_object } = endpoint
   const gets = relayed?.gets ?? getsOf(endpoint)
   const most = include_object ? PAGE_WITH_OBJECTS : PAGE
@@ -75,7 +75,7 @@ function fitting(items: readonly Item[], { bytes }: Relayed): Item[] {
 }
 
 /** The changes of the open resend, and the number up to which they are all. */
-function resentOf({ resend: [resend], again, failed }: Found, { position, gets, most }: Chosen) {
+function resentOf({ resend: [resend], again, failed }: FoundWork, { position, gets, most }: Chosen) {
   if (!resend) return { changes: [], end: position }
   const { until, types, failed_only } = resend
   const named = types && new Set<string>(types.flatMap(typesNamed))
@@ -102,7 +102,7 @@ type Chosen = { position: number; gets: Gets; most: number; until?: number }
  *
  * @returns `end`: the number of the last one that was looked at; `rest`: whether the rows end before `until`
  */
-function chosen(rows: Found['page'], { position, gets, most, until = Number.MAX_SAFE_INTEGER }: Chosen) {
+function chosen(rows: FoundWork['page'], { position, gets, most, until = Number.MAX_SAFE_INTEGER }: Chosen) {
   const unread = rows.flatMap(numbered).filter(({ number }) => number > position && number <= until)
   const shown = unread.filter(gets)
   const changes = shown.slice(0, most)
@@ -113,7 +113,7 @@ function chosen(rows: Found['page'], { position, gets, most, until = Number.MAX_
 /**
  * Goes on where the feed begins now; after a restore of the database, behind the newest change.
  */
-function gapOf({ epoch }: Endpoint, { epoch: [own], head: [head], oldest: [oldest] }: Found, at: number): Item {
+function gapOf({ epoch }: Endpoint, { epoch: [own], head: [head], oldest: [oldest] }: FoundWork, at: number): Item {
   const newest = head?.seq ?? 0
   const until = { epoch: own?.epoch ?? '', number: epoch === own?.epoch ? (oldest?.first ?? newest + 1) - 1 : newest }
   return { kind: 'gap', until, at, tries: 0 }

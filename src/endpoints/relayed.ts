@@ -6,7 +6,7 @@ import { bodyColumns, bytesOf, isKept, payloadBytes, payloadHeaders, withPayload
 import { events } from '../inbox/schema'
 import { withThin } from '../inbox/search/filters'
 import { type Gets, getsOf } from './gets'
-import type { Endpoint, Found } from './work'
+import type { Endpoint, FoundWork } from './work'
 
 /** Of the events that a run may relay: which of them it sends, and how many bytes each has; null if its payload is no longer kept. */
 export type Relayed = { gets: Gets; bytes: (eventId: string) => number | null }
@@ -20,7 +20,7 @@ type OfRelay = Pick<Endpoint, 'project_id' | 'types' | 'relay'>
 export async function readRelayed(
   db: Db,
   endpoint: OfRelay,
-  { page, again, due, failed }: Pick<Found, 'page' | 'again' | 'due' | 'failed'>,
+  { page, again, due, failed }: Pick<FoundWork, 'page' | 'again' | 'due' | 'failed'>,
 ): Promise<Relayed> {
   const isOutcome = getsOf(endpoint)
   const lists = [page, again].map((rows) => rows.flatMap(numbered).filter(isOutcome))

@@ -12,7 +12,7 @@ import { type Outcome, outcomeOf } from './outcome'
 import { readPayloads, readRelayed } from './relayed'
 import { secretsOf } from './secrets'
 import { sendAll } from './send'
-import { type Endpoint, type EndpointOf, type Found, letGo, selectWork, taken } from './work'
+import { type Endpoint, type EndpointOf, type FoundWork, letGo, selectWork, taken } from './work'
 import { writeRun } from './write'
 
 /**
@@ -32,7 +32,7 @@ export async function runEndpoint(rt: Runtime, of: EndpointOf): Promise<void> {
     throw error
   })
   const until = Date.now() + (endpoint.slow ? RUN_MS.slow : RUN_MS.fast)
-  let found: Found = first
+  let found: FoundWork = first
   for (let reads = 1; found.endpoint[0]; reads++) {
     const outcome = await sendSome(rt, found.endpoint[0], found, { secrets, until })
     const isSlower = outcome.progress.slow !== endpoint.slow
@@ -48,7 +48,7 @@ export async function runEndpoint(rt: Runtime, of: EndpointOf): Promise<void> {
 async function sendSome(
   rt: Runtime,
   endpoint: Endpoint,
-  found: Found,
+  found: FoundWork,
   { secrets, until }: { secrets: readonly string[]; until: number },
 ): Promise<Outcome> {
   const relayed = endpoint.relay && (await readRelayed(rt.db, endpoint, found))

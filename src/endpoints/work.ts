@@ -69,7 +69,7 @@ export function selectWork(db: Db, of: EndpointOf, { token, now }: { token: stri
     }),
   } satisfies Queries
 }
-export type Found = Results<ReturnType<typeof selectWork>>
+export type FoundWork = Results<ReturnType<typeof selectWork>>
 
 /**
  * Reads the changes that are due again, the oldest first, each with what the feed keeps of it. While the endpoint is failing, any of
@@ -136,7 +136,7 @@ export function hasWork(position: SQL, now: number, of: { project_id: SQL; id: S
 /** Whether changes behind the position were deleted before they were sent, or the database was restored. */
 export function isLost(
   { epoch, position }: Endpoint,
-  { epoch: [own], head: [head], oldest: [oldest] }: Found,
+  { epoch: [own], head: [head], oldest: [oldest] }: FoundWork,
 ): boolean {
   return epoch !== own?.epoch || position > (head?.seq ?? 0) || position < (oldest?.first ?? 1) - 1
 }

@@ -20,7 +20,7 @@ const STORE_SOURCES = [...CONSUMER_SOURCES, GRANTS, ...BILLING_SOURCES, ...SETTI
 /** A statement of a search, and what the caller needs for its rows. */
 type Asked = { name: string; type: FoundType; needs: readonly Scope[]; query: Query<FoundRow[]> }
 /** What the API shows of an object, and what the console shows besides. */
-export type Found = FoundObject & Pick<FoundRow, 'about'>
+export type SearchHit = FoundObject & Pick<FoundRow, 'about'>
 type Answers = Record<string, FoundRow[]>
 
 /**
@@ -30,7 +30,7 @@ type Answers = Record<string, FoundRow[]>
  * @returns `complete`: false if the directory does not answer
  * @throws {Fault} as `read` in http/read.ts
  */
-export async function find(c: Context<HttpEnv>, text: SearchText): Promise<{ data: Found[]; complete: boolean }> {
+export async function find(c: Context<HttpEnv>, text: SearchText): Promise<{ data: SearchHit[]; complete: boolean }> {
   const { db, directory } = c.get('rt')
   const inStore = asked(c, STORE_SOURCES, db, text)
   const inDirectory = [...asked(c, DIRECTORY_SOURCES, directory, text), ...projectsOf(c, text)]
@@ -77,10 +77,10 @@ async function send(c: Context<HttpEnv>, all: readonly Asked[]): Promise<Answers
 }
 
 /** What was found, each object once, in the order of the sources: an object that the text names by its id comes first. */
-function merged(c: Context<HttpEnv>, all: readonly Asked[], answers: Answers): Found[] {
+function merged(c: Context<HttpEnv>, all: readonly Asked[], answers: Answers): SearchHit[] {
   // Only now the caller's credentials are known to be good, and with them the scopes.
   const { scopes } = c.get('actor')
-  const found = new Map<string, Found>()
+  const found = new Map<string, SearchHit>()
   const counts = new Map<FoundType, number>()
   for (const { name, type, needs } of all) {
     if (!needs.every((scope) => scopes.includes(scope))) continue

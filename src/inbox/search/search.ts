@@ -13,7 +13,7 @@ import { MAX_LOOKED_AT, MAX_LOOKED_AT_OF_CONSUMER } from './limits'
  * Ids of matching events, in order. `resume`: the id to continue after, if the search met its bound before it found as
  * many as were asked for; else null.
  */
-export type Found = { ids: string[]; resume: string | null }
+export type FoundIds = { ids: string[]; resume: string | null }
 
 /**
  * Finds the first `limit` events that match, after the event `after`.
@@ -26,7 +26,7 @@ export async function search(
   project: string,
   filters: Filters,
   { after, limit }: { after: string | null; limit: number },
-): Promise<Found> {
+): Promise<FoundIds> {
   const facts = await readSearchFacts(db, project, filters)
   const { index, keys } = chooseIndex(filters, facts)
   if (keys.length === 0) return { ids: [], resume: null }

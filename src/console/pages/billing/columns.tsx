@@ -40,7 +40,7 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
     id: [
       'ID',
       (row) => (
-        <a class="quiet" href={pathOf(c, path, row)}>
+        <a class="quiet" href={billingPath(c, path, row)}>
           <Id>{row.id}</Id>
         </a>
       ),
@@ -56,7 +56,7 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
 }
 
 /** The page of an object. @param path the last segment of its list's path */
-export const pathOf = (c: Visit, path: string, { id, vendor }: Pick<Presented, 'id' | 'vendor'>) =>
+export const billingPath = (c: Visit, path: string, { id, vendor }: Pick<Presented, 'id' | 'vendor'>) =>
   `${pathsOf(c).billing}/${path}/${encodeURIComponent(id)}?vendor=${vendor}`
 
 type Paid = Pick<Presented, 'customer'> & Partial<Pick<ShownObjects['purchase'], 'customer_name' | 'customer_email'>>
@@ -81,7 +81,7 @@ export function opening<Row extends Presented>(c: Visit, path: string, columns: 
   if (first === undefined) return []
   const [head, cell] = first
   const link = (row: Row) => (
-    <a class="name" href={pathOf(c, path, row)}>
+    <a class="name" href={billingPath(c, path, row)}>
       {cell(row) || <code>{row.id}</code>}
     </a>
   )

@@ -7,7 +7,7 @@ import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
-import { guestIn, pathOf, planIn } from './columns'
+import { billingPath, guestIn, planIn } from './columns'
 import { GivesNothing, givesColumn } from './gives'
 import { MoneyBack, type Returned } from './money-back'
 import type { ObjectList } from './object-list'
@@ -136,7 +136,7 @@ function Fields({ c, first, of, timeline }: FieldsProps) {
             <Value
               name={name}
               value={value}
-              to={name === 'subscription' ? pathOf(c, 'subscriptions', { id: String(value), vendor }) : undefined}
+              to={name === 'subscription' ? billingPath(c, 'subscriptions', { id: String(value), vendor }) : undefined}
               now={c.get('rt').now}
               currency={currencyOf(of)}
             />

@@ -18,7 +18,7 @@ import { changed, pageAsked } from '../../list'
 import { withMode } from '../../mode'
 import { page, type Visit } from '../../page'
 import { choosePage, meantBy } from './choose'
-import { pathOf } from './columns'
+import { billingPath } from './columns'
 import { objectCsv } from './csv'
 import { customerPage } from './customer'
 import { addressOf, askedIn, findListed, namesIn } from './find'
@@ -71,7 +71,7 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) =
       if (text !== '') {
         const meant = await meantBy(c, list.kind, text)
         if ('choices' in meant) return choosePage(c, { list, query, text, ...meant })
-        if ('object' in meant) return c.redirect(pathOf(c, list.path, meant.object), 303)
+        if ('object' in meant) return c.redirect(billingPath(c, list.path, meant.object), 303)
         return c.redirect(c.req.path + changed(query, meant.filter), 303)
       }
       const asked = askedIn(query, list.kind, c.get('rt').now)

@@ -12,7 +12,7 @@ import { subscriptions } from '../billing/subscriptions'
 import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Events, Latest } from './belongings'
 import { Devices } from './devices'
-import { Glance } from './glance'
+import { ConsumerGlance } from './glance'
 import { happenedTo } from './happened'
 import { Identities } from './identities'
 import { titleOf } from './parts'
@@ -36,7 +36,7 @@ export function consumerPage(c: Visit, of: ShownConsumer, tab: TabName | null) {
     <>
       <Head title={title}>{living && <Actions c={c} row={row} />}</Head>
       <Standing c={c} of={of} />
-      {living && <Glance c={c} of={of} />}
+      {living && <ConsumerGlance c={c} of={of} />}
       <Facts c={c} row={row} />
       {erasure && <ErasedState c={c} row={row} erasure={erasure} />}
       {living ? <Parts c={c} of={of} tab={tab} /> : <Past c={c} of={of} />}

@@ -10,7 +10,7 @@ import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { deviceName, KEY, Keys, PLATFORM_NAMES } from './keys'
-import { placeOf } from './parts'
+import { placeOfConsumer } from './parts'
 import { addressedConsumer, readDevice, readLiving, type ShownConsumer } from './read'
 
 /** The keys and devices of the consumer: the active ones first, then the last that were revoked. */
@@ -78,7 +78,7 @@ export const revokeDevicePages = action({
     return { row, device: await readDevice(c, row) }
   },
   ask: (c, { row, device }) => ({
-    ...placeOf(c, row).view,
+    ...placeOfConsumer(c, row).view,
     title: device.platform === KEY ? 'Revoke key' : 'Revoke device',
     question: `Revoke ${deviceName(device)}?`,
     says: (

@@ -19,7 +19,7 @@ import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { METADATA, MetadataFields, withMetadata } from './metadata'
-import { placeOf } from './parts'
+import { placeOfConsumer } from './parts'
 import { addressedConsumer, readLiving } from './read'
 
 /** The fields of a person. @param empty what a field without a text stands for */
@@ -79,7 +79,7 @@ const edit = action({
   needs: 'consumers:write',
   read: readLiving,
   ask: (c, row, { mistakes, status, entered = opened(row) }) => {
-    const { path, view } = placeOf(c, row)
+    const { path, view } = placeOfConsumer(c, row)
     const sent = { mistakes, entered }
     return show(
       c,

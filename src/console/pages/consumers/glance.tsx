@@ -12,7 +12,7 @@ import type { ShownConsumer } from './read'
 type Props = { c: Visit; of: ShownConsumer }
 
 /** What whoever answers the consumer wants to know first: the plan, until when, what was paid, and what it may do. */
-export function Glance({ c, of }: Props) {
+export function ConsumerGlance({ c, of }: Props) {
   return (
     <dl class="facts glance">
       {can(c, 'entitlements:read') && <Access c={c} of={of} />}

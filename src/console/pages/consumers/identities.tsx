@@ -6,7 +6,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { brief } from '../../ui/format'
 import { Email, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { placeOf } from './parts'
+import { placeOfConsumer } from './parts'
 import { readConsumer, readIdentity, type ShownConsumer } from './read'
 
 /** How the consumer signs in with single sign-on. Nothing for a consumer that has never done so. */
@@ -64,7 +64,7 @@ export const removeIdentityPages = action({
   counted: { ends: true },
   read,
   ask: (c, { row, identity: { connection, email, subject } }) => ({
-    ...placeOf(c, row).view,
+    ...placeOfConsumer(c, row).view,
     title: 'Remove identity',
     question: `Remove ${brief(email ?? subject)}?`,
     says: (

@@ -21,7 +21,7 @@ import { EXPIRIES, ExpiryFields, expiryOf } from '../api-keys/expiry'
 import { RotationFields, rotateOnce, rotationIn } from '../api-keys/rotation'
 import { deviceName } from './keys'
 import { METADATA, MetadataFields, withMetadata } from './metadata'
-import { placeOf } from './parts'
+import { placeOfConsumer } from './parts'
 import { addressedConsumer, readDevice, readLiving } from './read'
 
 const CHANGED = form(UpdateDeviceBody, {
@@ -44,7 +44,7 @@ const edit = action({
   needs: 'consumers:write',
   read,
   ask: (c, { row, device }, { mistakes, status, ...sent }) => {
-    const { path, view } = placeOf(c, row)
+    const { path, view } = placeOfConsumer(c, row)
     const opened = withMetadata(
       CHANGED.opened({ name: device.name, scopes: device.scopes ?? [] }),
       device.metadata ?? {},
@@ -96,7 +96,7 @@ const rotate = action({
   counted: { ends: true },
   read,
   ask: (c, { row, device }) => ({
-    ...placeOf(c, row).view,
+    ...placeOfConsumer(c, row).view,
     title: 'Rotate key',
     question: `Rotate ${deviceName(device)}?`,
     says: <p>The key gets a new token. Its name, its scopes and its expiry stay the same.</p>,
@@ -123,7 +123,7 @@ function end(which: 'pending' | 'previous', name: 'new' | 'old', says: string) {
     counted: { ends: true },
     read,
     ask: (c, { row, device }) => ({
-      ...placeOf(c, row).view,
+      ...placeOfConsumer(c, row).view,
       title: `End the ${name} token`,
       question: `End the ${name} token of ${deviceName(device)}?`,
       says: <p>{says}</p>,

@@ -11,7 +11,7 @@ import { plural } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { findTyped } from './find'
-import { Choices, placeOf, titleOf } from './parts'
+import { Choices, placeOfConsumer, titleOf } from './parts'
 import { addressedConsumer, isLiving, type Moving, readLiving, readMoving } from './read'
 
 const ABOUT =
@@ -86,7 +86,7 @@ export const mergePages = action({
   ask: (c, { from, into, moving, typed }) => {
     if (!into || !moving) return mergePage(c, from, typed)
     return {
-      ...placeOf(c, from).view,
+      ...placeOfConsumer(c, from).view,
       title: 'Merge consumer',
       question: `Merge ${titleOf(from)} into ${titleOf(into)}?`,
       says: <Moves from={from} into={into} moving={moving} />,

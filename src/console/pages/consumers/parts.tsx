@@ -13,7 +13,7 @@ export function titleOf({ name, email, external_ids, id }: Consumer): string {
 }
 
 /** The page of a consumer, and its place above the pages about it. */
-export function placeOf(c: Visit, row: Consumer) {
+export function placeOfConsumer(c: Visit, row: Consumer) {
   const path = `${pathsOf(c).consumers}/${row.id}`
   return { path, view: { section: 'consumers', above: [titleOf(row), path] } } as const
 }

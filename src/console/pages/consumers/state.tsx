@@ -15,7 +15,7 @@ import { Badge } from '../../ui/badge'
 import { Field } from '../../ui/controls'
 import { Id } from '../../ui/id'
 import { ExactTime, Fact, live } from '../../ui/parts'
-import { placeOf, titleOf } from './parts'
+import { placeOfConsumer, titleOf } from './parts'
 import { addressedConsumer, readLiving } from './read'
 
 const reason = (kept: string) =>
@@ -28,7 +28,7 @@ const block = action({
   needs: 'consumers:write',
   read: readLiving,
   ask: (c, row, sent) => ({
-    ...placeOf(c, row).view,
+    ...placeOfConsumer(c, row).view,
     title: 'Block consumer',
     question: `Block ${titleOf(row)}?`,
     says: (
@@ -53,7 +53,7 @@ const unblock = action({
   needs: 'consumers:write',
   read: readLiving,
   ask: (c, row, sent) => ({
-    ...placeOf(c, row).view,
+    ...placeOfConsumer(c, row).view,
     title: 'Unblock consumer',
     question: `Unblock ${titleOf(row)}?`,
     says: (
@@ -83,7 +83,7 @@ const erase = action({
   requires: (c) => requireConfirmed(userOf(c)),
   read: readLiving,
   ask: (c, row, { mistakes }) => ({
-    ...placeOf(c, row).view,
+    ...placeOfConsumer(c, row).view,
     title: 'Erase consumer',
     question: `Erase ${titleOf(row)}?`,
     says: (

@@ -11,7 +11,7 @@ import type { Sent } from '../../refusal'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
-import { placeOf, titleOf } from '../consumers/parts'
+import { placeOfConsumer, titleOf } from '../consumers/parts'
 import { valueIn } from '../plans/values'
 
 /** What a grant can do, as the form names it. */
@@ -99,7 +99,7 @@ type Form = { consumer: Consumer; catalog: readonly Feature[]; plans: readonly N
 /** The form of a grant. The style sheet shows only the fields that the choice uses. */
 export function grantPage(c: Visit, { consumer, catalog, plans }: Form, sent: Sent) {
   const { mistakes, status } = sent
-  const { path, view } = placeOf(c, consumer)
+  const { path, view } = placeOfConsumer(c, consumer)
   const optionOf = ({ key, name }: { key: string; name: string }) => [key, `${name} (${key})`] as const
   return show(
     c,

@@ -16,7 +16,7 @@ import { action } from '../../action'
 import { pageAsked } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { refusalOf } from '../../refusal'
-import { placeOf } from '../consumers/parts'
+import { placeOfConsumer } from '../consumers/parts'
 import { readConsumer, readLiving, refIn } from '../consumers/read'
 import { namesOf } from '../events/store'
 import { GRANT, givenValue, grantPage, lastingEnd, utc } from './form'
@@ -76,7 +76,7 @@ const revoke = action({
   needs: 'entitlements:write',
   read: readGrant,
   ask: (c, { consumer, grant }) => ({
-    ...placeOf(c, consumer).view,
+    ...placeOfConsumer(c, consumer).view,
     title: 'Revoke grant',
     question: `Revoke “${whatOf(grant)}”?`,
     says: (

@@ -47,7 +47,7 @@ function listBefore(c: Visit): string {
 }
 
 /** Where the list is. A list that the page before was is left to the frame, which knows the page of the list too. */
-export function pathOf({ address, isNamed }: Around, events: string): string {
+export function listPath({ address, isNamed }: Around, events: string): string {
   return isNamed && address.size > 0 ? `${events}?${address}` : events
 }
 

@@ -10,7 +10,7 @@ import { show } from '../../ui/layout'
 import { Dotted, Head, InChosenTimes } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { Attempts } from './attempts'
-import { type Around, Beside, pathOf } from './beside'
+import { type Around, Beside, listPath } from './beside'
 import { causeQuery, hasCause } from './cause-parts'
 import { changesInHtml, ObjectChanged } from './changed'
 import { PayloadView } from './payload'
@@ -48,7 +48,7 @@ export function eventPage(c: Visit, shown: ShownEvent) {
     {
       title: row.event_type,
       section: 'events',
-      above: ['Events', shown.list ? pathOf(shown.list.around, events) : events],
+      above: ['Events', shown.list ? listPath(shown.list.around, events) : events],
       beside: shown.list && <Beside events={events} {...shown.list} />,
     },
     <div class="event">

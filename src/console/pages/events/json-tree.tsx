@@ -1,4 +1,4 @@
-import { placeOf } from './payload-search'
+import { indexIn } from './payload-search'
 import type { Entry, Tree } from './payload-text'
 
 /** Levels that are unfolded at first: as far as the object of an event, whose own fields are what most readers want. */
@@ -21,7 +21,7 @@ export function JsonTree({ of, find }: TreeProps) {
 
 /** A text, with the first place marked in which another one is found. */
 function Marked({ of, find }: { of: string; find: string | undefined }) {
-  const at = find === undefined ? -1 : placeOf(find, of)
+  const at = find === undefined ? -1 : indexIn(find, of)
   if (find === undefined || at < 0) return <>{of}</>
   const end = at + find.length
   return (

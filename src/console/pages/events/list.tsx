@@ -19,11 +19,11 @@ import type { AskedEvents } from './search-query'
 import type { Counts } from './store'
 
 /** What a search found. */
-export type Found = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
+export type FoundEvents = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
 
 type Listed = {
   asked: AskedEvents
-  found: Found
+  found: FoundEvents
   /** Null if they do not apply, because other filters narrow the list. */
   counts: Counts | null
   connections: readonly Choice[]
@@ -87,7 +87,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
   )
 }
 
-type EventsProps = { c: Visit; asked: AskedEvents; rows: Found['data']; polling: Record<string, string> }
+type EventsProps = { c: Visit; asked: AskedEvents; rows: FoundEvents['data']; polling: Record<string, string> }
 
 /** The rows. Those that are chosen can be replayed together. */
 function Events({ c, asked, rows, polling }: EventsProps) {

@@ -1,7 +1,7 @@
 import { bytesInHtml, type Entry, isJson, MARKS, TOKENS, type Tree } from './payload-text'
 
 /** The parts of a payload in which a text was found. `cut`: there are more than fit. */
-export type Found = { tree: Tree | null; matches: number; cut: boolean }
+export type FoundText = { tree: Tree | null; matches: number; cut: boolean }
 
 /** Characters of a search, and of a value that is shown around what was found in it. */
 export const MAX_FIND = 100
@@ -14,7 +14,7 @@ const MARKED = 26
 type Level = { open: '{' | '['; name: string | null; entries: Entry[] | null; whole: boolean }
 
 /** Where a text is found in another one, in either case; -1 if it is not. */
-export function placeOf(wanted: string, text: string): number {
+export function indexIn(wanted: string, text: string): number {
   return text.toLowerCase().indexOf(wanted.toLowerCase())
 }
 
@@ -25,12 +25,12 @@ export function placeOf(wanted: string, text: string): number {
  * @param limits the bytes of HTML and the levels that the tree may have
  * @returns null if the text is not JSON
  */
-export function findIn(text: string, wanted: string, limits: { bytes: number; levels: number }): Found | null {
+export function findIn(text: string, wanted: string, limits: { bytes: number; levels: number }): FoundText | null {
   if (!isJson(text)) return null
   const root: Entry[] = []
   const above: Level[] = []
   const found = { matches: 0, cut: false }
-  const has = (part: string | null) => part !== null && placeOf(wanted, part) >= 0
+  const has = (part: string | null) => part !== null && indexIn(wanted, part) >= 0
   let name: string | null = null
   let bytes = 0
   const show = (entry: Entry, size: number) => {
@@ -89,7 +89,7 @@ function* withNext(text: string): Generator<[token: string, next: string | null]
 /** A value or, if it is long, the part of it in which the text was found. */
 function around(wanted: string, value: string): string {
   if (value.length <= VALUE_SHOWN) return value
-  const begin = Math.max(0, placeOf(wanted, value) - BEFORE_SHOWN)
+  const begin = Math.max(0, indexIn(wanted, value) - BEFORE_SHOWN)
   const end = begin + VALUE_SHOWN
   return `${begin > 0 ? '…' : ''}${value.slice(begin, end)}${end < value.length ? '…' : ''}`
 }

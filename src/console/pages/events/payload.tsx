@@ -2,7 +2,7 @@ import type { EventRow } from '../../../inbox/events/events'
 import { bytesOf, isKept } from '../../../inbox/payload'
 import { plural, bytes as sizeOf } from '../../ui/format'
 import { JsonTree } from './json-tree'
-import { type Found, findIn, MAX_FIND } from './payload-search'
+import { type FoundText, findIn, MAX_FIND } from './payload-search'
 import { firstInHtml, hexDump, indented, isJson, treeOf } from './payload-text'
 
 /*
@@ -98,7 +98,7 @@ function Search({ text, at, find, list }: SearchProps) {
 }
 
 /** What was found in a payload. */
-function FoundIn({ of, find }: { of: Found; find: string }) {
+function FoundIn({ of, find }: { of: FoundText; find: string }) {
   if (of.matches === 0) return <p role="status">Nothing in the payload contains “{find}”.</p>
   return (
     <>

@@ -26,7 +26,7 @@ import { hasCause } from './cause-parts'
 import type { FailuresByCause } from './causes'
 import { eventCsv } from './csv'
 import { eventPage, nowFragment, type ShownEvent, versionOf } from './event'
-import { type Found, listPage } from './list'
+import { type FoundEvents, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
 import { failureMutes } from './mutes'
 import { type AskedEvents, readSearch } from './search-query'
@@ -140,7 +140,7 @@ function placeOf(c: Visit, { address }: AskedEvents, named: NamedEvents): string
 }
 
 /** The events that a search finds. An invalid search finds nothing and says why. */
-async function find(c: Visit, fields: SearchFields | null): Promise<Found & { mistakes: Mistakes }> {
+async function find(c: Visit, fields: SearchFields | null): Promise<FoundEvents & { mistakes: Mistakes }> {
   const nothing = { data: [], next_cursor: null, truncated: false, mistakes: {} }
   if (fields === null) return nothing
   try {

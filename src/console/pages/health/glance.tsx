@@ -11,12 +11,12 @@ import { vendorTitle } from '../../ui/vendor-titles'
 import { heldWords, standingFrom } from '../connections/describe'
 import { openQuery } from './places'
 
-export type Found = Awaited<ReturnType<typeof readFound>>
-export type Health = Found['health']
-type Props = { c: Visit } & Pick<Found, 'health' | 'failed'>
+export type HealthFound = Awaited<ReturnType<typeof readFound>>
+export type Health = HealthFound['health']
+type Props = { c: Visit } & Pick<HealthFound, 'health' | 'failed'>
 
 /** The last hour, all events, the connections, and the database. */
-export function Glance({ c, health, failed }: Props) {
+export function HealthGlance({ c, health, failed }: Props) {
   const { refused } = health.last_60m
   return (
     <>

@@ -6,8 +6,8 @@ import type { Series } from '../../ui/chart/words'
 import { sentence } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head, live } from '../../ui/parts'
-import { type Found, Glance } from './glance'
-import { placeOf } from './places'
+import { type HealthFound, HealthGlance } from './glance'
+import { placeOfFinding } from './places'
 
 /** The time ranges of the chart, with the bucket size for each. */
 export const RANGES = {
@@ -23,7 +23,7 @@ export function askedRange(asked = ''): Range {
   return Object.hasOwn(RANGES, asked) ? (asked as Range) : '1h'
 }
 
-type Props = Found & { c: Visit; lag: Series; range: Range }
+type Props = HealthFound & { c: Visit; lag: Series; range: Range }
 
 /** The events of a time range with their lag, and the current health of the pipeline. Both update themselves. */
 export function healthPage(props: Props) {
@@ -38,7 +38,7 @@ export function healthPage(props: Props) {
       </div>
       <Chart {...props} here={here} />
       <div id="health" {...live('health', here, '10s')}>
-        <Glance c={c} health={health} failed={failed} />
+        <HealthGlance c={c} health={health} failed={failed} />
       </div>
     </>,
   )
@@ -57,7 +57,7 @@ function Verdict({ c, health: { status }, findings }: Pick<Props, 'c' | 'health'
       />
       {findings.length === 0 && <p class="quiet">Events are received and processed normally.</p>}
       {findings.map((finding) => {
-        const place = placeOf(c, finding)
+        const place = placeOfFinding(c, finding)
         return (
           <p class={`warning ${finding.failing ? 'bad' : ''}`}>
             {sentence(finding.reason)} {place && <a href={place[1]}>{place[0]}</a>}

@@ -5,7 +5,7 @@ import { can, pathsOf, type Visit } from '../../page'
 type Place = [label: string, href: string]
 
 /** Where a finding of health can be seen in detail, and fixed; null if the console has no such page. */
-export function placeOf(c: Visit, { about }: Pick<Finding, 'about'>): Place | null {
+export function placeOfFinding(c: Visit, { about }: Pick<Finding, 'about'>): Place | null {
   const { events, connections, billing, endpoints } = pathsOf(c)
   switch (about) {
     case 'pending':

@@ -12,7 +12,7 @@ import { Time } from '../../ui/parts'
 import { RefusedFor, totalOf } from '../../ui/refusals'
 import { heldWords } from '../connections/describe'
 import { adviceOnCause, causePath, causeQuery } from '../events/cause-parts'
-import { placeOf } from '../health/places'
+import { placeOfFinding } from '../health/places'
 import type { Connected, Overview, Progress } from './read'
 
 /** Something that a person should look at. `bad`: it stops events, or soon will. `mute`: the path of the page that mutes it. */
@@ -107,7 +107,7 @@ function findings(c: Visit, { findings }: Progress): Item[] {
     .map((finding) => ({
       bad: finding.failing,
       what: sentence(finding.reason),
-      link: placeOf(c, finding) ?? ['See health', pathsOf(c).health],
+      link: placeOfFinding(c, finding) ?? ['See health', pathsOf(c).health],
     }))
 }
 

@@ -1,5 +1,5 @@
 import type { FoundObject } from '../../../search/fields'
-import type { Found } from '../../../search/read'
+import type { SearchHit } from '../../../search/read'
 import type { SearchText } from '../../../search/text'
 import { objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
@@ -53,13 +53,13 @@ const IN_WORDS: ReadonlySet<FoundObject['type']> = new Set([
 ])
 
 /** The page of an object that was found. */
-export function destinationOf(paths: ProjectPaths, found: Found): Destination {
+export function destinationOf(paths: ProjectPaths, found: SearchHit): Destination {
   const { type, title, livemode } = found
   return { kind: KINDS[type], title, detail: detailOf(found), livemode, to: pathTo(paths, found) }
 }
 
 /** Of a billing object: its amount, whose it is, its status, and whether it is overdue. An invoice that is overdue is open. */
-function detailOf({ type, detail, about }: Found): string | null {
+function detailOf({ type, detail, about }: SearchHit): string | null {
   const said = detail !== null && IN_WORDS.has(type) ? asWords(detail) : detail
   if (about === null) return said
   const { total, currency, named, overdue } = about
