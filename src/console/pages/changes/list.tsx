@@ -39,7 +39,7 @@ export function listPage(
     <>
       <Head title="Changes">{isAll && list.data.length > 0 && <CsvLink c={c} at={changes} />}</Head>
       <p class="quiet">
-        The changes that your servers read at <code>GET /platform/v1/changes</code>. They are kept for 30 days.
+        The changes that your servers read at <code>GET /platform/v1/changes</code>. They are kept for {KEPT_DAYS} days.
       </p>
       <search>
         <form class="search" method="get" action={changes}>
