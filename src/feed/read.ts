@@ -84,7 +84,7 @@ type AskedInOrder = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { order
  *
  * @returns `next`: the number that the next page comes after; null if there is none. `kept`: how many changes there are, of all types
  */
-export async function listChanges(db: Db, projectId: string, { order, from, limit, shows, filtered }: AskedInOrder) {
+export async function changesInOrder(db: Db, projectId: string, { order, from, limit, shows, filtered }: AskedInOrder) {
   const isUp = order === 'asc'
   const isLeft = from === null ? undefined : isUp ? gt(c.seq, from) : lt(c.seq, from)
   const range = and(eq(c.project_id, projectId), isLeft)

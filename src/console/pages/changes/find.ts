@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Change, mayRead, mayReadAll, presentChange, typesField } from '../../../feed/fields'
-import { listChanges } from '../../../feed/read'
+import { changesInOrder } from '../../../feed/read'
 import type { ChangeType } from '../../../feed/types'
 import { projectOf } from '../../../http/auth'
 import { type Order, type Page, paging } from '../../../http/page'
@@ -25,7 +25,7 @@ export async function findChanges(
   const { scopes } = c.get('actor')
   const list = paging(`console/changes/${text}/${order}`, part)
   const filtered = types !== undefined || !mayReadAll(scopes)
-  const { data, next, kept, epoch } = await listChanges(c.get('rt').db, projectOf(c.get('actor')), {
+  const { data, next, kept, epoch } = await changesInOrder(c.get('rt').db, projectOf(c.get('actor')), {
     order,
     from: list.before === null ? null : readNumber(list.before),
     limit: part.limit,
