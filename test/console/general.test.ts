@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { addMember, call, freshProject, signedIn, unconfirm } from '../harness'
+import { DAY } from '../../src/lib/time'
+import { addMember, call, DIRECTORY, freshProject, signedIn, unconfirm } from '../harness'
 import { submit, visit } from './visit'
 
 describe('the general settings of a project', () => {
@@ -226,6 +227,14 @@ describe('the end of a project', () => {
     const start = await visit('/console', owner.token)
     expect([start.text.includes('Deleted projects'), start.text.includes(restore)]).toEqual([true, true])
     expect(start.text).not.toContain(`/console/p/${project}`)
+    // Not once its time is over, before the cron has begun with it.
+    const endsIn = (ms: number) =>
+      DIRECTORY.prepare('UPDATE projects SET purge_at = ? WHERE id = ?')
+        .bind(Date.now() + ms, project)
+        .run()
+    await endsIn(-1)
+    expect((await visit('/console', owner.token)).text).not.toContain('Deleted projects')
+    await endsIn(DAY)
     const theirs = await visit('/console', viewer.token)
     expect([theirs.text.includes('Ask an owner'), theirs.text.includes(restore)]).toEqual([true, false])
     // So does every page of the project.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { visit } from '../../console/visit'
 import { type Answer, addMember, call, DIRECTORY, freshProject, mailbox, mint, unconfirm } from '../../harness'
 import { end, restore } from '../../projects/ending'
 import { signIn as byCode } from '../../sessions/signing-in'
@@ -67,6 +68,14 @@ describe('break-glass access', () => {
       'member.break_glass_taken',
       'member.break_glass_given',
     ])
+  })
+
+  it('is named on the page that enforces: of this project’s owners alone', async () => {
+    const [of, other] = [await team(), await team()]
+    const sso = await ssoOwner(of)
+    for (const { project, owner } of [of, other]) await give(project, owner.token, owner.user)
+    const { text } = await visit(`/console/p/${of.project}/platform/settings/sso/${of.connection}/enforce`, sso.token)
+    expect([of, other].map(({ owner }) => text.includes(owner.email))).toEqual([true, false])
   })
 
   it('goes with the role of an owner, where nothing is enforced', async () => {

@@ -6,6 +6,7 @@ import { addMember, browse, call, countingD1, DIRECTORY, freshKey, newHost, setH
 import { keepHouse } from '../../inbox/pipeline'
 import type { Faults } from '../../outside/faulty'
 import { newDomain, open, verifiedDomain } from '../customers'
+import { insertConnection } from '../rows'
 
 beforeEach(() => {
   stopClock()
@@ -253,8 +254,9 @@ describe('a test run', () => {
     expect((await ask(`/${id}`)).body.tested_at).toBeNull()
   })
 
-  it('is one of the last ten', async () => {
-    const { id, ask, start } = await world()
+  it('is one of the last ten of its connection', async () => {
+    const { id, ask, start, project } = await world()
+    const other = await insertConnection(project)
     const ids: string[] = []
     for (let i = 0; i < 12; i++) {
       stopClock(Date.now() + 1)
@@ -262,6 +264,7 @@ describe('a test run', () => {
     }
     const statuses = await Promise.all(ids.map(async (test) => (await ask(`/${id}/tests/${test}`)).status))
     expect(statuses).toEqual([404, 404, ...Array(10).fill(200)])
+    expect((await ask(`/${other.id}/tests/${other.test}`)).status).toBe(200)
   })
 
   it('expires once no browser can come back to it, and is deleted after 30 days', async () => {
