@@ -114,6 +114,9 @@ describe('the days of a project', () => {
     await insertLink(project, 'cus_nobody', { pinned: '' })
     await insertLink(project, 'cus_said', { hint: 'user_1' })
     await insertLink(project, 'cus_early', { hint: 'user_2' })
+    // Another vendor's customers with the same ids have a consumer.
+    for (const customer of ['cus_none', 'cus_early'])
+      await insertLink(project, customer, { pinned: consumer, vendor: 'paddle' })
     for (const customer of ['cus_pinned', 'cus_nobody', 'cus_said']) await seed(project, { customer })
     for (const status of ['active', 'trialing', 'past_due', 'canceled'])
       await seed(project, { customer: 'cus_none', status })

@@ -29,7 +29,7 @@ const foundIn = (text: string) => [...theirs].filter((name) => text.includes(nam
 describe('a call that reads', () => {
   for (const route of ROUTES.filter(({ method }) => method === 'GET')) {
     it(nameOf(route), async () => {
-      const { status, text } = await callRoute(mine, route, { token: tokenFor(mine, route) ?? undefined })
+      const { status, text } = await callRoute(mine, route, { token: tokenFor(mine, route) })
       expect([status < 500, foundIn(text)]).toEqual([true, []])
     })
   }
