@@ -6,6 +6,7 @@ import { MAX_OWNED_PROJECTS } from '../../src/tenancy/limits'
 import { advance, stopClock } from '../clock'
 import { addMember, captureConsole, countingD1, DIRECTORY, mailbox, setHost, tamperedD1 } from '../harness'
 import { cron, keepHouse } from '../inbox/pipeline'
+import { end } from '../projects/ending'
 import { actionsOf, MARK, newApi, newName, publish, texts, verified, zone } from './domains'
 
 const due = async (now: number) =>
@@ -157,6 +158,21 @@ it('an email that is refused is in the log, and keeps no other manager from thei
   expect(mails.filter(({ text }) => text.includes(id)).map(({ to }) => to)).toEqual([admin.email])
   const logged = lines.filter((line) => line.includes('domain_mail_not_sent')).map((line) => JSON.parse(line))
   expect(logged).toMatchObject([{ domain_id: id, news: 'record_missing', error: 'Error: refused here' }])
+})
+
+it('nobody is told of a domain of a project that was deleted', async () => {
+  stopClock()
+  const { project, owner, api } = await newApi()
+  const { id, hostname } = await verified(api)
+  expect((await end({ project, owner })).status).toBe(200)
+  await zone(hostname, texts())
+  const { EMAIL, mails } = mailbox()
+  for (let n = 0; n < 3; n++) {
+    advance(DAY)
+    await cron({ EMAIL, SIGN_IN_DELIVERY: 'email' })
+  }
+  expect(await DIRECTORY.prepare('SELECT state FROM domains WHERE id = ?').bind(id).first('state')).toBe('grace')
+  expect(mails.filter(({ text }) => text.includes(hostname))).toEqual([])
 })
 
 it('a domain that was never verified fails without an email', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DOMAIN_STATES } from '../../../src/domains/schema'
 import { HOUR } from '../../../src/lib/time'
 import { visit } from '../../console/visit'
 import { addMember, browse, call, DIRECTORY, freshProject, invited, ORIGIN, signedIn } from '../../harness'
@@ -333,6 +334,18 @@ describe('where an address leads', () => {
     const of = await team()
     await end(of)
     expect((await start(`email=ada@${of.domain}`)).url).toMatch('/console/sign-in?email=ada')
+  })
+
+  it.each(DOMAIN_STATES)('is a connection whose domain its project holds now: %s', async (state) => {
+    const of = await team()
+    await DIRECTORY.prepare(
+      `UPDATE domains SET state = ?1, grace_until = iif(?1 = 'grace', 9e12, NULL),
+       next_check_at = iif(?1 IN ('failed', 'released'), NULL, 9e12) WHERE id = ?2`,
+    )
+      .bind(state, of.domainId)
+      .run()
+    const { url } = await start(`email=ada@${of.domain}`)
+    expect(url.startsWith('/console/sign-in?')).toBe(state !== 'verified' && state !== 'grace')
   })
 
   it('offers each of several projects', async () => {
