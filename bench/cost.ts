@@ -13,7 +13,7 @@ import { type Recipe, sendOne } from './load.ts'
 import { OBJECTS } from './objects.ts'
 import { printPages } from './pages.ts'
 import { type Counted, PLAN, PRICES, READ_ON, STORAGE } from './prices.ts'
-import { type Database, seed } from './seed.ts'
+import { type Database, seed, seedAccess } from './seed.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
 
 type Line = { event: string; messages?: number }
@@ -125,12 +125,12 @@ async function open(script: string, folder: string) {
   return { miniflare, lines, url }
 }
 
-/** @param events how many events the database has before */
+/** @param events how many events the database has before; with 0, it has nothing but a project and a key */
 async function prepare(worker: Worker, events = 20_000) {
   const { miniflare, url } = worker
   const db = (await miniflare.getD1Database('DB')) as unknown as Database
   await migrate(db)
-  const { project, secret } = await seed(db, events, Date.now())
+  const { project, secret } = events === 0 ? await seedAccess(db, Date.now()) : await seed(db, events, Date.now())
   const scopes = JSON.stringify(['projects:read', 'api_keys:read', 'billing:read', 'connections:write'])
   await db.prepare('UPDATE api_keys SET scopes = ? WHERE project_id = ?').bind(scopes, project).run()
   const headers = { Authorization: `Bearer ${secret}`, 'X-Project-Id': project }

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { printTable } from '../scripts/lib/terminal.ts'
 
-/** The tables of a payload and of an object, and the days that a class is kept by default. All other tables belong to the record. */
+/** The tables of a payload, of an object and of the feed, and the days that a class is kept by default. All other tables belong to the record. */
 const PAYLOAD = ['bodies', 'packed_bodies', 'payloads']
 const OBJECT = ['billing_objects']
-const DAYS = { payload: 90, record: 400, object: 365 }
+const FEED = ['changes']
+const DAYS = { payload: 90, record: 400, object: 365, feed: 30 }
 type Class = keyof typeof DAYS
 
 /** What D1 allows a database to have. */
@@ -33,7 +34,7 @@ export function printPages(folder: string, events: number): void {
 }
 
 function bytesByClass(folder: string): Record<Class, number> {
-  const bytes = { payload: 0, record: 0, object: 0 }
+  const bytes = { payload: 0, record: 0, object: 0, feed: 0 }
   const database = new DatabaseSync(largestDatabase(folder))
   database.exec('VACUUM')
   const pages = database
@@ -43,11 +44,16 @@ function bytesByClass(folder: string): Record<Class, number> {
     )
     .all() as { name: string; bytes: number }[]
   for (const page of pages) {
-    const of: Class = PAYLOAD.includes(page.name) ? 'payload' : OBJECT.includes(page.name) ? 'object' : 'record'
-    bytes[of] += page.bytes
+    bytes[classOf(page.name)] += page.bytes
   }
   database.close()
   return bytes
+}
+
+function classOf(table: string): Class {
+  if (PAYLOAD.includes(table)) return 'payload'
+  if (OBJECT.includes(table)) return 'object'
+  return FEED.includes(table) ? 'feed' : 'record'
 }
 
 function largestDatabase(folder: string): string {
