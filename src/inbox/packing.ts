@@ -22,18 +22,23 @@ export function packed(body: string | Uint8Array<ArrayBuffer>): Packed {
   const plain = utf8(body)
   const bytes = plain.byteLength
   if (bytes < MIN_DEFLATED_BYTES) return { encoding: null, bytes, body }
-  const deflated = deflateRawSync(plain)
-  return deflated.byteLength < bytes ? { encoding: 'deflate', bytes, body: deflated } : { encoding: null, bytes, body }
+  const smaller = deflated(plain)
+  return smaller.byteLength < bytes ? { encoding: 'deflate', bytes, body: smaller } : { encoding: null, bytes, body }
+}
+
+/** @param dictionary what texts of this kind often have. {@link inflated} needs the same one */
+export function deflated(text: string | Uint8Array, dictionary?: Uint8Array): Uint8Array<ArrayBuffer> {
+  return deflateRawSync(text, dictionary && { dictionary })
 }
 
 /**
- * The bytes of a deflated body, byte for byte what was packed. It stops at {@link MAX_DELIVERY_BYTES}.
+ * What was deflated, byte for byte. It stops at {@link MAX_DELIVERY_BYTES}.
  *
- * @throws {Error} if there are more bytes, or they are not what {@link packed} makes
+ * @throws {Error} if there are more bytes, or they are not what {@link deflated} makes
  */
-export function inflated(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+export function inflated(bytes: Uint8Array, dictionary?: Uint8Array): Uint8Array<ArrayBuffer> {
   try {
-    return inflateRawSync(body, { maxOutputLength: MAX_DELIVERY_BYTES })
+    return inflateRawSync(bytes, { maxOutputLength: MAX_DELIVERY_BYTES, ...(dictionary && { dictionary }) })
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
     throw new Error('a stored payload is larger than a delivery may be', { cause })

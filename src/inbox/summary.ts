@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { customType } from 'drizzle-orm/sqlite-core'
 import type { Effect } from '../billing/effect'
+import { MIN_PACKED_CHANGE } from './limits'
+import { packedChange, unpackedChange } from './packed-change'
 
 /** The decoded view of an event, as it is shown. Null if the payload has no such value. */
 export type DecodedSummary = {
@@ -20,11 +22,13 @@ export type DecodedSummary = {
 
 /*
  * What a row keeps of a summary, and back. Nulls are not kept: an event that makes an object changes each of its fields from null,
- * and a row of more than about 1,000 bytes takes a page of its own. Rows from before have them, and read the same.
+ * and a row of more than about 1,000 bytes takes a page of its own. Rows from before have them, and read the same. A long change
+ * is packed. No statement looks into a change, only into the rest of an effect.
  */
 
 type StoredChange = Record<string, Record<string, unknown>>
-type StoredEffect = Omit<Effect, 'change'> & { change?: StoredChange | null }
+/** `packed`: the JSON of the change, as {@link packedChange} makes it. */
+type StoredEffect = Omit<Effect, 'change'> & { change?: StoredChange | null; packed?: string }
 
 const EMPTY = {
   customer: null,
@@ -45,10 +49,14 @@ export function storedSummary({ effects, object, ...rest }: DecodedSummary): obj
 /** An effect as a row keeps it. */
 export function storedEffect({ change, ...rest }: Effect): StoredEffect {
   if (change === null) return rest
-  return { ...rest, change: Object.fromEntries(Object.entries(change).map(([name, of]) => [name, withoutNulls(of)])) }
+  const stored = Object.fromEntries(Object.entries(change).map(([name, of]) => [name, withoutNulls(of)]))
+  const text = JSON.stringify(stored)
+  if (text.length < MIN_PACKED_CHANGE) return { ...rest, change: stored }
+  return { ...rest, packed: packedChange(text) }
 }
 
-function filledEffect({ change, ...rest }: StoredEffect): Effect {
+function filledEffect({ change: plain, packed: base64, ...rest }: StoredEffect): Effect {
+  const change: StoredChange | null | undefined = base64 ? JSON.parse(unpackedChange(base64)) : plain
   if (!change) return { ...rest, change: null }
   const fields = Object.entries(change).map(([name, of]) => [name, { from: null, to: null, ...of }] as const)
   return { ...rest, change: Object.fromEntries(fields) }
