@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { CHUNK_OBJECTS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
 import { KINDS } from '../lib/billing-kinds'
@@ -24,7 +24,8 @@ export const EMAIL_OF_CUSTOMER = sql`CASE kind WHEN 'customer' THEN lower(candid
 
 /**
  * The project's subscriptions, invoices, payment methods, customers and purchases, as the vendors' events describe them. The key is the
- * vendor's id, so that a connection that replaces another one ends in the same rows.
+ * vendor's id, so that a connection that replaces another one ends in the same rows. The table has a rowid, because its rows are large:
+ * docs/contribute/storage.md#how-large-a-row-may-be.
  */
 export const billingObjects = sqliteTable(
   'billing_objects',
@@ -55,7 +56,7 @@ export const billingObjects = sqliteTable(
     updated: text().generatedAlwaysAs(LAST_CHANGE, { mode: 'virtual' }),
   },
   (t) => [
-    primaryKey({ columns: [t.project_id, t.kind, t.vendor_id, t.vendor] }),
+    uniqueIndex('billing_key').on(t.project_id, t.kind, t.vendor_id, t.vendor),
     // Lists choose their index in planOf() of read/store.ts.
     index('billing_customer')
       .on(t.project_id, t.kind, t.customer, t.vendor, t.vendor_id)

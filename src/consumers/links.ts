@@ -191,7 +191,7 @@ function walkOf(
       WHERE ${l.project_id} = ${projectId} AND ${after(sql`${l.customer}`, sql`${l.vendor}`)}
       ORDER BY ${l.customer}, ${l.vendor} LIMIT ${most})
     UNION
-    SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} NOT INDEXED
+    SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} INDEXED BY billing_key
       WHERE ${o.project_id} = ${projectId} AND ${o.kind} = 'customer' AND ${after(sql`${o.vendor_id}`, sql`${o.vendor}`)}
       ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${most})
     UNION SELECT * FROM (${sql.join(named, sql` UNION `)})`

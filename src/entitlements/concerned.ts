@@ -166,7 +166,7 @@ function walkHoldings(
   const walk = sql`WITH touched(vendor, ref) AS MATERIALIZED (${touched})
     SELECT ${o.vendor_id} AS id, ${o.vendor} AS vendor, ${o.customer} AS customer,
       EXISTS (SELECT 1 FROM json_each(${o.candidates}, '$[0].body.items') i WHERE ${has('price')} OR ${has('variant')} OR ${has('product')}) AS counts
-    FROM ${billingObjects} ${o} NOT INDEXED
+    FROM ${billingObjects} ${o} INDEXED BY billing_key
     WHERE ${o.project_id} = ${project_id} AND ${o.kind} = ${kind} AND ${after}
     ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${isPast(start, kind) ? 0 : MAX_WALKED}`
   const shown = {

@@ -33,7 +33,7 @@ const keys = (project: string, text: string) => sql`
   SELECT * FROM (SELECT ${l.customer} AS id, ${l.vendor} AS vendor FROM ${customerLinks} ${l} NOT INDEXED
     WHERE ${l.project_id} = ${project} AND ${begins(l.customer, text)} AND ${isNotErased}
     ORDER BY ${l.customer}, ${l.vendor} LIMIT ${MOST_OF_A_TYPE})
-  UNION SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} NOT INDEXED
+  UNION SELECT * FROM (SELECT ${o.vendor_id}, ${o.vendor} FROM ${billingObjects} ${o} INDEXED BY billing_key
     WHERE ${o.project_id} = ${project} AND ${o.kind} = 'customer' AND ${begins(o.vendor_id, text)}
     ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${MOST_OF_A_TYPE})
   UNION SELECT * FROM (SELECT ${o.customer}, ${o.vendor} FROM ${billingObjects} ${o} INDEXED BY billing_customer

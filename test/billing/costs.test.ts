@@ -24,7 +24,8 @@ import { type BillingWorld, billingWorld, type Shown } from './world'
 /*
  * What the billing state costs, in D1's own figures. Rows written, indexes included: 8 to record, claim and finish an event, 3 for each
  * batch, and 1 for each of an event's refs (test/inbox/process/costs.test.ts, with batches of 100); then the object's row and its entry in
- * the index by last change, and one in the index by customer where the object is new or its customer changes. A payment
+ * the index by last change; one in the index by key where the object is new, and one in the index by customer where the object is new or
+ * its customer changes. A payment
  * card has neither index. An invoice with a number has an entry in the index of numbers. An object of test mode has an entry by last change in the index of its mode too.
  */
 
@@ -82,7 +83,7 @@ const MADE: Made[] = [
   {
     of: "Stripe's subscription",
     refs: 3,
-    made: 3,
+    made: 4,
     changed: 2,
     make: (id, n) =>
       stripeEventOf(
@@ -94,7 +95,7 @@ const MADE: Made[] = [
   {
     of: "Stripe's subscription in test mode",
     refs: 3,
-    made: 4,
+    made: 5,
     changed: 3,
     make: (id, n) =>
       stripeEventOf(
@@ -106,35 +107,35 @@ const MADE: Made[] = [
   {
     of: "Stripe's invoice, which has a number",
     refs: 3,
-    made: 4,
+    made: 5,
     changed: 3,
     make: (id, n) => stripeEventOf('invoice.updated', stripeInvoice({ id, total: n }), in_(n)),
   },
   {
     of: "Stripe's payment method",
     refs: 2,
-    made: 3,
+    made: 4,
     changed: 2,
     make: (id, n) => stripeEventOf('payment_method.updated', stripePaymentMethod({ id, metadata: { n } }), in_(n)),
   },
   {
     of: "Paddle's subscription",
     refs: 3,
-    made: 3,
+    made: 4,
     changed: 2,
     make: (id, n) => paddleEventOf('subscription.updated', paddleSubscription({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction",
     refs: 4,
-    made: 3,
+    made: 4,
     changed: 2,
     make: (id, n) => paddleEventOf('transaction.updated', paddleTransaction({ id, custom_data: { n } }), at(n)),
   },
   {
     of: "Paddle's transaction, paid by a card",
     refs: 5,
-    made: 4,
+    made: 6,
     changed: 3,
     make: (id, n) =>
       paddleEventOf('transaction.updated', paddleTransaction({ id, payments: [paddlePayment(`paymtd_${id}`)] }), at(n)),
@@ -142,7 +143,7 @@ const MADE: Made[] = [
   {
     of: "Paddle's payment method",
     refs: 3,
-    made: 3,
+    made: 4,
     changed: 2,
     make: (id, n) => paddleEventOf('payment_method.saved', paddlePaymentMethod({ id, custom_data: { n } }), at(n)),
   },

@@ -8,12 +8,13 @@ const migrations = import.meta.glob('../../drizzle/*.sql', { query: '?raw', impo
   string
 >
 
-it('has every table WITHOUT ROWID but those of bodies: a rowid table pays a row written more for each unique key', async () => {
+it('has every table WITHOUT ROWID but those with large rows: a rowid table pays a row written more for each unique key', async () => {
   const { results } = await DIRECTORY.prepare(
     "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_cf_%' AND name <> 'd1_migrations' ORDER BY name",
   ).all<{ name: string; sql: string }>()
   expect(results.length).toBeGreaterThan(10)
   expect(results.filter(({ sql }) => !/WITHOUT ROWID\s*$/.test(sql)).map(({ name }) => name)).toEqual([
+    'billing_objects',
     'bodies',
     'packed_bodies',
   ])
@@ -31,7 +32,8 @@ it('has the snapshot of the newest migration alone: drizzle-kit compares the sch
 })
 
 it('drops no table in a migration: a rebuild would lose what hangs on it', () => {
-  const listed: string[] = [] // tables whose loss was decided, as `file: table`
+  // Tables whose loss was decided, as `file: table`. Nothing hangs on this one, and its rows move: see upgrade.test.ts.
+  const listed = ['../../drizzle/0077_objects_with_rowid.sql: billing_objects']
   const dropped = Object.entries(migrations).flatMap(([file, sql]) =>
     [...sql.matchAll(/DROP TABLE (?:IF EXISTS )?[`"]?(\w+)/gi)].map(([, table]) => `${file}: ${table}`),
   )

@@ -92,10 +92,11 @@ function readNext(db: Db, store: number, { project, after }: Place, now: number)
   const later = and(eq(projects.store, store), gt(projects.id, project))
   const open = sql`SELECT id FROM (SELECT ${projects.id}, ${projects.deleted_at} FROM ${projects} WHERE ${later}
     ORDER BY ${projects.id} LIMIT ${PROJECTS_AT_ONCE}) WHERE deleted_at IS NULL`
-  const rest = sql`SELECT ${o}.* FROM ${o} WHERE ${and(eq(o.project_id, project), kind)}
+  const rest = sql`SELECT ${o}.* FROM ${o} INDEXED BY billing_key WHERE ${and(eq(o.project_id, project), kind)}
     AND (${o.vendor_id}, ${o.vendor}) > (${after?.id ?? ''}, ${after?.vendor ?? ''}) ORDER BY ${o.vendor_id}, ${o.vendor} LIMIT ${after ? WALKED_AT_ONCE : 0}`
   // CROSS JOIN keeps their order: project by project, each by the key of its objects.
-  const others = sql`SELECT ${o}.* FROM (${open}) p CROSS JOIN ${o} ON ${o.project_id} = p.id AND ${kind} LIMIT ${WALKED_AT_ONCE}`
+  const others = sql`SELECT ${o}.* FROM (${open}) p CROSS JOIN ${o} INDEXED BY billing_key
+    ON ${o.project_id} = p.id AND ${kind} LIMIT ${WALKED_AT_ONCE}`
   const isConnected = sql`EXISTS (SELECT 1 FROM ${connections} INDEXED BY connections_project
     WHERE ${and(eq(connections.project_id, o.project_id), eq(connections.vendor, o.vendor), eq(connections.livemode, true), isNull(connections.deleted_at), ne(connections.status, 'disabled'))})`
   const fields = {
