@@ -217,7 +217,7 @@ describe('the menu of columns', () => {
 
   it('keeps those that were left out, for each list, and leads back', async () => {
     for (const [list, name, without, numbers] of [
-      [events, 'events', ['Object', 'Attempts'], '3 5'],
+      [events, 'events', ['Object', 'Attempts'], '3 6'],
       [subscriptions, 'subscriptions', ['Renews or ends'], '4'],
     ] as const) {
       const { all, ticked, hidden } = await columnsOf(list)
@@ -238,7 +238,7 @@ describe('the menu of columns', () => {
 
   it('ignores what is no column of the list, and never hides the first', async () => {
     const { hidden } = await columnsOf(events, '__Host-without-events=Type.nonsense.%22%3E.Connection')
-    expect(hidden).toBe('4')
+    expect(hidden).toBe('5')
     const form = new URLSearchParams({ form_token: await formToken(token), list: '; x=y', column: 'a;b'.repeat(1000) })
     const { status, headers } = await visit('/console/columns', token, { form })
     expect([status, (headers.get('Set-Cookie') ?? '').length < 800]).toEqual([303, true])

@@ -88,6 +88,26 @@ describe('names beside ids', () => {
     },
   )
 
+  it('are in the list of events, its updates and its file, for one trip more', async () => {
+    const events = '/billing/webhooks'
+    const filter = '?event_type=invoice.*'
+    const cell = '<td class="spare" data-label="Consumer"><span class="cut narrow">Ada &lt;Lovelace&gt;</span></td>'
+    const { text } = await visit(`${base}${events}${filter}`, token)
+    const rows = text.split('<tr id="').slice(1)
+    expect(rows.map((row) => [row.replace(/<[^>]+>/g, '').includes('invoice.paid'), row.includes(cell)])).toEqual([
+      [true, true],
+      [false, false],
+    ])
+    const ids = rows.map((row) => row.slice(0, row.indexOf('"')))
+    const open = ids.map((id) => `open=${id}:received`).join('&')
+    const live = await visit(`${base}${events}/live${filter}&newest=${ids[0]}&${open}`, token)
+    expect(live.text.split(cell)).toHaveLength(2)
+    const [, ...lines] = (await visit(`${base}${events}/csv${filter}`, token)).text.trim().split('\r\n')
+    expect(lines.map((line) => line.includes(`,${consumer},"Ada <Lovelace>",`))).toEqual([true, false])
+    const without = await costOf(`${events}?event_type=customer.created&ref=cus_b`)
+    expect(await costOf(`${events}?event_type=customer.created&ref=cus_a`)).toBe(without + 1)
+  })
+
   it('are in the list of consumers, with the subscription that is not over, for one trip more', async () => {
     const { text } = await visit(`${base}/consumers`, token)
     const [row = ''] = text.split('<tr').filter((one) => one.includes(`${consumer}">`))

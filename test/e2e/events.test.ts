@@ -5,6 +5,7 @@ import { signIn } from '../../scripts/lib/sign-in.ts'
 import { launch, sendStripe, sessionCookie, URL_OF_CONSOLE } from './browser.ts'
 
 const SECRET = 'whsec_a_secret_of_the_event_tests'
+const CONNECTION = { vendor: 'stripe', name: 'Stripe, live', livemode: true, signing_secret: SECRET }
 let browser: Browser
 let token: string
 let project: string
@@ -15,8 +16,7 @@ beforeAll(async () => {
   browser = await launch()
   token = (await signIn(URL_OF_CONSOLE, 'events@example.com')).token
   project = (await api<{ id: string }>('projects', { name: 'Events' })).id
-  const fields = { vendor: 'stripe', name: 'Stripe, live', livemode: true, signing_secret: SECRET }
-  connection = (await api<{ id: string }>('billing/connections', fields)).id
+  connection = (await api<{ id: string }>('billing/connections', CONNECTION)).id
   list = `${URL_OF_CONSOLE}/console/p/${project}/platform/billing/webhooks`
 })
 afterAll(() => browser?.close())
@@ -26,6 +26,46 @@ function api<T>(path: string, json?: unknown): Promise<T> {
   return must<T>(`${URL_OF_CONSOLE}/platform/v1/${path}`, options)
 }
 
+/** How much wider the rows are than their place. */
+const OVERFLOW = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.rows'))`
+
+describe('the columns of events', () => {
+  it('name consumers where there is room for them, and stay within the page at any width', async () => {
+    const named = { ...CONNECTION, name: 'Stripe account of the northern subsidiary' }
+    const { id } = await api<{ id: string }>('billing/connections', named)
+    const customer = 'cus_of_the_northern_subsidiary_1'
+    const subscription = { object: 'subscription', id: 'sub_of_the_northern_subsidiary_1', customer, status: 'active' }
+    await send('customer.subscription.updated', subscription, id)
+    const metadata = { consumer_external_id: 'of_events' }
+    await send('customer.updated', { object: 'customer', id: customer, metadata }, id)
+    await api('consumers', { external_id: 'of_events', name: 'Ada Augusta King, Countess of Lovelace' })
+    await send('invoice.payment_failed', null, id)
+    const page = await tab()
+    await page.goto(list)
+    const name = page.locator('#events').getByText('Countess of Lovelace').first()
+    for (const [width, isShown] of [
+      [390, false],
+      [768, false],
+      [1280, false],
+      [1360, false],
+      [1440, true],
+      [1600, true],
+      [1664, true],
+      [1855, true],
+      [1920, true],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      const over = await page.evaluate<number>(OVERFLOW)
+      expect([width, await name.isVisible(), over]).toEqual([width, isShown, 0])
+    }
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.locator('.columns summary').click()
+    await page.getByRole('checkbox', { name: 'Consumer' }).uncheck()
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await expect.poll(() => name.isVisible()).toBe(false)
+  })
+})
+
 /** A tab of a signed-in user. */
 async function tab(options: { javaScriptEnabled?: boolean } = {}): Promise<Page> {
   const context = await browser.newContext({ ...options, permissions: ['clipboard-read', 'clipboard-write'] })
@@ -34,8 +74,8 @@ async function tab(options: { javaScriptEnabled?: boolean } = {}): Promise<Page>
 }
 
 /** Sends an event and waits until it is processed. */
-async function send(type: string, object: Record<string, unknown> | null = {}): Promise<string> {
-  const id = await sendStripe(connection, SECRET, type, object)
+async function send(type: string, object: Record<string, unknown> | null = {}, to = connection): Promise<string> {
+  const id = await sendStripe(to, SECRET, type, object)
   await expect.poll(async () => (await api<{ status: string }>(`billing/webhooks/${id}`)).status).toMatch(FINAL)
   return id
 }

@@ -1,13 +1,14 @@
 import { projectOf } from '../../../http/auth'
-import type { EventRow } from '../../../inbox/events/events'
 import { findPage } from '../../../inbox/search/search'
 import { idTime } from '../../../lib/ids'
 import { iso } from '../../../lib/time'
 import { csv, wrongFilters } from '../../csv'
+import type { ListedEvent } from './row'
 import { readSearch } from './search-query'
+import { withConsumers } from './store'
 
 /** The list of events as a file, without their payloads. */
-export const eventCsv = csv<EventRow>({
+export const eventCsv = csv<ListedEvent>({
   at: '',
   name: 'events',
   needs: 'billing:read',
@@ -25,17 +26,20 @@ export const eventCsv = csv<EventRow>({
     ['object_id', ({ summary }) => summary?.object.id],
     ['customer', ({ summary }) => summary?.customer],
     ['consumer_id', ({ consumer_id }) => consumer_id],
+    ['consumer', ({ consumer }) => consumer],
     ['attempts', ({ attempts }) => attempts],
     ['last_error_code', ({ last_error_code }) => last_error_code],
     ['last_error', ({ last_error }) => last_error],
   ],
   list: (c) => {
-    const { db, now } = c.get('rt')
-    const { fields, mistakes } = readSearch(new URL(c.req.url).searchParams, now)
+    const rt = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const { fields, mistakes } = readSearch(new URL(c.req.url).searchParams, rt.now)
     if (fields === null) throw wrongFilters(mistakes)
     return async (part) => {
-      const page = await findPage(db, projectOf(c.get('actor')), fields, part)
-      return page.pageOf(await page.read('summary'))
+      const found = await findPage(rt.db, project, fields, part)
+      const page = found.pageOf(await found.read('summary'))
+      return { ...page, data: await withConsumers(rt, project, page.data) }
     }
   },
 })

@@ -13,13 +13,13 @@ import { Table } from '../../ui/table'
 import { Causes, type FailuresByCause } from './causes'
 import type { Choice } from './filter-words'
 import { Chips, Menus, Statuses } from './narrow'
-import { choosesEvents, eventColumns, Row } from './row'
+import { choosesEvents, type ListedEvent, listColumns, Row } from './row'
 import { SearchForm } from './search-form'
 import type { AskedEvents } from './search-query'
 import type { Counts } from './store'
 
 /** What a search found. */
-export type FoundEvents = { data: readonly EventRow[]; next_cursor: string | null; truncated: boolean }
+export type FoundEvents = { data: readonly ListedEvent[]; next_cursor: string | null; truncated: boolean }
 
 type Listed = {
   asked: AskedEvents
@@ -67,7 +67,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
       <Statuses asked={asked} counts={counts} />
       <div class="toolbar">
         <Menus asked={asked} connections={connections} />
-        <ColumnsMenu c={c} list="events" columns={eventColumns(c)} />
+        <ColumnsMenu c={c} list="events" columns={listColumns(c)} />
         {live && <Live at={`${events}${changed(address, {})}`} />}
       </div>
       <Chips asked={asked} connections={connections} />
@@ -92,7 +92,7 @@ type EventsProps = { c: Visit; asked: AskedEvents; rows: FoundEvents['data']; po
 /** The rows. Those that are chosen can be replayed together. */
 function Events({ c, asked, rows, polling }: EventsProps) {
   const choosing = choosesEvents(c)
-  const columns = eventColumns(c, choosing)
+  const columns = listColumns(c, choosing)
   return (
     <Choosing may={choosing} to={`${pathsOf(c).events}/replay`} verb="Replay selected…" with={<Source of={asked} />}>
       <Table

@@ -8,9 +8,9 @@ import { ROWS } from '../../list'
 import type { Visit } from '../../page'
 import { InChosenTimes } from '../../ui/parts'
 import { Statuses } from './narrow'
-import { Row } from './row'
+import { type ListedEvent, Row } from './row'
 import { type AskedEvents, readSearch } from './search-query'
-import { readCounts } from './store'
+import { readCounts, withConsumers } from './store'
 
 const IDS = [idPattern('evt'), idPattern('ftc')]
 const isEventId = (text: string) => IDS.some((pattern) => pattern.test(text))
@@ -51,8 +51,9 @@ async function freshRows(
   c: Visit,
   { fields }: AskedEvents,
   query: URLSearchParams,
-): Promise<{ fresh: EventRow[]; changed: EventRow[] }> {
-  const { db } = c.get('rt')
+): Promise<{ fresh: ListedEvent[]; changed: ListedEvent[] }> {
+  const rt = c.get('rt')
+  const { db } = rt
   const project = projectOf(c.get('actor'))
   const newest = query.get('newest') ?? ''
   const open = query.getAll('open').slice(0, ROWS)
@@ -63,8 +64,12 @@ async function freshRows(
   const found = fields ? (await search(db, project, { ...toFilters(fields), order }, from)).ids : []
   if (found.length + ids.length === 0) return { fresh: [], changed: [] }
   const rows = await run(db, readEvents(db, project, 'summary', { ids: [...found, ...ids], order: 'desc' }))
-  return {
-    fresh: rows.filter(({ id }) => found.includes(id) && !shown.has(id)),
-    changed: rows.filter(({ id, status }) => shown.has(id) && shown.get(id) !== status),
-  }
+  const isFresh = ({ id }: EventRow) => found.includes(id) && !shown.has(id)
+  const isChanged = ({ id, status }: EventRow) => shown.has(id) && shown.get(id) !== status
+  const named = await withConsumers(
+    rt,
+    project,
+    rows.filter((row) => isFresh(row) || isChanged(row)),
+  )
+  return { fresh: named.filter(isFresh), changed: named.filter(isChanged) }
 }

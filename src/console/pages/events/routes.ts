@@ -30,7 +30,7 @@ import { type FoundEvents, listPage } from './list'
 import { hasCounts, liveUpdate } from './live'
 import { failureMutes } from './mutes'
 import { type AskedEvents, readSearch } from './search-query'
-import { eventLinks, type NamedEvents, namedBy, namesOf, readCounts } from './store'
+import { eventLinks, type NamedEvents, namedBy, namesOf, readCounts, withConsumers } from './store'
 
 /** One event with its payload, whatever size that has; and room for that and the one that it is compared with. */
 const WHOLE = { most: MAX_DELIVERY_BYTES }
@@ -144,8 +144,11 @@ async function find(c: Visit, fields: SearchFields | null): Promise<FoundEvents 
   const nothing = { data: [], next_cursor: null, truncated: false, mistakes: {} }
   if (fields === null) return nothing
   try {
-    const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, pageAsked(c))
-    return { ...page.pageOf(await page.read('summary')), mistakes: {} }
+    const rt = c.get('rt')
+    const project = projectOf(c.get('actor'))
+    const found = await findPage(rt.db, project, fields, pageAsked(c))
+    const page = found.pageOf(await found.read('summary'))
+    return { ...page, data: await withConsumers(rt, project, page.data), mistakes: {} }
   } catch (error) {
     return { ...nothing, mistakes: refusalOf(error).mistakes }
   }

@@ -24,12 +24,28 @@ export const eventMode = (row: Pick<EventRow, 'summary' | 'livemode'>) => row.su
 /** Whether the visitor can choose events of the list, to replay them. */
 export const choosesEvents = (c: Visit) => can(c, 'billing:write')
 
+/** An event of the list. `consumer`: what the consumer of its customer is called; null if none is linked. */
+export type ListedEvent = EventRow & { consumer: string | null }
+
 /**
- * The columns of the list. `assets/styles/events.css` lays them out by their numbers.
+ * The columns of the list. `assets/styles/events.css` lays them out by their numbers: those after the consumer are counted from the end.
  *
  * @param choosing whether rows can be chosen
  */
-export function eventColumns(c: Visit, choosing = false): Column<EventRow>[] {
+export function listColumns(c: Visit, choosing = false): Column<ListedEvent>[] {
+  const [type, status, object, ...others] = eventColumns(c, choosing)
+  const consumer: Column<ListedEvent> = [
+    'Consumer',
+    (row) => row.consumer && <span class="cut narrow">{row.consumer}</span>,
+    'spare',
+  ]
+  return [type, status, object, consumer, ...others]
+}
+
+type EventColumns = [type: Column<EventRow>, status: Column<EventRow>, object: Column<EventRow>, ...Column<EventRow>[]]
+
+/** The columns without the consumer: of events of one consumer. @param choosing whether rows can be chosen */
+export function eventColumns(c: Visit, choosing = false): EventColumns {
   const { now } = c.get('rt')
   const { events } = pathsOf(c)
   return [
@@ -66,7 +82,7 @@ const idOf = (row: EventRow) => presentEvent(row).decoded_summary?.object.id
 /** On a narrow screen, a cell without a value is left out. */
 const ObjectId = ({ of }: { of: string | null | undefined }) => (of ? <Id>{of}</Id> : <None />)
 
-type RowProps = { c: Visit; row: EventRow; how?: 'fresh' | 'changed' }
+type RowProps = { c: Visit; row: ListedEvent; how?: 'fresh' | 'changed' }
 
 /** An event in the list. @param how for a row from a live update: `fresh` is added, `changed` replaces its old version */
 export function Row({ c, row, how }: RowProps) {
@@ -77,7 +93,7 @@ export function Row({ c, row, how }: RowProps) {
       data-open={isOpenEvent(row.status) ? row.status : undefined}
       hx-swap-oob={how === 'changed' ? 'true' : undefined}
     >
-      <Cells columns={eventColumns(c, choosesEvents(c))} row={row} />
+      <Cells columns={listColumns(c, choosesEvents(c))} row={row} />
     </tr>
   )
 }

@@ -1,5 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
+import { readNamed } from '../../../audit-log/objects'
 import { findObject, findTrace } from '../../../billing/read/store'
 import { batch, type Db, type Results, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
@@ -14,6 +15,7 @@ import { lookUp } from '../../../inbox/search/look-up'
 import { readAddresses } from '../../../tenancy/people'
 import { vendorOf } from '../../../vendors'
 import { projectPaths } from '../../paths'
+import type { ListedEvent } from './row'
 
 /** The names of API keys, revoked ones too, and the addresses of users, by id. */
 export async function namesOf(rt: Runtime, project: string, ids: readonly string[]): Promise<Map<string, string>> {
@@ -30,6 +32,14 @@ function keyNames(db: Db, projectId: string, ids: readonly string[]) {
     .select({ id: apiKeys.id, name: apiKeys.name })
     .from(apiKeys)
     .where(and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids))))
+}
+
+/** Names the consumers of events: it reads one row for each consumer, and another for one without a name and an email address. */
+export async function withConsumers(rt: Runtime, project: string, rows: readonly EventRow[]): Promise<ListedEvent[]> {
+  const ids = rows.flatMap(({ consumer_id }) => consumer_id ?? [])
+  const named = await readNamed(rt, project, ids)
+  const nameOf = (id: string) => named.get(id)?.name ?? id
+  return rows.map((row) => ({ ...row, consumer: row.consumer_id && nameOf(row.consumer_id) }))
 }
 
 /** How many events have each status, as text: `1,204`, or `900+` for open events where there are too many to count. */
