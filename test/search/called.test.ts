@@ -71,6 +71,6 @@ describe('a search by what people call an object', () => {
     await consumers.erase(id)
     advance(MINUTE)
     await cron({ EVENTS: world.queue.EVENTS })
-    for (const text of ['north', 'billing@', 'ada', 'cus_wi']) expect(await search(world, text)).toEqual([])
+    for (const text of ['north', 'billing@', 'ext:ada', 'cus_wi']) expect(await search(world, text)).toEqual([])
   })
 })
