@@ -8,6 +8,7 @@ let browser: Browser
 let context: BrowserContext
 let project: string
 let consumer: string
+let grant: string
 const at = (path = '') => `${URL_OF_CONSOLE}/console/p/${project}${path}`
 
 beforeAll(async () => {
@@ -22,6 +23,7 @@ beforeAll(async () => {
     await api<{ id: string }>('consumers/ext:user_42', { name: 'Ada Lovelace', email: 'ada@example.com' }, 'PUT')
   ).id
   await api('billing/features/adapters', { name: 'Adapters', type: 'boolean' }, 'PUT')
+  grant = (await api<{ id: string }>('billing/grants', { consumer, feature: 'adapters' })).id
   context = await browser.newContext()
   await context.addCookies([sessionCookie(token)])
 })
@@ -53,6 +55,20 @@ describe('the search', () => {
       await page.keyboard.press('ArrowUp')
       await expect.poll(() => page.locator('dialog input:focus').count()).toBe(1)
       await Promise.all([page.waitForURL(at(`/platform/consumers/${consumer}`)), page.keyboard.press('Enter')])
+    })
+  })
+
+  it('leads from the id of a grant to the grants of its consumer', async () => {
+    await within('/platform/settings/members', async (page) => {
+      await page.keyboard.press('/')
+      await page.getByRole('dialog').getByRole('searchbox').waitFor()
+      await page.keyboard.insertText(grant)
+      const found = page
+        .locator(`#found[data-for=${grant}]`)
+        .getByRole('link', { name: /Adapters\s*Ada Lovelace\s*Grant/ })
+      await found.click()
+      await page.waitForURL(at(`/platform/consumers/${consumer}/grants`))
+      await page.getByRole('heading', { name: 'Grants of Ada Lovelace' }).waitFor()
     })
   })
 
