@@ -9,7 +9,9 @@ import {
   stripeSubscription,
 } from '../billing/payloads'
 import { advance, stopClock } from '../clock'
+import { visit } from '../console/visit'
 import { entitlementWorld, sellPlans } from '../entitlements/world'
+import { addMember } from '../harness'
 import { cron } from '../inbox/pipeline'
 
 /*
@@ -70,6 +72,14 @@ it('A vendor’s ids say nothing of the same ids at another vendor', async () =>
   await world.deliver(paddleEventOf('subscription.updated', theirs))
   expect((await world.one('ext:eve')).features.projects).toMatchObject({ value: 5 })
   expect(await answers()).toEqual(before)
+  // Nor in the console's list.
+  const { token } = await addMember(world.project, 'viewer')
+  const { text } = await visit(`/console/p/${world.project}/platform/consumers`, token)
+  const planOf = async (name: string) => {
+    const { id } = (await world.consumers.get(`ext:${name}`)).body
+    return /Other|Pro\b/.exec(text.split('<tr').find((row) => row.includes(`${id}">`)) ?? '')?.[0]
+  }
+  expect([await planOf('ada'), await planOf('eve')]).toEqual(['Pro', 'Other'])
 })
 
 it('An erasure takes nothing of others whose ids are the same at another vendor', async () => {
