@@ -1,15 +1,12 @@
 import { and, desc, eq, getTableColumns, lt, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, raw } from '../db/client'
-import { projects } from '../tenancy/schema'
-import { settingsOf } from '../tenancy/settings'
 import { MAX_REVOKED } from './limits'
 import { consumerIdOf } from './read'
-import type { ConsumerRef, NamedConsumer } from './ref'
+import type { ConsumerRef } from './ref'
 import { DEVICE_STATES, type DeviceState, devices } from './schema'
 
 const d = alias(devices, 'd')
-const p = alias(projects, 'p')
 const other = alias(devices, 'o')
 
 /**
@@ -73,63 +70,6 @@ export const deviceWithHashes = { ...shown, consumer_id, token_hash, pending_has
 
 /** A device as it is listed. */
 export type Device = ReturnType<typeof listDevices>['_']['result'][number]
-
-/** How many active devices the setting `max_devices` allows each consumer, as an expression. */
-export function maxDevices(projectId: string): SQL<number> {
-  return sql`coalesce(${settingIn(projectId, 'max_devices')}, ${settingsOf(null).max_devices})`
-}
-
-/** The feature that says how many active devices a consumer can have, as an expression. NULL: `max_devices` says so. */
-export function featureOf(projectId: string): SQL<string | null> {
-  return sql`${settingIn(projectId, 'devices_feature')}`
-}
-
-function settingIn(projectId: string, name: 'max_devices' | 'devices_feature'): SQL {
-  return sql`(SELECT ${p.settings} ->> ${name} FROM ${projects} ${p} WHERE ${p.id} = ${projectId})`
-}
-
-/**
- * How many active devices a consumer can have, as an expression.
- *
- * @param cap what the feature allows. Null if it is not known: where a feature decides, the expression is then NULL, which no
- *   number is less than.
- */
-export function limitOf(projectId: string, cap: number | null): SQL<number> {
-  if (cap !== null) return sql`${cap}`
-  return sql`(CASE WHEN ${featureOf(projectId)} IS NULL THEN ${maxDevices(projectId)} END)`
-}
-
-/** How many active devices a consumer has, as an expression. */
-export function activeOf(projectId: string, consumerId: SQL): SQL<number> {
-  return sql`(SELECT count(*) FROM ${devices} ${d} INDEXED BY devices_consumer
-    WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'active')`
-}
-
-/** How many of those have expired, as an expression. */
-export function expiredOf(projectId: string, consumerId: SQL, now: number): SQL<number> {
-  return sql`(SELECT count(*) ${expiredDevices(projectId, consumerId, now)})`
-}
-
-/** The active devices of a consumer that have expired: FROM and WHERE. */
-export function expiredDevices(projectId: string, consumerId: SQL, now: number): SQL {
-  return sql`FROM ${devices} ${d} INDEXED BY devices_expiring
-    WHERE ${d.project_id} = ${projectId} AND ${d.consumer_id} = ${consumerId} AND ${d.state} = 'active'
-      AND ${d.expires_at} IS NOT NULL AND ${d.expires_at} <= ${now}`
-}
-
-/**
- * Reads how many active devices a consumer has that have not expired, and how many `max_devices` allows. `feature`: if it is not
- * null, it says how many the consumer can have. There always is a row.
- */
-export function countDevices(db: Db, { project_id: projectId, ref }: NamedConsumer, now: number) {
-  const owner = consumerIdOf(projectId, ref)
-  const counted = {
-    active: sql<number>`${activeOf(projectId, owner)} - ${expiredOf(projectId, owner, now)}`,
-    limit: maxDevices(projectId),
-    feature: featureOf(projectId),
-  }
-  return raw(db, counted, (fields) => sql`SELECT ${fields}`)
-}
 
 /** Reads a device of a consumer. */
 export function findDevice(db: Db, projectId: string, ref: ConsumerRef, id: string) {

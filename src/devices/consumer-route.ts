@@ -1,5 +1,4 @@
 import { Hono } from 'hono'
-import { countDevices } from '../consumers/devices'
 import { ConsumerShown, presentConsumer } from '../consumers/fields'
 import { customersOf } from '../consumers/links'
 import { findConsumer, requireConsumer } from '../consumers/read'
@@ -9,7 +8,7 @@ import { projectOf } from '../http/auth'
 import type { HttpEnv } from '../http/context'
 import { read } from '../http/read'
 import { route } from '../http/route'
-import { withCap } from './device-limit'
+import { countDevices, withCap } from './device-limit'
 
 /**
  * One consumer: mounted beside the list. It is here because it shows how many devices the consumer can have, which a feature

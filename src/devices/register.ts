@@ -1,15 +1,7 @@
 import { and, eq, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedFrom, type Change } from '../audit/store'
-import {
-  activeOf,
-  type Device,
-  devicesWithHash,
-  featureOf,
-  limitOf,
-  maxDevices,
-  shownOfDevice,
-} from '../consumers/devices'
+import { type Device, devicesWithHash, shownOfDevice } from '../consumers/devices'
 import { changeable, consumerIdOf, findConsumer } from '../consumers/read'
 import type { ConsumerRef } from '../consumers/ref'
 import { consumers, devices } from '../consumers/schema'
@@ -17,7 +9,7 @@ import { batch, type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { Fault } from '../lib/fault'
 import { newId } from '../lib/ids'
-import { type Cap, capOf } from './device-limit'
+import { activeOf, type Cap, capOf, featureOf, limitOf, maxDevices } from './device-limit'
 import { consumerBlocked } from './faults'
 import { LAST_SEEN_EVERY } from './limits'
 import { madeRoom } from './replace-oldest'

@@ -1,9 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { auditedEach, type Change } from '../audit/store'
-import { activeOf, devicesWithHash, expiredDevices, expiredOf, limitOf, revokedForgotten } from '../consumers/devices'
+import { devicesWithHash, revokedForgotten } from '../consumers/devices'
 import { devices } from '../consumers/schema'
 import type { Db } from '../db/client'
+import { activeOf, expiredDevices, expiredOf, limitOf } from './device-limit'
 import { MAX_REPLACED } from './limits'
 
 const d = alias(devices, 'd')
