@@ -9,8 +9,21 @@ export type NoticeRow = typeof notices.$inferSelect
 /** The project that an email is about. `origin`: what links begin with; null if it is not known. */
 export type About = { id: string; name: string; origin: string | null }
 
-/** Facts whose texts come from outside. An email shows one only if no program can take it for an address of somebody's choice. */
-const CHOSEN = ['name', 'answer', 'error', 'source', 'user_agent', 'version', 'words'] as const
+/**
+ * Facts whose texts nobody outside chooses, though a program could take them for addresses. Of all others, an email shows one only if no
+ * program can.
+ */
+const OURS = [
+  'key_prefix',
+  'token_prefix',
+  'earlier',
+  'expires_at',
+  'last_used_at',
+  'since',
+  'failing_since',
+  'fields',
+  'url',
+]
 /** Where GitHub finds secrets: the only addresses from outside that an email shows, besides those of the project's own endpoints. */
 const FOUND = /^https:\/\/(gist\.)?github\.com\/[\w./-]+$/
 
@@ -45,7 +58,9 @@ function partOf(row: NoticeRow, about: About): string {
 
 function safe(facts: NoticeRow['facts']): NoticeRow['facts'] {
   const hidden = Object.fromEntries(
-    CHOSEN.flatMap((name) => (isPlainName(String(facts[name] ?? '')) ? [] : [[name, name === 'name' ? '' : null]])),
+    Object.entries(facts).flatMap(([name, value]) =>
+      OURS.includes(name) || isPlainName(String(value ?? '')) ? [] : [[name, name === 'name' ? '' : null]],
+    ),
   )
   const isLink = facts.object === undefined || FOUND.test(String(facts.url ?? ''))
   return { ...facts, ...hidden, ...(!isLink && { url: null }) }

@@ -246,6 +246,7 @@ describe('an email', () => {
       of('endpoint_disabled', { ...HOOK, answer: 'go to evil.example' }),
       of('endpoint_disabled', { ...HOOK, status: null, error: 'evil.example', answer: '' }),
       of('key_expiring', expiring),
+      of('renewals_missing', { vendor: 'evil.example', overdue: 1, due: 2 }),
       of('format_changed', { name: 'a', version: '1.evil', fields: 'b', vanished: 1, words: 'x.evil', unknown: 2 }),
     )
     expect(text.match(/The API key {2}\(svc_v1_1234…abcd\) was reported/g)).toHaveLength(3)
