@@ -8,6 +8,7 @@ import { Choosing } from '../../ui/choosing'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Copyable, Head } from '../../ui/parts'
+import { whoMay } from '../../ui/roles'
 import { Table } from '../../ui/table'
 import { keyColumns } from './columns'
 import { Examples } from './secret'
@@ -73,7 +74,7 @@ function NoKeys({ c, create }: { c: Visit; create: Child }) {
       <h2>No active API keys</h2>
       <p>An API key lets your server call the API for this project. A first call looks like this:</p>
       <Examples c={c} secret="svc_v1_…" first="curl" />
-      {create || <p>Ask a developer or admin of this project to create one.</p>}
+      {create || <p>Ask {whoMay('api_keys:write')} of this project to create one.</p>}
     </section>
   )
 }

@@ -5,6 +5,7 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { totalOf } from '../../ui/refusals'
+import { whoMay } from '../../ui/roles'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { connectionPath, lastOf, standingOf } from './describe'
@@ -30,7 +31,7 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<ListedConne
             A connection gives you an ingest URL for a billing vendor's webhooks. Each event sent to that URL is
             verified with your signing secret, recorded, and processed.
           </p>
-          {add || <p>Ask an admin of this project to connect a vendor.</p>}
+          {add || <p>Ask {whoMay('connections:write')} of this project to connect a vendor.</p>}
         </section>
       ) : (
         <Table label="Connections" rows={rows} columns={columnsOf(c)} />

@@ -5,6 +5,7 @@ import { can, type Visit } from '../../page'
 import type { Mistakes, Sent } from '../../refusal'
 import { Post, Wrong } from '../../ui/controls'
 import { Copyable } from '../../ui/parts'
+import { whoMay } from '../../ui/roles'
 import { Step, Steps } from '../../ui/steps'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { connectionPath } from './describe'
@@ -141,7 +142,8 @@ type EnterProps = {
 }
 
 function EnterSecret({ c, of: { row, example }, guide, mistakes }: EnterProps) {
-  if (!can(c, 'connections:write')) return <p class="quiet">Ask an admin of this project to enter it.</p>
+  if (!can(c, 'connections:write'))
+    return <p class="quiet">Ask {whoMay('connections:write')} of this project to enter it.</p>
   return (
     <>
       {example === null ? guide && <p>{guide.where}</p> : <TrySecret guide={guide} secret={example} />}

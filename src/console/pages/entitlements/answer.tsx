@@ -2,6 +2,7 @@ import { APPLICATION } from '../../../lib/key-presets'
 import { FromField } from '../../from'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
+import { whoMay } from '../../ui/roles'
 import { Tabs } from '../../ui/tabs'
 import { shownValue } from '../plans/values'
 import { askExamples } from './examples'
@@ -60,7 +61,7 @@ export function TestMode({ c, consumer, of }: Omit<Props, 'asked'>) {
           <button type="submit">Grant access in test mode</button>
         </Post>
       ) : (
-        <p>An admin can change this under Settings → General.</p>
+        <p>Ask {whoMay('projects:write')} of this project to change this under Settings → General.</p>
       )}
     </div>
   )

@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Scope } from '../../../lib/access'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
+import { whoMay } from '../../ui/roles'
 import { queryOf } from '../plans/unmapped'
 import { Action, type StepProps } from './step-contents'
 
@@ -117,5 +118,5 @@ function Done({ at, children }: { at: string; children: string }) {
 
 /** What to do in a step, for those who may. */
 function IfAllowed({ c, scope, children }: { c: Visit; scope: Scope; children: Child }) {
-  return can(c, scope) ? children : <p>Ask a developer or admin of this project to create one.</p>
+  return can(c, scope) ? children : <p>Ask {whoMay(scope)} of this project to create one.</p>
 }

@@ -3,6 +3,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
 import { Copyable, Time } from '../../ui/parts'
 import { adviceOn, RefusedFor, totalOf } from '../../ui/refusals'
+import { whoMay } from '../../ui/roles'
 import { Pending } from '../../ui/steps'
 import { VENDOR_OPTIONS } from '../../ui/vendor-titles'
 import { curlExample, envFile } from '../api-keys/examples'
@@ -33,7 +34,7 @@ export function KeyStep({ c, of, current, done }: StepProps) {
           Create API key
         </Action>
       ) : (
-        <p>Ask a developer or admin of this project to create one.</p>
+        <p>Ask {whoMay('api_keys:write')} of this project to create one.</p>
       )}
     </>
   )
@@ -113,7 +114,7 @@ export function ConnectStep({ c, of, current, done }: StepProps) {
           Connect a vendor
         </Action>
       ) : (
-        <p>Ask an admin of this project to connect one.</p>
+        <p>Ask {whoMay('connections:write')} of this project to connect one.</p>
       )}
     </>
   )

@@ -5,6 +5,7 @@ import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
+import { whoMay } from '../../ui/roles'
 import { type Column, Table } from '../../ui/table'
 
 export const AUDIENCE = { team: 'Your team', customers: 'Your customers' } as const
@@ -29,7 +30,7 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<SsoConnecti
             Connect an OpenID provider, such as Okta, Entra ID, Google Workspace or Keycloak. Your team can then sign in
             to this console with it, or your customers to your product.
           </p>
-          {add || <p>Ask an admin of this project to connect a provider.</p>}
+          {add || <p>Ask {whoMay('sso:write')} of this project to connect a provider.</p>}
         </section>
       ) : (
         <Table label="Connections" rows={rows} columns={columnsOf(c)} class="keys" />

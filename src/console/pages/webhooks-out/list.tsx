@@ -4,6 +4,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
+import { whoMay } from '../../ui/roles'
 import { type Column, Table } from '../../ui/table'
 import { behindOf, EndpointState, endpointPath, sentOf } from './parts'
 
@@ -27,7 +28,7 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<EndpointRow
             An endpoint is a URL on your own server. We send the changes in this project to it as they happen, signed
             with a secret, so your server does not need to poll for them.
           </p>
-          {add || <p>Ask an admin of this project to add an endpoint.</p>}
+          {add || <p>Ask {whoMay('webhooks:write')} of this project to add an endpoint.</p>}
         </section>
       ) : (
         <Table label="Endpoints" rows={rows} columns={columnsOf(c)} class="audit" />
