@@ -5,9 +5,11 @@ import { addMember, call } from '../harness'
 import { watchWorld } from '../watch/world'
 import { visit } from './visit'
 
-/** The cells of a column. The first column's, which are what happened, have no label. */
+/** What cells without a label begin with: the first of a row, and those that a narrow screen leaves out. */
+const UNLABELED: Record<string, string> = { Type: '<tr><td', Cause: '<td class="spare"' }
+/** The cells of a column. */
 const cellsOf = (text: string, label: string) =>
-  [...text.matchAll(new RegExp(`${label === 'Type' ? '<tr><td' : `data-label="${label}"`}>(.*?)</td>`, 'g'))].map(
+  [...text.matchAll(new RegExp(`${UNLABELED[label] ?? `data-label="${label}"`}>(.*?)</td>`, 'g'))].map(
     ([, cell = '']) => cell,
   )
 

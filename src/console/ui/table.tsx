@@ -93,12 +93,15 @@ function shown(cell: Child, head: string): Child {
   return blank && head !== '' ? <None /> : cell
 }
 
-/** The cells of a row. On a narrow screen each cell except the first shows its heading. */
+/** Whether a narrow screen shows the heading of a column in each cell: not of the first one, and it leaves out a spare one. */
+const isLabeled = (kind: Kind | undefined, index: number) => index > 0 && !kind?.includes('spare')
+
+/** The cells of a row. */
 export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
   return (
     <>
       {columns.map(([head, cell, kind], index) => (
-        <td class={head === '' ? 'actions' : kind} data-label={index === 0 ? undefined : head}>
+        <td class={head === '' ? 'actions' : kind} data-label={isLabeled(kind, index) ? head : undefined}>
           {shown(cell(row), head)}
         </td>
       ))}
