@@ -45,9 +45,10 @@ function withWords(db: Db, project: string, words: readonly string[]) {
     some(lowerName, isNotNull(consumers.name), last),
     ...[first, last].map((word) => some(lastName, isNotNull(consumers.last_name), word)),
   ]
-  const has = words.map((word) => sql`instr(${lowerName}, ${word}) > 0`)
   const isOne = sql`${consumers.id} IN (${sql.join(all, sql` UNION ALL `)})`
-  return matching(db, project, and(isOne, ...has), sql`${consumers.id}`)
+  // One parameter for all words: D1 takes a hundred in a statement.
+  const hasAll = sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(words)}) w WHERE instr(${lowerName}, w.value) = 0)`
+  return matching(db, project, and(isOne, hasAll), sql`${consumers.id}`)
 }
 
 const consumer = { type: 'consumer', scope: 'consumers:read' } as const

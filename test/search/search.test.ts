@@ -55,6 +55,7 @@ const FOUND: [what: string, text: () => string, first: () => string][] = [
   ['a name', () => 'Grace Hopper', () => `consumer ${world.consumer}`],
   ['the beginning of a name, in any case', () => 'gRACE h', () => `consumer ${world.consumer}`],
   ['a last name before the first', () => 'hopper gra', () => `consumer ${world.consumer}`],
+  ['as many words as a text can have', () => 'hopper gra '.padEnd(199, 'e '), () => `consumer ${world.consumer}`],
   ['an email address, in any case', () => email.toUpperCase(), () => `consumer ${world.consumer}`],
   ['the beginning of an email address', () => 'grace.', () => `consumer ${world.consumer}`],
   ['a customer of a vendor', () => 'cus_sample', () => 'customer cus_sample'],
