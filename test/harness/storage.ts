@@ -1,12 +1,16 @@
+import { unpackedChange } from '../../src/inbox/packed-change'
 import { bound } from './bound'
 import { databaseOf, STORES } from './stores'
 
-/** Everything that D1 and KV hold, as one text: every row of every table of every database, every key and value. */
+/** A packed change in the summary of an event, as it stands in {@link storedText}. */
+const PACKED = /(\\"packed\\":)\\"([^\\]+)\\"/g
+
+/** Everything that D1 and KV hold, as one text: every row of every table of every database, every key and value. Packed changes are unpacked. */
 export async function storedText(): Promise<string> {
   const databases = await Promise.all(STORES.map((store) => rowsOf(databaseOf(store))))
   const { keys } = await bound.KV.list()
   const values = await Promise.all(keys.map(({ name }) => bound.KV.get(name)))
-  return JSON.stringify([databases, keys, values])
+  return JSON.stringify([databases, keys, values]).replaceAll(PACKED, (_, name, text) => name + unpackedChange(text))
 }
 
 const USED = /"last_use(d_at)?":(\d+|null|"([^"\\]|\\.)*")/g
