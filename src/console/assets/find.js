@@ -54,7 +54,8 @@ document.addEventListener('click', (event) => {
 document.addEventListener('keydown', (event) => {
   const { key, target } = event
   const isShortcut = key === 'k' ? event.ctrlKey || event.metaKey : key === '/' && !event.ctrlKey && !event.metaKey
-  const types = target.matches('input, select, textarea, [contenteditable]')
+  // For a moment after the dialog has closed, its box still has the focus.
+  const types = target.matches('input, select, textarea, [contenteditable]') && !target.closest('dialog:not([open])')
   if (isShortcut && (key === 'k' || !types) && searchLink() && !document.querySelector('dialog[open]')) {
     event.preventDefault()
     const typed = document.querySelector('main #find')?.elements.q
