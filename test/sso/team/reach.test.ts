@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Answer, addMember, call, DIRECTORY, freshProject, invited, mint } from '../../harness'
-import { CONNECTIONS, enforced, signIn, ssoMember, team } from './team'
+import { end, restore } from '../../projects/ending'
+import { CONNECTIONS, enforced, signIn, ssoMember, ssoOwner, team } from './team'
 
 const told = ({ status, body }: Answer) => [status, body?.code]
 const keysOf = (project: string, token: string) => call('/platform/v1/api-keys', { project, token })
@@ -105,11 +106,24 @@ describe('a session from single sign-on', () => {
   it.each([
     ['is disabled', (id: string, o: object) => call(`${CONNECTIONS}/${id}/disable`, { method: 'POST', ...o })],
     ['is deleted', (id: string, o: object) => call(`${CONNECTIONS}/${id}`, { method: 'DELETE', ...o })],
-  ])('ends when its connection %s', async (_, end) => {
+  ])('ends when its connection %s', async (_, change) => {
     const { project, owner, connection, ada } = await world()
-    await end(connection, { project, token: owner.token })
+    await change(connection, { project, token: owner.token })
     expect(told(await keysOf(project, ada.token))).toEqual([401, 'session_expired'])
     expect(told(await call('/auth/sessions/current', { token: ada.token }))).toEqual([401, 'session_expired'])
+  })
+
+  it('is refused while its project is deleted: nobody restores the project with it', async () => {
+    const of = await team()
+    const { token } = await ssoOwner(of)
+    expect((await end({ project: of.project, owner: { token } })).status).toBe(200)
+    const paths = ['/auth/sessions/current', '/auth/invitations', '/platform/v1/projects']
+    for (const path of paths)
+      expect([path, ...told(await call(path, { token }))]).toEqual([path, 401, 'session_expired'])
+    expect(told(await keysOf(of.project, token))).toEqual([401, 'session_expired'])
+    expect(told(await restore({ project: of.project, owner: { token } }))).toEqual([401, 'session_expired'])
+    expect((await restore(of)).status).toBe(200)
+    for (const path of paths) expect([path, (await call(path, { token })).status]).toEqual([path, 200])
   })
 
   it('ends with the identity that opened it', async () => {
