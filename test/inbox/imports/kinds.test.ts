@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE, SECOND } from '../../../src/lib/time'
+import { stripeEventOf, stripeItem, stripeSubscription } from '../../billing/payloads'
 import { visit } from '../../console/visit'
 import { call, changeAccount, countingD1, paddleObjects, stripeObjects, tamperedD1 } from '../../harness'
 import { advance, fail, LOST, MODES, rows, stopClock } from '../pipeline'
@@ -72,6 +73,23 @@ describe('prices', () => {
     const again = await visit(`/console/p/${world.project}/platform/billing/plans`, world.owner.token)
     expect(await list()).toEqual({ prices: [{ ...named, name: 'Yearly', active: false }], more: false })
     expect(again.text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')).toMatch(/price_1 Yearly not for sale prod_1 Pro/)
+  })
+
+  it('name nothing of another vendor that has the same id', async () => {
+    const objects = paddleObjects(0).map((one) =>
+      one.id === 'pri_1' ? { ...one, name: 'Theirs', status: 'archived' } : one,
+    )
+    const world = await importWorld(objects, { vendor: 'paddle' })
+    await world.finish(await world.start(asked))
+    const data = [stripeItem({ price: { id: 'pri_1', object: 'price', product: 'prod_ours' } })]
+    await world.deliver(stripeEventOf('customer.subscription.created', stripeSubscription({ items: { data } })))
+    const { body } = await world.api('/plans/unmapped-prices')
+    expect(body.prices).toEqual([
+      {
+        ...{ vendor: 'stripe', price: 'pri_1', product: 'prod_ours', name: null, product_name: null, active: null },
+        ...{ subscriptions: 1, purchases: 0 },
+      },
+    ])
   })
 
   it('with ids or names that are too long are left out, or cut', async () => {
