@@ -37,7 +37,7 @@ export function listSubscribed(db: Db, projectId: string, consumers: readonly st
   const some = sql`SELECT ${s}.* FROM (${someOwnedBy(projectId, sql`w.value`, CUSTOMERS)}) own
     CROSS JOIN ${billingObjects} ${s} INDEXED BY billing_customer ON ${s.project_id} = ${projectId} AND ${s.kind} = 'subscription'
       AND ${s.customer} = own.customer AND ${s.vendor} = own.vendor
-    WHERE ${s.status} <> 'deleted' AND octet_length(${s.candidates}) <= ${MAX_MEASURED} LIMIT ${SUBSCRIPTIONS}`
+    WHERE octet_length(${s.candidates}) <= ${MAX_MEASURED} LIMIT ${SUBSCRIPTIONS}`
   const first = sql`SELECT * FROM (${some}) ${s}
     ORDER BY ${s.status} IN (${literals(OVER)}), ${isTest(s)}, ${s.updated} DESC LIMIT 1`
   const plans = sql`json_extract(${namedOf(projectId, s, { consumer: false, plans: true })}, '$.plans')`
