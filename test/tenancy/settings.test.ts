@@ -46,6 +46,16 @@ describe.each(Object.entries(SETTINGS))('the setting %s', (name, setting) => {
   })
 })
 
+it('A change of no setting is refused as such', async () => {
+  const { project, owner } = await freshProject()
+  const path = `/platform/v1/projects/${project}`
+  const { status, body } = await call(path, { method: 'PATCH', token: owner.token, json: { settings: {} } })
+  expect([status, body.errors]).toEqual([
+    422,
+    [{ pointer: '/settings', code: 'required', message: 'must have at least one setting' }],
+  ])
+})
+
 const ENTRIES = '/platform/v1/audit-log?action=project.settings_changed'
 
 it('A change is logged with what it replaces, also where two are made at once', async () => {
