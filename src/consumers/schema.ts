@@ -178,6 +178,8 @@ export const devices = sqliteTable(
   (t) => [
     // By the token, which every verification looks up. So a registration writes a row less than with a key of its own.
     primaryKey({ columns: [t.project_id, t.token_hash] }),
+    // For a search by id alone. All other statements know the consumer.
+    uniqueIndex('devices_id').on(t.project_id, t.id),
     uniqueIndex('devices_installation').on(t.project_id, t.consumer_id, t.installation_id),
     // By state before id, so that counting the active devices reads no revoked one.
     index('devices_consumer').on(t.project_id, t.consumer_id, t.state, t.id),

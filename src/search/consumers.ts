@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { features, plans } from '../catalog/schema'
 import { EXTERNAL } from '../consumers/ref'
-import { consumerIds, consumers, grants } from '../consumers/schema'
+import { consumerIds, consumers, devices, grants } from '../consumers/schema'
 import { firstIdOf } from '../consumers/title'
 import type { Db } from '../db/client'
 import { begins } from '../db/sql'
@@ -115,6 +115,28 @@ export const GRANTS: SearchSource<Db> = {
         .leftJoin(plans, planOfGrant)
         .leftJoin(consumers, and(eq(consumers.project_id, project), eq(consumers.id, grants.consumer_id)))
         .where(and(eq(grants.project_id, project), eq(grants.id, asked.text)))
+        .limit(1),
+    ),
+}
+
+/** Devices by their id, with the name of their consumer. */
+export const DEVICES: SearchSource<Db> = {
+  ...consumer,
+  type: 'device',
+  find: (db, project, asked) =>
+    byId(asked, 'dev', () =>
+      db
+        .select(
+          foundFields({
+            id: devices.id,
+            title: sql`coalesce(${devices.name}, ${devices.model}, ${devices.platform})`,
+            detail: title,
+            consumer: devices.consumer_id,
+          }),
+        )
+        .from(devices)
+        .leftJoin(consumers, and(eq(consumers.project_id, project), eq(consumers.id, devices.consumer_id)))
+        .where(and(eq(devices.project_id, project), eq(devices.id, asked.text)))
         .limit(1),
     ),
 }

@@ -7,6 +7,7 @@ import { looksSecret } from './text'
 export const FOUND_TYPES = [
   'consumer',
   'grant',
+  'device',
   'customer',
   'subscription',
   'invoice',
@@ -50,7 +51,7 @@ const FoundShown = named(
       .nullable()
       .describe('A detail that tells it apart from others with the same name, such as an email address or a status.'),
     vendor: z.string().nullable().describe('The vendor that made the id. Null if the id is one of ours.'),
-    consumer_id: z.string().nullable().describe('Of a grant: the id of its consumer. Null for the others.'),
+    consumer_id: z.string().nullable().describe('Of a grant or a device: the id of its consumer. Null for the others.'),
     livemode: z
       .boolean()
       .nullable()

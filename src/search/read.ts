@@ -5,7 +5,7 @@ import type { HttpEnv } from '../http/context'
 import { besides, isOne, read } from '../http/read'
 import type { Scope } from '../lib/access'
 import { BILLING_SOURCES } from './billing'
-import { CONSUMER_SOURCES, GRANTS } from './consumers'
+import { CONSUMER_SOURCES, DEVICES, GRANTS } from './consumers'
 import type { FoundObject, FoundType } from './fields'
 import { MOST_OF_A_TYPE } from './limits'
 import { DIRECTORY_SOURCES, projectsNamed } from './people'
@@ -15,7 +15,7 @@ import type { SearchText } from './text'
 
 /** What a caller needs for the names of consumers. */
 const NAMES = 'consumers:read'
-const STORE_SOURCES = [...CONSUMER_SOURCES, GRANTS, ...BILLING_SOURCES, ...SETTINGS_SOURCES]
+const STORE_SOURCES = [...CONSUMER_SOURCES, GRANTS, DEVICES, ...BILLING_SOURCES, ...SETTINGS_SOURCES]
 
 /** A statement of a search, and what the caller needs for its rows. */
 type Asked = { name: string; type: FoundType; needs: readonly Scope[]; query: Query<FoundRow[]> }

@@ -71,6 +71,7 @@ const FOUND: [what: string, text: () => string, first: () => string][] = [
   ['the id of a plan', () => world.plan, () => `plan ${world.plan}`],
   ['a feature', () => 'sea', () => 'feature seats'],
   ['the id of a grant', () => world.grant, () => `grant ${world.grant}`],
+  ['the id of a device', () => world.device, () => `device ${world.device}`],
   ['the id of an API key', () => world.key.id, () => `api_key ${world.key.id}`],
   ['the part of a secret that is shown', () => world.key.key_prefix.slice(0, 11), () => `api_key ${world.key.id}`],
   ['the id of a connection', () => world.connection.id, () => `connection ${world.connection.id}`],

@@ -17,6 +17,7 @@ export type Destination = { kind: string; title: string; detail: string | null; 
 const KINDS: Record<FoundObject['type'], string> = {
   consumer: 'Consumer',
   grant: 'Grant',
+  device: 'Device',
   customer: 'Customer',
   subscription: 'Subscription',
   invoice: 'Invoice',
@@ -76,6 +77,8 @@ function pathTo(paths: ProjectPaths, { type, id, detail, vendor, consumer_id }: 
       return `${paths.connections}/${detail}`
     case 'grant':
       return `${paths.consumers}/${consumer_id}/grants`
+    case 'device':
+      return `${paths.consumers}/${consumer_id}/devices`
     case 'audit_entry':
       return `${paths.audit}?object_id=${encodeURIComponent(detail?.split(' ')[1] ?? '')}`
     default:

@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX `devices_id` ON `devices` (`project_id`,`id`);
