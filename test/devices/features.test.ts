@@ -153,7 +153,7 @@ describe('the setting devices_feature', () => {
       return [count.trips, count.rows_written]
     }
     const KEY = 1
-    expect(await cost('new')).toEqual([KEY + 3, 4])
+    expect(await cost('new')).toEqual([KEY + 3, 5])
     expect(await cost('new')).toEqual([KEY + 1, 0])
   })
 })
