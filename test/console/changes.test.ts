@@ -39,7 +39,7 @@ describe('the changes in the console', () => {
     ])
     expect(said.at(-1)).toBe('Project created')
     expect(cellsOf(text, 'Type')[3]).toContain('<span class="line quiet">name</span>')
-    const type = `<a href="${base}/billing/webhooks/${event}" title="${event}">customer.created</a>`
+    const type = `<a href="${base}/billing/webhooks/${event}" title="${event}">customer.<wbr/>created</a>`
     expect(cellsOf(text, 'Object').slice(0, 2)).toEqual([
       type,
       `<a href="${base}/billing/customers/stripe/cus_1"><code class="id">cus_1</code></a>`,

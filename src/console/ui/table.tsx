@@ -4,11 +4,11 @@ import { None } from './parts'
 
 /**
  * A column: its heading, and the cell for a row. An empty heading marks a column of buttons. Numbers and amounts stand
- * at the right. What is in an unbroken column does not wrap. A spare column is left out where the columns do not fit: it says nothing
+ * at the right. What is in an unbroken column does not wrap. A wide column has room for a line of words. A spare column is left out where the columns do not fit: it says nothing
  * that a reader of the list needs first. A repeated one is left out where its content also stands in the first cell.
  */
 export type Column<Row> = readonly [head: string, cell: (row: Row) => Child, kind?: Kind | undefined]
-type Kind = 'number' | 'unbroken' | 'spare' | 'number spare' | 'repeated'
+type Kind = 'number' | 'unbroken' | 'wide' | 'spare' | 'number spare' | 'repeated'
 
 /** The column of email addresses, in any list that has them. */
 export const EMAIL_COLUMN: Column<{ email: string | null }> = [

@@ -14,7 +14,7 @@ export const paymentMethods: ObjectList<'payment_method'> = {
   first: () => [],
   columns: ({ id, status, customer, vendor, updated }) => [
     customer,
-    ['Method', named],
+    ['Method', named, 'unbroken'],
     status(),
     ['Card expires', ({ card }) => (card?.exp_year ? `${card.exp_month ?? '?'}/${card.exp_year}` : '')],
     id,

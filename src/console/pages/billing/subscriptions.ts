@@ -17,7 +17,7 @@ export const subscriptions: ObjectList<'subscription'> = {
   first: (row) => ['trial_end', endOf(row)],
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     customer,
-    ['Plan', (row) => itemsOf(row.items, row.currency, (item) => planOf(row, item))],
+    ['Plan', (row) => itemsOf(row.items, row.currency, (item) => planOf(row, item)), 'wide'],
     status(),
     time('Renews or ends', ({ current_period_end, ended_at }) => ended_at ?? current_period_end),
     id,

@@ -1,11 +1,12 @@
 import { Id } from '../../ui/id'
+import { Dotted } from '../../ui/parts'
 
 type LinkedProps = { to: string | undefined; id: string; name?: string | undefined }
 
 /** A name, or else an id, which leads to its page if it has one. A name has its id as a title. */
 export function Linked({ to, id, name }: LinkedProps) {
   const title = name === undefined ? undefined : id
-  const shown = name ?? <Id>{id}</Id>
+  const shown = name === undefined ? <Id>{id}</Id> : <Dotted>{name}</Dotted>
   return to === undefined ? (
     <span title={title}>{shown}</span>
   ) : (
