@@ -1,17 +1,19 @@
-import { and, between, eq, isNull, sql } from 'drizzle-orm'
+import { and, between, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
 import { KEY_PREFIX } from '../api-keys/secret'
 import { auditLog } from '../audit/schema'
-import { features, plans } from '../catalog/schema'
+import { features, planRefs, plans } from '../catalog/schema'
 import type { Db } from '../db/client'
-import { begins } from '../db/sql'
+import { begins, valuesOf } from '../db/sql'
 import { webhookEndpoints } from '../followers/schema'
 import { connections } from '../inbox/connections/schema'
 import { vendorRuns } from '../inbox/imports/schema'
 import { idFloor, idTime } from '../lib/ids'
 import { MINUTE } from '../lib/time'
+import { VENDOR_NAMES } from '../vendors'
 import { MOST_OF_A_TYPE } from './limits'
 import { byId, byText, contains, foundFields, inTable, type SearchSource } from './source'
+import type { SearchText } from './text'
 
 /** How long a request can take until the last entry of the audit log that it writes. */
 const WRITES_WITHIN = MINUTE
@@ -25,6 +27,13 @@ const shownEntry = {
   id: auditLog.id,
   title: auditLog.action,
   detail: sql`${auditLog.object_type} || ' ' || ${auditLog.object_id}`,
+}
+
+/** Whether a plan is that of a vendor's price or product. The key of the prices begins with the vendor. */
+function ofPrice(project: string, { text }: SearchText): SQL {
+  const { project_id, vendor, ref, plan_id } = planRefs
+  return sql`${plans.id} IN (SELECT ${plan_id} FROM ${planRefs}
+    WHERE ${project_id} = ${project} AND ${vendor} IN ${valuesOf(VENDOR_NAMES)} AND ${ref} = ${text})`
 }
 
 /** What a project has set up, and the log of it. */
@@ -85,6 +94,7 @@ export const SETTINGS_SOURCES: SearchSource<Db>[] = [
     title: plans.name,
     detail: plans.key,
     names: [plans.name, plans.key],
+    also: ofPrice,
   }),
   inTable('feature', 'catalog:read', {
     table: features,

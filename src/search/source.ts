@@ -80,6 +80,8 @@ type Listed = Shown & {
   prefix: IdPrefix | null
   /** The columns that a text can be a part of. A project has at most some hundred of these objects. None: only ids are looked for. */
   names?: readonly [Column, ...Column[]]
+  /** What else a text can be, with an index. */
+  also?: (project: string, text: SearchText) => SQL
   /** Which objects are found at all, and which by a part of a name. */
   only?: SQL | undefined
   onlyByName?: SQL
@@ -87,8 +89,9 @@ type Listed = Shown & {
 
 /** Objects of one table, by their id or by a part of a name. */
 export function inTable<D extends Database>(type: FoundType, scope: Scope, of: Listed): SearchSource<D> {
-  const { table, project: projectOf, prefix, names, only, onlyByName } = of
-  const named = (text: SearchText) => and(onlyByName, or(...(names ?? []).map((name) => contains(name, text))))
+  const { table, project: projectOf, prefix, names, also, only, onlyByName } = of
+  const named = (project: string, text: SearchText) =>
+    and(onlyByName, or(...(names ?? []).map((name) => contains(name, text)), also?.(project, text)))
   return {
     type,
     scope,
@@ -99,7 +102,7 @@ export function inTable<D extends Database>(type: FoundType, scope: Scope, of: L
             db
               .select(foundFields(of))
               .from(table)
-              .where(and(eq(projectOf, project), only, isId ? eq(of.id, text.text) : named(text)))
+              .where(and(eq(projectOf, project), only, isId ? eq(of.id, text.text) : named(project, text)))
               .limit(MOST_OF_A_TYPE),
           ),
   }

@@ -51,6 +51,9 @@ describe('the search of a project', () => {
     () => 'invite',
     () => 'overdue',
     () => 'failed',
+    () => 'past due',
+    () => 'refunds',
+    () => 'blocked',
     () => 'delete project',
   ].map((text) => [text])
 
@@ -92,11 +95,19 @@ describe('the search of a project', () => {
     expect(await titles('retention', viewer.token)).toContain('How long data is kept')
     expect(await titles('time zone', viewer.token)).toContain('Times in UTC or in your time zone')
     expect(await titles('api k', viewer.token)).toContain('API keys')
+    expect(await titles('pro', world.owner.token)).not.toContain('Delete this project')
   })
 
   it.each([
     ['failed', 'Failed events'],
     ['overdue', 'Overdue invoices'],
+    ['past due', 'Past due subscriptions'],
+    ['trials', 'Trialing subscriptions'],
+    ['canceled', 'Canceled subscriptions'],
+    ['refunds', 'Refunded purchases'],
+    ['chargebacks', 'Disputed purchases'],
+    ['blocked consumers', 'Blocked consumers'],
+    ['unmapped price', 'Prices without a plan'],
     ['revoke', 'Revoke an API key'],
     ['rotate', 'Rotate an API key'],
     ['merge', 'Merge consumers'],

@@ -103,6 +103,19 @@ describe('a search', () => {
       expect([text, await search(text)]).toEqual([text, []])
   })
 
+  it('finds a plan by a vendor’s id of its price or product', async () => {
+    const prices = [{ vendor: 'stripe', ref: 'price_found' }]
+    const json = { key: 'found', name: 'Found', rank: 1, state: 'active', features: {}, prices }
+    const { body } = await call('/platform/v1/billing/plans', {
+      method: 'POST',
+      json,
+      token: world.owner.token,
+      project: world.project,
+    })
+    expect(await search('price_found')).toEqual([`plan ${body.id}`])
+    expect(await search('price_foun')).toEqual([])
+  })
+
   it('finds events by the vendor’s id and by an object that they are about, newest first', async () => {
     const { body } = await call(`/platform/v1/billing/webhooks/${world.event}`, {
       token: world.owner.token,

@@ -110,6 +110,28 @@ const OF_OWNERS: typeof ACTIONS = [['Delete this project', 'projects:write', ({ 
 /** Parts of pages. */
 const VIEWS: typeof ACTIONS = [
   ['Failed events', 'billing:read', ({ events }) => `${events}?status=failed`, 'failures errors'],
+  [
+    'Past due subscriptions',
+    'billing:read',
+    ({ billing }) => `${billing}/subscriptions?status=past_due`,
+    'unpaid dunning',
+  ],
+  ['Trialing subscriptions', 'billing:read', ({ billing }) => `${billing}/subscriptions?status=trialing`, 'trials'],
+  [
+    'Canceled subscriptions',
+    'billing:read',
+    ({ billing }) => `${billing}/subscriptions?status=canceled`,
+    'churn cancelled lost',
+  ],
+  ['Refunded purchases', 'billing:read', ({ billing }) => `${billing}/purchases?status=refunded`, 'refunds'],
+  [
+    'Disputed purchases',
+    'billing:read',
+    ({ billing }) => `${billing}/purchases?status=disputed`,
+    'disputes chargebacks',
+  ],
+  ['Blocked consumers', 'consumers:read', ({ consumers }) => `${consumers}?state=blocked`, 'banned suspended'],
+  ['Prices without a plan', 'catalog:read', ({ plans }) => plans, 'unmapped'],
   ['Overdue invoices', 'billing:read', ({ billing }) => `${billing}/invoices?overdue=true`, 'unpaid late'],
   ['Overdue subscriptions', 'billing:read', ({ billing }) => `${billing}/subscriptions?overdue=true`, 'late renewals'],
   ['Signing secrets', 'connections:read', ({ connections }) => connections, 'webhook'],
@@ -173,7 +195,7 @@ export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): D
     ([title, to]): Destination => ({ kind: 'Docs', title, detail: null, to }),
   )
   const all = [
-    ...reached('Action', user.role === 'owner' ? [...ACTIONS, ...OF_OWNERS] : ACTIONS),
+    ...reached('Action', user.role === 'owner' && wantsToDelete(text) ? [...ACTIONS, ...OF_OWNERS] : ACTIONS),
     ...pages.filter(({ title }) => beginAlike(title, text)),
     ...reached('Page', VIEWS),
     ...docs,
@@ -182,12 +204,16 @@ export function pagesNamed(user: SignedIn, paths: ProjectPaths, text: string): D
   return [...all.filter(isTitled), ...all.filter((one) => !isTitled(one))]
 }
 
+/** Whoever looks for a project or for the plan “Pro” is not led to a deletion first. */
+function wantsToDelete(text: string): boolean {
+  return wordsOf(text).some((typed) => 'delete'.startsWith(typed))
+}
+
+const wordsOf = (text: string) => text.toLowerCase().split(/\s+/)
+
 function beginAlike(title: string, text: string): boolean {
   const words = title.toLowerCase().split(/\W+/)
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((typed) => words.some((word) => word.startsWith(typed)))
+  return wordsOf(text).every((typed) => words.some((word) => word.startsWith(typed)))
 }
 
 /** Where else to look for a text that has no page: among the events, and among the changes to an object of ours. */
