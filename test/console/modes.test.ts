@@ -94,7 +94,7 @@ describe('a row of test mode is marked, and one of live mode is not', () => {
 
   it('what a consumer has', async () => {
     const { live, test } = await rowsOf(at(`/platform/consumers/${consumer}?tab=billing`))
-    expect([live.length, test.length]).toEqual([3, 3])
+    expect([live.length, test.length]).toEqual([4, 4])
     for (const row of test) expect(row).toContain('badge test')
     for (const row of live) expect(row).not.toContain('badge test')
   })

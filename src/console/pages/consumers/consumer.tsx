@@ -7,6 +7,7 @@ import { Copyable, Email, ExactTime, Fact, Head } from '../../ui/parts'
 import { TabLinks } from '../../ui/tabs'
 import { History } from '../audit-log/history'
 import { invoices } from '../billing/invoices'
+import { paymentMethods } from '../billing/payment-methods'
 import { purchases } from '../billing/purchases'
 import { subscriptions } from '../billing/subscriptions'
 import { EntitlementsSection, GrantsSection } from '../entitlements/section'
@@ -64,6 +65,7 @@ function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
           <Latest c={c} of={of} list={subscriptions} found={of.latest.subscription} />
           <Latest c={c} of={of} list={purchases} found={of.latest.purchase} />
           <Latest c={c} of={of} list={invoices} found={of.latest.invoice} />
+          <Latest c={c} of={of} list={paymentMethods} found={of.latest.payment_method} />
         </>
       )}
       {tab === 'events' && <Events c={c} of={of} />}

@@ -34,9 +34,9 @@ import type { TabName } from './tabs'
 
 /** How many rows the history of a consumer shows. */
 export const HISTORY = 20
-/** Customers whose subscriptions, purchases and invoices the page shows, and how many of each kind. */
+/** Customers whose subscriptions, purchases, invoices and payment methods the page shows, and how many of each kind. */
 const OF_CUSTOMERS = 5
-const OBJECTS = { subscription: 10, purchase: 20, invoice: 10 }
+const OBJECTS = { subscription: 10, purchase: 20, invoice: 10, payment_method: 10 }
 type ShownKinds = keyof typeof OBJECTS
 
 /** Devices that the page shows: active ones, and the last that were revoked. */
@@ -179,14 +179,15 @@ async function latestOf(c: Visit, customers: Link[], named: boolean): Promise<Sh
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const some = customers.slice(0, OF_CUSTOMERS)
-  const kinds = Object.keys(OBJECTS) as ShownKinds[]
+  // No other tab, and not the beginning of the page, says anything of payment methods.
+  const kinds = (Object.keys(OBJECTS) as ShownKinds[]).filter((kind) => named || kind !== 'payment_method')
   const plans: ReadBeside | undefined = named
     ? (of) => namedOf(project, of, { consumer: false, plans: true })
     : undefined
   const lists = kinds.flatMap((kind) =>
     some.map(({ vendor, id }, n): [string, Query<ListedRow[]>] => {
       const page = { before: null, take: OBJECTS[kind] + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
-      const beside = kind === 'invoice' ? undefined : plans
+      const beside = kind === 'subscription' || kind === 'purchase' ? plans : undefined
       return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, beside, ...page })]
     }),
   )
@@ -202,7 +203,12 @@ async function latestOf(c: Visit, customers: Link[], named: boolean): Promise<Sh
       namesOf: namesIn(named ? rows : []),
     }
   }
-  return { subscription: latest('subscription'), purchase: latest('purchase'), invoice: latest('invoice') }
+  return {
+    subscription: latest('subscription'),
+    purchase: latest('purchase'),
+    invoice: latest('invoice'),
+    payment_method: latest('payment_method'),
+  }
 }
 
 /** Reads a device of the consumer in the path. @throws {Fault} `not_found` */
