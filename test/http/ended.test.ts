@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { MAX_GRANTS } from '../../src/consumers/limits'
 import { LOG_DAYS, MAX_OPEN_RESENDS } from '../../src/endpoints/limits'
+import { MAX_MUTES } from '../../src/inbox/mutes/limits'
 import { DAY } from '../../src/lib/time'
 import { insertFeatures } from '../catalog/rows'
 import { insertConsumer } from '../consumers/rows'
@@ -9,6 +10,7 @@ import { insertDomain } from '../domains/rows'
 import { insertEndpoint } from '../endpoints/rows'
 import { insertGrants } from '../entitlements/rows'
 import { type Answer, DIRECTORY, fillTable, STORE } from '../harness'
+import { insertConnection } from '../inbox/seeding'
 import { byOwner, times } from '../routes/row'
 
 /* A limit counts what is live. Rows that were revoked, deleted or finished, or that have expired, are only kept as history. */
@@ -19,8 +21,8 @@ type Limit = {
   code: string
   /** Fills a project up to the limit. @returns the call that makes one more */
   fill: (world: Owner) => Promise<(n: number) => Promise<Answer>>
-  /** What ends one of the rows that a project has. */
-  ends: { table: string; set: string; database?: D1Database }
+  /** What ends one of the rows that a project has. `key`: the column that names it, if not `id`. */
+  ends: { table: string; set: string; key?: string; database?: D1Database }
 }
 
 const grants = async ({ project, send }: Owner) => {
@@ -70,6 +72,20 @@ const LIMITS: Record<string, Limit> = {
     },
     ends: { table: 'domains', set: "state = 'released', next_check_at = NULL", database: DIRECTORY },
   },
+  'a mute whose time is over': {
+    code: 'mute_limit_reached',
+    fill: async ({ project, send }) => {
+      const connection = await insertConnection(project, 'stripe')
+      const insert = STORE.prepare(
+        "INSERT INTO cause_mutes (project_id, connection_id, kind, code, muted_at, muted_by) VALUES (?, ?, 'failed', ?, 1, 'usr_1')",
+      )
+      await STORE.batch(Array.from({ length: MAX_MUTES }, (_, i) => insert.bind(project, connection, `code_${i}`)))
+      const codes = ['none', 'payload_invalid', 'object_busy']
+      const path = `/platform/v1/billing/webhooks/failures/${connection}`
+      return (n) => send('PUT', `${path}/${codes[n - 1]}/mute`, { until: null })
+    },
+    ends: { table: 'cause_mutes', set: 'until = 1', key: 'code' },
+  },
   'a range that was resent': {
     code: 'resend_limit_reached',
     fill: async ({ project, owner, send }) => {
@@ -84,13 +100,15 @@ const LIMITS: Record<string, Limit> = {
 }
 
 it.each(Object.entries(LIMITS))('%s takes no room', async (_, { code, fill, ends }) => {
-  const { table, set, database = STORE } = ends
+  const { table, set, key = 'id', database = STORE } = ends
   const world = await byOwner()
   const one = await fill(world)
   const refused = { status: 409, body: { code } }
   expect(await one(1)).toMatchObject(refused)
   const ended = await database
-    .prepare(`UPDATE ${table} SET ${set} WHERE id = (SELECT min(id) FROM ${table} WHERE project_id = ?)`)
+    .prepare(
+      `UPDATE ${table} SET ${set} WHERE project_id = ?1 AND ${key} = (SELECT min(${key}) FROM ${table} WHERE project_id = ?1)`,
+    )
     .bind(world.project)
     .run()
   expect(ended.meta.changes).toBeGreaterThan(0)
