@@ -132,6 +132,10 @@ it('states the limits that wrangler.toml sets', () => {
     ([, name = '', requests, window]) => [name.toLowerCase(), { requests: Number(requests), window: Number(window) }],
   )
   expect(Object.fromEntries(set)).toEqual(RATE_LIMITS)
+  // Two limits with the same namespace would share their counts.
+  const namespaces = [...settings.matchAll(/^namespace_id = "(\d+)"/gm)].map(([, id]) => id)
+  expect(namespaces).toHaveLength(set.length)
+  expect(new Set(namespaces).size).toBe(set.length)
 })
 
 it('shows the same limits in docs/reference/api.md', () => {
