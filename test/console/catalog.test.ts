@@ -107,6 +107,8 @@ describe('the catalog in the console', () => {
     expect(await words(`${billing}/plans`)).toMatch(/price_pro .*prod_x.* Stripe 2 0 Add to plan…/)
     await world.catalog.change(body.id, { prices: [] })
     await world.catalog.change(body.id, { state: 'archived' })
+    // The newest plan comes last, because it is archived.
+    expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toMatch(/ pro Active .* same Archived/)
   })
 
   it('reviews a change: who gains, and writes nothing; then saves it', async () => {

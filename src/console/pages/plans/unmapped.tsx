@@ -93,6 +93,7 @@ export function queryOf({ vendor, ref }: Price): string {
 export function choosePlanPage(c: Visit, price: Price, rows: readonly NamedPlan[]) {
   const { plans } = pathsOf(c)
   const query = queryOf(price)
+  const activeFirst = rows.toSorted((a, b) => Number(b.state === 'active') - Number(a.state === 'active'))
   return show(
     c,
     { title: 'Add to plan', section: 'plans', above: ['Plans', plans] },
@@ -109,7 +110,7 @@ export function choosePlanPage(c: Visit, price: Price, rows: readonly NamedPlan[
       {rows.length > 0 ? (
         <Table
           label="Plans"
-          rows={rows}
+          rows={activeFirst}
           class="consumers"
           columns={[
             ['Plan', ({ name }) => <span class="name">{name}</span>],
