@@ -108,7 +108,7 @@ describe('the catalog in the console', () => {
     await world.catalog.change(body.id, { prices: [] })
     await world.catalog.change(body.id, { state: 'archived' })
     // The newest plan comes last, because it is archived.
-    expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toMatch(/ pro Active .* same Archived/)
+    expect(await words(`${billing}/plans/add?${new URLSearchParams(PRICE)}`)).toMatch(/ pro active .* same archived/)
   })
 
   it('reviews a change: who gains, and writes nothing; then saves it', async () => {
