@@ -36,6 +36,7 @@ const isSigned = async (secret: string, { headers, base64: sent }: Seen) => {
 describe('a relay', () => {
   it.each<[string, () => Uint8Array<ArrayBuffer>]>([
     ['an event', () => event()],
+    ['an event that is ignored', () => event('product.created')],
     [
       'odd spaces, a byte order mark and other scripts',
       () => bytesOf(`\uFEFF {\r\n"id":\t"evt_1", "type" : "a.b","n":"naïve 日本 \\u0000 🎈"}\n\n`),
