@@ -6,6 +6,9 @@ type Named<Type> = { type: Type; id: string; vendor: string | null }
 const ofVendor = (list: string, { billing }: ProjectPaths, id: string, vendor: string | null) =>
   `${billing}/${list}/${id}?vendor=${vendor}`
 
+/** The devices of a consumer, on its page. */
+export const devicesPath = ({ consumers }: ProjectPaths, consumer: string) => `${consumers}/${consumer}?tab=devices`
+
 /** The page of an object of each type, or the page that lists it. */
 const PATHS = {
   api_key: ({ keys }, id) => `${keys}/${id}`,

@@ -68,6 +68,11 @@ describe('the search of a project', () => {
     }
   })
 
+  it('leads from a device to the devices of its consumer', async () => {
+    const devices = `/console/p/${world.project}/platform/consumers/${world.consumer}?tab=devices`
+    expect(places((await search(world.device)).text)[0]?.to).toBe(devices)
+  })
+
   it('shows names as they are, and finds them by their first letters', async () => {
     const { text } = await search('<B>bo')
     expect(text).toContain('<span class="cut">&lt;b&gt;Bold&lt;/b&gt;</span>')

@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { NamedObject } from '../../../audit-log/objects'
 import type { AuditRow as Row } from '../../../audit-log/read'
 import { toUnicode } from '../../../lib/punycode'
+import { devicesPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Id } from '../../ui/id'
@@ -103,7 +104,7 @@ function Device({ c, row: { object_id, details, said } }: { c: Visit; row: Named
   if (typeof consumer !== 'string') return <Id>{object_id}</Id>
   const name = said?.consumer === consumer ? undefined : String(said?.consumer)
   return (
-    <a href={`${pathsOf(c).consumers}/${consumer}?tab=devices`}>
+    <a href={devicesPath(pathsOf(c), consumer)}>
       <Called by={name} id={object_id} />
     </a>
   )

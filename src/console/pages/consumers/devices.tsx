@@ -10,7 +10,7 @@ import { Id } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { deviceName, KEY, Keys, PLATFORM_NAMES } from './keys'
-import { placeOfConsumer } from './parts'
+import { devicesTab, placeOfConsumer } from './parts'
 import { addressedConsumer, readDevice, readLiving, type ShownConsumer } from './read'
 
 /** The keys and devices of the consumer: the active ones first, then the last that were revoked. */
@@ -102,5 +102,5 @@ export const revokeDevicePages = action({
     danger: true,
   }),
   run: (c) => revokeDevice(c.get('rt').db, { ...addressedConsumer(c), id: c.req.param('device') ?? '' }, changeOf(c)),
-  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}?tab=devices`, 'device_revoked'],
+  done: (c) => [devicesTab(c), 'device_revoked'],
 })

@@ -6,7 +6,7 @@ import { can, pathsOf, type Visit } from '../../page'
 import { brief } from '../../ui/format'
 import { Email, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { placeOfConsumer } from './parts'
+import { devicesTab, placeOfConsumer } from './parts'
 import { readConsumer, readIdentity, type ShownConsumer } from './read'
 
 /** How the consumer signs in with single sign-on. Nothing for a consumer that has never done so. */
@@ -86,7 +86,7 @@ export const removeIdentityPages = action({
     const { id } = (await read(c)).identity
     await deleteIdentity(c.get('rt').directory, projectOf(c.get('actor')), id, changeOf(c))
   },
-  done: (c) => [`${pathsOf(c).consumers}/${c.req.param('consumer')}?tab=devices`, 'identity_removed'],
+  done: (c) => [devicesTab(c), 'identity_removed'],
 })
 
 async function read(c: Visit) {

@@ -12,7 +12,7 @@ import { updateDevice } from '../../../devices/update'
 import { changeOf } from '../../../http/auth'
 import { action, leadTo } from '../../action'
 import { form, list, text } from '../../form'
-import { pathsOf, type Visit } from '../../page'
+import type { Visit } from '../../page'
 import { Post, SubmitOrCancel, Wrong } from '../../ui/controls'
 import { exact } from '../../ui/format'
 import { show } from '../../ui/layout'
@@ -21,7 +21,7 @@ import { EXPIRIES, ExpiryFields, expiryOf } from '../api-keys/expiry'
 import { RotationFields, rotateOnce, rotationIn } from '../api-keys/rotation'
 import { deviceName } from './keys'
 import { METADATA, MetadataFields, withMetadata } from './metadata'
-import { placeOfConsumer } from './parts'
+import { devicesTab, placeOfConsumer } from './parts'
 import { addressedConsumer, readDevice, readLiving } from './read'
 
 const CHANGED = form(UpdateDeviceBody, {
@@ -37,7 +37,6 @@ const read = async (c: Visit) => {
   return { row, device: await readDevice(c, row) }
 }
 const addressed = (c: Visit) => ({ ...addressedConsumer(c), id: c.req.param('device') ?? '' })
-const pageOf = (c: Visit) => `${pathsOf(c).consumers}/${c.req.param('consumer')}?tab=devices`
 
 const edit = action({
   at: '/:consumer/devices/:device/edit',
@@ -87,7 +86,7 @@ const edit = action({
     const changes = CHANGED.body(sent, isKept ? {} : { expires_at: expiryOf(sent, now) })
     return updateDevice(db, addressed(c), changes, changeOf(c))
   },
-  done: (c) => [pageOf(c), 'device_changed'],
+  done: (c) => [devicesTab(c), 'device_changed'],
 })
 
 const rotate = action({
@@ -106,7 +105,7 @@ const rotate = action({
   run: async (c) => {
     const rotation = rotationIn(c.get('form'))
     const made = await newDeviceToken()
-    const conflict = () => leadTo(c, pageOf(c), 'device_rotated_before')
+    const conflict = () => leadTo(c, devicesTab(c), 'device_rotated_before')
     return rotateOnce(conflict, async () => {
       const device = await rotateDevice(c.get('rt').db, { ...addressed(c), ...rotation }, made, changeOf(c))
       return tokenPage(c, deviceName(device), made.token)
@@ -131,7 +130,7 @@ function end(which: 'pending' | 'previous', name: 'new' | 'old', says: string) {
       danger: true,
     }),
     run: (c) => endToken(c.get('rt').db, { ...addressed(c), which }, changeOf(c)),
-    done: (c) => [pageOf(c), `${which}_token_ended`],
+    done: (c) => [devicesTab(c), `${which}_token_ended`],
   })
 }
 const endPending = end('pending', 'new', 'The new token will never be valid. The current token does not change.')
@@ -145,14 +144,14 @@ const endPrevious = end(
 function tokenPage(c: Visit, name: string, token: string) {
   return show(
     c,
-    { title: 'Key rotated', section: 'consumers', above: ['Consumer', pageOf(c)] },
+    { title: 'Key rotated', section: 'consumers', above: ['Consumer', devicesTab(c)] },
     <div data-unsaved>
       <Head title="Key rotated" />
       <ShownOnce what="token" of={<h2>{name}</h2>} kept="We store only a hash of it.">
         {token}
       </ShownOnce>
       <p>
-        <a class="button primary" href={pageOf(c)} data-saved>
+        <a class="button primary" href={devicesTab(c)} data-saved>
           I have stored the token
         </a>
       </p>

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Link } from '../../../consumers/links'
 import type { Consumer } from '../../../consumers/read'
+import { devicesPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Id } from '../../ui/id'
@@ -11,6 +12,9 @@ import { EMAIL_COLUMN, Table } from '../../ui/table'
 export function titleOf({ name, email, external_ids, id }: Consumer): string {
   return name ?? email ?? external_ids[0] ?? id
 }
+
+/** The devices of the consumer in the path of the visit. */
+export const devicesTab = (c: Visit) => devicesPath(pathsOf(c), c.req.param('consumer') ?? '')
 
 /** The page of a consumer, and its place above the pages about it. */
 export function placeOfConsumer(c: Visit, row: Consumer) {

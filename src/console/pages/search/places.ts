@@ -1,7 +1,7 @@
 import type { FoundObject } from '../../../search/fields'
 import type { SearchHit } from '../../../search/read'
 import type { SearchText } from '../../../search/text'
-import { objectPath } from '../../object-paths'
+import { devicesPath, objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
 import { amountIn, asWords } from '../../ui/format'
@@ -78,7 +78,7 @@ function pathTo(paths: ProjectPaths, { type, id, detail, vendor, consumer_id }: 
     case 'grant':
       return `${paths.consumers}/${consumer_id}/grants`
     case 'device':
-      return `${paths.consumers}/${consumer_id}/devices`
+      return devicesPath(paths, consumer_id ?? '')
     case 'audit_entry':
       return `${paths.audit}?object_id=${encodeURIComponent(detail?.split(' ')[1] ?? '')}`
     default:
