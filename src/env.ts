@@ -24,6 +24,8 @@ const LIMITS = [
 ] as const
 export type LimitName = (typeof LIMITS)[number]
 type LimitBindings = { [N in LimitName as `LIMIT_${Uppercase<N>}`]: RateLimit }
+/** Each limit with the name of its binding: made once, because every request opens a runtime. */
+const BOUND_LIMITS = LIMITS.map((name) => [name, `LIMIT_${name.toUpperCase() as Uppercase<LimitName>}`] as const)
 
 /** The bindings of wrangler.toml. Only this file and the entry point name a raw binding. */
 export interface Env extends LimitBindings {
@@ -148,8 +150,9 @@ export function openRuntime(env: Env, ctx: { waitUntil: (work: Promise<unknown>)
 }
 
 function limitsOf(env: Env): Record<LimitName, RateLimit> {
-  const bound = LIMITS.map((name) => [name, env[`LIMIT_${name.toUpperCase() as Uppercase<LimitName>}`]] as const)
-  return Object.fromEntries(bound) as Record<LimitName, RateLimit>
+  const limits = {} as Record<LimitName, RateLimit>
+  for (const [name, binding] of BOUND_LIMITS) limits[name] = env[binding]
+  return limits
 }
 
 const outside = () => new Error('enter a store first: rt.at(store)')
