@@ -132,7 +132,7 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
 /** What a field is called outside its form. */
 const labelOf = ({ look }: FieldOf) => look.label.replace(' (optional)', '')
 
-/** A change in words: `Active devices per consumer: 3 → 100`. Nothing if there is no value, or the same as before. */
+/** A change in words: `Active devices per consumer: 3 → 100`. Empty if there is no value, or if it has not changed. */
 export function fromTo(
   label: string,
   [before, after]: [unknown, unknown],

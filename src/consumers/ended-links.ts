@@ -9,11 +9,11 @@ import { consumerIds } from './schema'
 const m = alias(customerMoves, 'm')
 const i = alias(consumerIds, 'i')
 
-/** A customer that an external id of a consumer linked, until `moved_at` (ms): then an event or a pin said otherwise. */
-export type Move = ReturnType<typeof lastMoves>['_']['result'][number]
+/** A link of a customer that an external id of a consumer made, and that ended at `moved_at` (ms), by an event or a pin. */
+export type EndedLink = ReturnType<typeof lastEnded>['_']['result'][number]
 
-/** Reads the last so many customers that are linked to a consumer no longer, of those that its external ids linked. */
-export function lastMoves(db: Db, projectId: string, ref: ConsumerRef, most: number) {
+/** Reads the links of customers to a consumer that ended last, at most `most` of them. */
+export function lastEnded(db: Db, projectId: string, ref: ConsumerRef, most: number) {
   const shown = {
     vendor: sql<string>`k.value->>0`.as('vendor'),
     id: sql<string>`k.value->>1`.as('id'),

@@ -76,7 +76,7 @@ function expired(): Fault {
   )
 }
 
-/** What people look at: the changes in an order, all of them or those that come after a number. */
+/** What the console asks for: changes in an order, from the beginning or after a number. */
 type AskedInOrder = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { order: 'asc' | 'desc'; from: number | null }
 
 /**

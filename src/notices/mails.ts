@@ -10,8 +10,7 @@ export type NoticeRow = typeof notices.$inferSelect
 export type About = { id: string; name: string; origin: string | null }
 
 /**
- * Facts whose texts nobody outside chooses, though a program could take them for addresses. Of all others, an email shows one only if no
- * program can.
+ * Facts that we write ourselves, even if a program could take one for an address. An email shows any other fact only if no program could.
  */
 const OURS = [
   'key_prefix',

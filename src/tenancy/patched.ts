@@ -18,8 +18,8 @@ export function settingsEntry(id: string, settings: SettingsChange, before: Sett
 }
 
 /**
- * The audit entry about a change of settings, for the batch that makes it. It comes before the change, so that the old values are
- * those that the change replaces.
+ * The audit entry about a change of settings, for the batch that makes it. It must come before the change in the batch, because it reads
+ * the values that the change replaces.
  *
  * @param allowed the condition of the change
  */

@@ -4,8 +4,9 @@ import { None } from './parts'
 
 /**
  * A column: its heading, and the cell for a row. An empty heading marks a column of buttons. Numbers and amounts stand
- * at the right. What is in an unbroken column does not wrap. A wide column has room for a line of words. A spare column is left out where the columns do not fit: it says nothing
- * that a reader of the list needs first. A repeated one is left out where its content also stands in the first cell.
+ * at the right. Text in an unbroken column does not wrap. A wide column has room for a few words on one line.
+ * A spare column is hidden where the columns do not fit: readers do not need it first. A repeated one is hidden where the first cell also has
+ * its content.
  */
 export type Column<Row> = readonly [head: string, cell: (row: Row) => Child, kind?: Kind | undefined]
 type Kind = 'number' | 'unbroken' | 'wide' | 'spare' | 'number spare' | 'repeated'

@@ -80,7 +80,7 @@ function Parts({ c, of, tab }: Props & { tab: TabName | null }) {
   )
 }
 
-/** What the audit log says of the consumer, its grants, devices and links, and what else happened to it. */
+/** The audit log's entries about the consumer, its grants, devices and links, and what else happened to it. */
 function Past({ c, of }: Props) {
   const { row, history } = of
   if (history === null) return null

@@ -1,6 +1,6 @@
 import type { Device } from '../../../consumers/devices'
+import type { EndedLink } from '../../../consumers/ended-links'
 import type { Link } from '../../../consumers/links'
-import type { Move } from '../../../consumers/moves'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 import { Id } from '../../ui/id'
@@ -10,12 +10,12 @@ import { deviceName, KEY } from './keys'
 import type { ShownConsumer } from './read'
 
 /** What happened to a consumer that the audit log does not say: devices that registered, and links that events made or ended. */
-export function happenedTo(c: Visit, { devices, customers, moves }: ShownConsumer): Happened[] {
+export function happenedTo(c: Visit, { devices, customers, endedLinks }: ShownConsumer): Happened[] {
   return [
     // Each key has an entry of its own.
     ...devices.data.filter(({ platform }) => platform !== KEY).map(registered),
     ...customers.flatMap((link) => linked(c, link)),
-    ...moves.map((move) => ended(c, move)),
+    ...endedLinks.map((link) => ended(c, link)),
   ]
 }
 
@@ -49,7 +49,7 @@ function linked(c: Visit, { vendor, id, linked_by, event_id }: Link): Happened[]
   ]
 }
 
-function ended(c: Visit, { vendor, id, moved_at }: Move): Happened {
+function ended(c: Visit, { vendor, id, moved_at }: EndedLink): Happened {
   return {
     at: moved_at,
     who: 'An event or a pin',

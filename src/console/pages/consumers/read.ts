@@ -4,10 +4,10 @@ import { isListedObject } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
 import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { type Device, findDevice, listDevices } from '../../../consumers/devices'
+import { type EndedLink, lastEnded } from '../../../consumers/ended-links'
 import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links'
-import { lastMoves, type Move } from '../../../consumers/moves'
 import { type Consumer, changeable, countMerged, findConsumer, listMerged } from '../../../consumers/read'
 import { type ConsumerRef, refToChange, refToRead } from '../../../consumers/ref'
 import { batch, type Query, run } from '../../../db/client'
@@ -74,8 +74,8 @@ export type ShownConsumer = {
   grants: { data: Grant[]; more: boolean; names: ReadonlyMap<string, string> }
   /** With whom they sign in with single sign-on, the newest first; none if the user may not see them. `more`: there are others. */
   identities: { data: NamedIdentity[]; more: boolean }
-  /** The last customers that are linked to it no longer; none if they are not shown. */
-  moves: Move[]
+  /** The links of customers that ended last; none if they are not shown. */
+  endedLinks: EndedLink[]
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
   /** The newest entries of the audit log about the consumer; null if they are not shown, or the user may not read the log. */
@@ -131,7 +131,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const { merged_into } = row
   const given = found.given.slice(0, GRANTS)
   const givers = tab === 'access' ? given.map(({ actor }) => actor) : []
-  const past = { entries: listAudit(db, project, list.filters, list.at), moves: lastMoves(db, project, ref, HISTORY) }
+  const past = { entries: listAudit(db, project, list.filters, list.at), ended: lastEnded(db, project, ref, HISTORY) }
   const [latest, happened, identities, events, names, [into = null]] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
     isPast && can(c, 'audit_log:read') ? batch(db, past) : null,
@@ -161,7 +161,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     history,
     identities: signIns,
     events,
-    moves: happened?.moves ?? [],
+    endedLinks: happened?.ended ?? [],
   }
 }
 

@@ -73,7 +73,7 @@ export function bulkPage(
   )
 }
 
-/** Whether all that is replayed failed, and would fail in the same way again: the events that were chosen, or those of a search for one cause. */
+/** Whether every event to be replayed has failed and would fail in the same way again: each chosen event, or all that a search for one cause finds. */
 function isVain(query: URLSearchParams, chosen: AskedReplay['chosen']): boolean {
   if (query.has('id')) {
     const ended = chosen.filter(({ status }) => isFinal(status))
