@@ -1,9 +1,11 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
 import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { refusedNull, refusedTwin } from '../db/refused'
 import { requireMatch } from '../http/etag'
 import { Fault } from '../lib/fault'
+import { type Editing, edited } from './edits'
 import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
 import { type Consumer, changeable, findConsumer, requireConsumer } from './read'
 import type { NamedConsumer } from './ref'
@@ -19,7 +21,7 @@ export async function updateConsumer(
   db: Db,
   { project_id, ref }: NamedConsumer,
   { external_id, ...fields }: ConsumerFields & { external_id?: string },
-  { ifMatch, now }: { ifMatch: string | undefined; now: number },
+  { ifMatch, ...editing }: Editing & { ifMatch: string | undefined },
 ): Promise<Consumer> {
   return untilCurrent(async () => {
     const before = changeable(await run(db, findConsumer(db, project_id, ref)))
@@ -27,12 +29,13 @@ export async function updateConsumer(
     const set = differing(before, fields)
     const added = external_id !== undefined && !before.external_ids.includes(external_id) ? external_id : undefined
     if (Object.keys(set).length === 0 && added === undefined) return before
+    const { now } = editing
     const of = { project_id, id: before.id }
     const position = before.external_ids.length
     if (added !== undefined) requireRoomForIds(position + 1)
     try {
       const { rows } = await batch(db, {
-        changed: fenced(db, { project_id, ...before }, { ...set, updated_at: now }),
+        changed: fenced(db, { project_id, ...before }, { ...set, edits: edited(set, editing, added), updated_at: now }),
         ...(added !== undefined && { id: db.insert(consumerIds).values(idRow(of, added, position, now)) }),
         rows: findConsumer(db, project_id, of),
       })
@@ -59,7 +62,7 @@ function differing(before: ConsumerFields, fields: ConsumerFields): ConsumerFiel
 export function fenced(
   db: Db,
   { project_id, id, revision }: ConsumerKey & Pick<Consumer, 'revision'>,
-  set: Partial<typeof consumers.$inferInsert>,
+  set: SQLiteUpdateSetSource<typeof consumers>,
   also: SQL = sql`1`,
 ) {
   // NULL, which the column refuses, if the row is no longer the one that was read.

@@ -89,6 +89,7 @@ async function eraseInStore(
       blocked_reason: null,
       merged_into: null,
       erasure_id: id,
+      edits: null,
       updated_at: now,
     }
     const entry = { project_id, action: 'consumer.erased', object_type: 'consumer', object_id: before.id }

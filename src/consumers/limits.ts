@@ -19,6 +19,9 @@ export const MAX_METADATA = 20
 export const MAX_METADATA_KEY = 40
 /** Characters of a value of metadata. */
 export const MAX_METADATA_VALUE = 500
+/** The last changes that are kept with a consumer, and bytes of metadata, as JSON, that one of them keeps of what it replaced. */
+export const MAX_EDITS = 10
+export const MAX_KEPT_METADATA_BYTES = 500
 /** Characters (code points) of the reason for blocking or unblocking. */
 export const MAX_BLOCK_REASON = 200
 /**

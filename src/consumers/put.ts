@@ -5,6 +5,7 @@ import { insertWhere } from '../db/insert-where'
 import { keptWith } from '../idempotency/claim'
 import { newId } from '../lib/ids'
 import { type ConsumerKey, idRow, isTaken, taken } from './change'
+import { type Editing, edited } from './edits'
 import { type Consumer, findConsumer, findSurvivor, requireConsumer } from './read'
 import { type ConsumerFields, consumerIds, consumers, EMPTY } from './schema'
 
@@ -19,8 +20,9 @@ export async function upsertConsumer(
   db: Db,
   named: ExternalId,
   fields: ConsumerFields,
-  now: number,
+  editing: Editing,
 ): Promise<{ consumer: Consumer; created: boolean }> {
+  const { now } = editing
   const id = newId('csm', now)
   const { project_id, external_id } = named
   const of = { project_id, id }
@@ -33,8 +35,8 @@ export async function upsertConsumer(
         .insert(consumerIds)
         .values(idRow(of, external_id, 0, now))
         .onConflictDoNothing(),
-      inserted: insertWhere(db, consumers, newRow(of, fields, now), sql`EXISTS ${mine}`).onConflictDoNothing(),
-      ...updates(db, named, fields, now),
+      inserted: insertWhere(db, consumers, newRow(of, fields, editing), sql`EXISTS ${mine}`).onConflictDoNothing(),
+      ...updates(db, named, fields, editing),
       rows: findConsumer(db, project_id, { external_id }),
     },
     { idempotent: true },
@@ -47,23 +49,23 @@ export async function upsertConsumer(
  * The updates of an upsert, of which at most one changes the row. An update without the email address writes no index:
  * SQLite writes the index of every column that is set, even if the value stays the same.
  */
-function updates(db: Db, named: ExternalId, { email, ...rest }: ConsumerFields, now: number) {
+function updates(db: Db, named: ExternalId, { email, ...rest }: ConsumerFields, editing: Editing) {
   const owner = db.select({ id: consumerIds.consumer_id }).from(consumerIds).where(isId(named))
   const isOwner = and(eq(consumers.project_id, named.project_id), eq(consumers.id, sql`${owner}`))
-  const changed = { ...rest, updated_at: now, revision: sql`${consumers.revision} + 1` }
+  const changed = { ...rest, updated_at: editing.now, revision: sql`${consumers.revision} + 1` }
   const differs = or(...differences(rest))
   const sameEmail = email === undefined ? undefined : sql`${consumers.email} IS ${email}`
   return {
     ...(differs && {
       changed: db
         .update(consumers)
-        .set(changed)
+        .set({ ...changed, edits: edited(rest, editing) })
         .where(and(isOwner, sameEmail, differs)),
     }),
     ...(email !== undefined && {
       moved: db
         .update(consumers)
-        .set({ ...changed, email })
+        .set({ ...changed, email, edits: edited({ email, ...rest }, editing) })
         .where(and(isOwner, sql`${consumers.email} IS NOT ${email}`)),
     }),
   }
@@ -82,7 +84,7 @@ export async function insertConsumer(
   db: Db,
   projectId: string,
   { external_id, ...fields }: ConsumerFields & { external_id?: string },
-  change: Pick<Change, 'now' | 'claim'>,
+  change: Pick<Change, 'now' | 'actor' | 'claim'>,
 ): Promise<Consumer> {
   const { now } = change
   const of = { project_id: projectId, id: newId('csm', now) }
@@ -90,7 +92,7 @@ export async function insertConsumer(
     const { rows } = await batch(db, {
       // First, so that the feed of changes does not say of a new consumer that it was named as well.
       ...(external_id !== undefined && { id: db.insert(consumerIds).values(idRow(of, external_id, 0, now)) }),
-      inserted: db.insert(consumers).values(newRow(of, fields, now)),
+      inserted: db.insert(consumers).values(newRow(of, fields, change)),
       ...keptWith(db, change, of.id),
       rows: findConsumer(db, projectId, of),
     })
@@ -109,7 +111,7 @@ export async function ensureConsumer(
   db: Db,
   of: ConsumerKey,
   fields: ConsumerFields,
-  now: number,
+  editing: Editing,
 ): Promise<{ consumer: Consumer; created: boolean }> {
   const trips = db.meter.trips
   const { inserted, rows } = await batch(
@@ -117,7 +119,7 @@ export async function ensureConsumer(
     {
       inserted: db
         .insert(consumers)
-        .values(newRow(of, fields, now))
+        .values(newRow(of, fields, editing))
         .onConflictDoNothing()
         .returning({ id: consumers.id }),
       rows: findSurvivor(db, of.project_id, of.id),
@@ -127,12 +129,12 @@ export async function ensureConsumer(
   const consumer = rows[0] as Consumer
   // Sent again after an error, it finds what it may have created the first time: then the time tells.
   const wasRepeated = db.meter.trips - trips > 1
-  return { consumer, created: inserted.length > 0 || (wasRepeated && consumer.created_at === now) }
+  return { consumer, created: inserted.length > 0 || (wasRepeated && consumer.created_at === editing.now) }
 }
 
-function newRow(of: ConsumerKey, fields: ConsumerFields, now: number) {
+function newRow(of: ConsumerKey, fields: ConsumerFields, { now, actor }: Editing) {
   const state = { state: 'active' as const, blocked_reason: null, merged_into: null, revision: 1 }
-  return { ...of, ...EMPTY, ...fields, ...state, created_at: now, updated_at: now }
+  return { ...of, ...EMPTY, ...fields, ...state, created_at: now, updated_at: now, created_by: actor.id }
 }
 
 function isId({ project_id, external_id }: ExternalId): SQL | undefined {

@@ -108,11 +108,11 @@ export const consumerRoutes = new Hono<HttpEnv>()
     }),
     body(PutBody),
     async (c) => {
-      const { db, now } = c.get('rt')
+      const { db } = c.get('rt')
       const external_id = externalIdIn(c.req.param('consumer'))
       const fields = c.req.valid('json')
       const key = { project_id: projectOf(c.get('actor')), external_id }
-      const { consumer, created } = await upsertConsumer(db, key, fields, now)
+      const { consumer, created } = await upsertConsumer(db, key, fields, changeOf(c))
       return answer(c, tagged(c, consumer, presentConsumer(consumer)), created ? 201 : 200)
     },
   )
@@ -137,8 +137,8 @@ export const consumerRoutes = new Hono<HttpEnv>()
     }),
     body(UpdateConsumerBody),
     async (c) => {
-      const { db, now } = c.get('rt')
-      const how = { ifMatch: c.req.header('If-Match'), now }
+      const { db } = c.get('rt')
+      const how = { ifMatch: c.req.header('If-Match'), ...changeOf(c) }
       const row = await updateConsumer(db, named(c), c.req.valid('json'), how)
       return answer(c, tagged(c, row, presentConsumer(row)), 200)
     },

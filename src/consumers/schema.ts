@@ -23,6 +23,17 @@ const own = {
   metadata: text({ mode: 'json' }).$type<ConsumerMetadata>().notNull(),
 }
 
+/**
+ * A change of what a project says about a consumer. `at`: ms. `by`: the user or API key that made it. `was`: what it replaced; long metadata
+ * is null, because it is not kept. `named`: the external id that it added.
+ */
+export type Edit = {
+  at: number
+  by: string
+  was: Omit<ConsumerFields, 'metadata'> & { metadata?: ConsumerMetadata | null }
+  named?: string
+}
+
 /** The end users of a project's product. */
 export const consumers = sqliteTable(
   'consumers',
@@ -40,6 +51,10 @@ export const consumers = sqliteTable(
     updated_at: integer().notNull(),
     /** Of an erased consumer. */
     erasure_id: text(),
+    /** The user, API key or single sign-on connection that created it. Null if an older version did. */
+    created_by: text(),
+    /** The last changes, the oldest first: see edits.ts. They are here, and not in a log, so that an erasure takes them along. Null: none. */
+    edits: text({ mode: 'json' }).$type<Edit[]>(),
     last_name: text().generatedAlwaysAs(LAST_NAME, { mode: 'virtual' }),
   },
   (t) => [

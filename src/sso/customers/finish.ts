@@ -57,6 +57,7 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
   const id = known?.id ?? newId('idn', now)
   const code = randomHex(CODE_BYTES)
   const hash = await sha256Hex(code)
+  const actor = { type: 'system' as const, id: connection_id }
   const named = await commitSignIn(
     directory,
     {
@@ -71,13 +72,13 @@ async function signIn(rt: Runtime, { login, connection, identified }: Finishing,
         identity: described(identified, { id, connection_id, now }),
       },
     },
-    { actor: { type: 'system', id: connection_id }, request_id, now },
+    { actor, request_id, now },
   )
   if (named === null) throw refusal('sign_in_ended')
   const isOurs = named === whose.id
   if (whose.isThere && isOurs) return code
   const fields = { email, name: nameOf(identified) }
-  const { consumer, created } = await ensureConsumer(db, { project_id, id: named }, fields, now)
+  const { consumer, created } = await ensureConsumer(db, { project_id, id: named }, fields, { actor, now })
   requireLiving(consumer)
   // The code says that this sign-in has created the consumer if the identity is its own. Another one may have been faster.
   const said = isOurs && !whose.isThere

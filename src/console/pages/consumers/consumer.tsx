@@ -86,12 +86,7 @@ function Past({ c, of }: Props) {
   if (history === null) return null
   return (
     <>
-      <History
-        c={c}
-        entries={history}
-        others={{ rows: happenedTo(c, of), most: HISTORY }}
-        none="No entries yet. Creating or editing a consumer adds none."
-      />
+      <History c={c} entries={history} others={{ rows: happenedTo(c, of), most: HISTORY }} none="Nothing yet." />
       {history.length > 0 && (
         <p>
           <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries of the audit log about this consumer</a>

@@ -9,7 +9,7 @@ import {
 } from '../../../consumers/limits'
 import { insertConsumer } from '../../../consumers/put'
 import type { Consumer } from '../../../consumers/read'
-import { projectOf } from '../../../http/auth'
+import { changeOf, projectOf } from '../../../http/auth'
 import { etagOf } from '../../../http/etag'
 import { action } from '../../action'
 import { form, text } from '../../form'
@@ -67,8 +67,8 @@ const create = action({
     )
   },
   run: (c) => {
-    const { db, now } = c.get('rt')
-    return insertConsumer(db, projectOf(c.get('actor')), CONSUMER.body(c.get('form')), { now })
+    const { db } = c.get('rt')
+    return insertConsumer(db, projectOf(c.get('actor')), CONSUMER.body(c.get('form')), changeOf(c))
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_created'],
 })
@@ -97,9 +97,9 @@ const edit = action({
     )
   },
   run: (c) => {
-    const { db, now } = c.get('rt')
     const form = c.get('form')
-    return updateConsumer(db, addressedConsumer(c), CHANGED.body(form), { ifMatch: form.get('etag') ?? '', now })
+    const how = { ifMatch: form.get('etag') ?? '', ...changeOf(c) }
+    return updateConsumer(c.get('rt').db, addressedConsumer(c), CHANGED.body(form), how)
   },
   done: (c, { id }) => [`${pathsOf(c).consumers}/${id}`, 'consumer_changed'],
   explains: EXPLAINED.consumer,

@@ -3,20 +3,60 @@ import type { EndedLink } from '../../../consumers/ended-links'
 import type { Link } from '../../../consumers/links'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
+import { Differences } from '../../ui/differences'
 import { Id } from '../../ui/id'
+import { Who } from '../audit-log/entry'
 import type { Happened } from '../audit-log/history'
 import { customerPath } from '../customers/read'
+import type { ShownEdit } from './edits'
 import { deviceName, KEY } from './keys'
 import type { ShownConsumer } from './read'
 
-/** What happened to a consumer that the audit log does not say: devices that registered, and links that events made or ended. */
-export function happenedTo(c: Visit, { devices, customers, endedLinks }: ShownConsumer): Happened[] {
+/** Parts that a line of the history shows of what a change changed. */
+const CHANGES_SHOWN = 8
+
+/**
+ * What happened to a consumer that the audit log does not say: its creation, changes of its fields, devices that registered, and links
+ * that events made or ended.
+ */
+export function happenedTo(c: Visit, of: ShownConsumer): Happened[] {
+  const { row, devices, customers, endedLinks, past } = of
   return [
+    ...past.edits.map((edit) => edited(c, of, edit)),
     // Each key has an entry of its own.
     ...devices.data.filter(({ platform }) => platform !== KEY).map(registered),
     ...customers.flatMap((link) => linked(c, link)),
     ...endedLinks.map((link) => ended(c, link)),
+    { at: row.created_at, who: by(c, of, past.created_by), what: 'Created the consumer' },
   ]
+}
+
+/** Who made a change; null if that was not recorded. */
+function by(c: Visit, { past: { names } }: ShownConsumer, id: string | null) {
+  if (id === null) return 'Not recorded'
+  if (id.startsWith('sso_')) return <a href={`${pathsOf(c).sso}/${id}`}>Single sign-on</a>
+  const name = names.get(id) ?? null
+  const actor_type = id.startsWith('key_') ? 'api_key' : 'user'
+  return <Who c={c} row={{ actor_type, actor_id: id, actor_name: name, actor_email: name }} />
+}
+
+function edited(c: Visit, of: ShownConsumer, { at, by: id, differences, named }: ShownEdit): Happened {
+  return {
+    at,
+    who: by(c, of, id),
+    what: (
+      <>
+        {named === undefined || differences.length > 0 ? 'Changed the consumer' : 'Added an ID'}
+        {named !== undefined && (
+          <span class="line quiet">
+            {differences.length > 0 && 'ID added: '}
+            <code>{named}</code>
+          </span>
+        )}
+        {differences.length > 0 && <Differences of={differences} most={CHANGES_SHOWN} />}
+      </>
+    ),
+  }
 }
 
 function registered(device: Device): Happened {
@@ -63,7 +103,9 @@ function ended(c: Visit, { vendor, id, moved_at }: EndedLink): Happened {
 }
 
 const Customer = ({ c, of }: { c: Visit; of: Pick<Link, 'vendor' | 'id'> }) => (
-  <a class="line" href={customerPath(c, of)}>
-    <Id>{of.id}</Id>
-  </a>
+  <span class="line">
+    <a href={customerPath(c, of)}>
+      <Id>{of.id}</Id>
+    </a>
+  </span>
 )

@@ -4,6 +4,7 @@ import { isListedObject } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
 import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
 import { type Device, findDevice, listDevices } from '../../../consumers/devices'
+import { editsOf } from '../../../consumers/edits'
 import { type EndedLink, lastEnded } from '../../../consumers/ended-links'
 import { type Erasure, findErasure } from '../../../consumers/erase'
 import { MAX_CUSTOMERS } from '../../../consumers/limits'
@@ -30,6 +31,7 @@ import type { NamesOf } from '../billing/columns'
 import { namesIn } from '../billing/find'
 import { type Entitlements, entitlementsIn } from '../entitlements/read'
 import { namesOf } from '../events/store'
+import { type ShownEdit, shownEdits } from './edits'
 import type { TabName } from './tabs'
 
 /** How many rows the history of a consumer shows. */
@@ -74,6 +76,8 @@ export type ShownConsumer = {
   grants: { data: Grant[]; more: boolean; names: ReadonlyMap<string, string> }
   /** With whom they sign in with single sign-on, the newest first; none if the user may not see them. `more`: there are others. */
   identities: { data: NamedIdentity[]; more: boolean }
+  /** Who created it, and its last changes; none if they are not shown. `names`: as of `grants`. */
+  past: { created_by: string | null; edits: ShownEdit[]; names: ReadonlyMap<string, string> }
   /** The links of customers that ended last; none if they are not shown. */
   endedLinks: EndedLink[]
   /** Null for a consumer that was not erased. */
@@ -131,7 +135,11 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const { merged_into } = row
   const given = found.given.slice(0, GRANTS)
   const givers = tab === 'access' ? given.map(({ actor }) => actor) : []
-  const past = { entries: listAudit(db, project, list.filters, list.at), ended: lastEnded(db, project, ref, HISTORY) }
+  const past = {
+    entries: listAudit(db, project, list.filters, list.at),
+    ended: lastEnded(db, project, ref, HISTORY),
+    own: editsOf(db, project, ref),
+  }
   const [latest, happened, identities, events, names, [into = null]] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
     isPast && can(c, 'audit_log:read') ? batch(db, past) : null,
@@ -140,7 +148,12 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     namesOf(rt, project, givers),
     merged_into === null ? [] : run(db, findConsumer(db, project, { id: merged_into })),
   ])
-  const history = happened && list.page(happened.entries, await readNames(rt, project, happened.entries)).data
+  const { created_by = null, edits } = happened?.own[0] ?? {}
+  const [named, actors] = await Promise.all([
+    happened && readNames(rt, project, happened.entries),
+    namesOf(rt, project, [created_by ?? [], ...(edits ?? []).map(({ by }) => by)].flat()),
+  ])
+  const history = happened && named && list.page(happened.entries, named).data
   const [counted] = found.counts
   const { active, limit } = counted ? await withCap(db, project, ref, counted) : { active: 0, limit: 0 }
   const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
@@ -161,6 +174,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     history,
     identities: signIns,
     events,
+    past: { created_by, edits: shownEdits(row, edits ?? []), names: actors },
     endedLinks: happened?.ended ?? [],
   }
 }

@@ -63,9 +63,9 @@ const create = action({
   read: readCustomer,
   ask: (c, of, sent) => linkCustomerPage(c, of, { linking: UNSENT, creating: sent }),
   run: async (c) => {
-    const { db, now } = c.get('rt')
+    const { db } = c.get('rt')
     const { project_id, customer } = named(c)
-    const { id } = await insertConsumer(db, project_id, CONSUMER.body(c.get('form')), { now })
+    const { id } = await insertConsumer(db, project_id, CONSUMER.body(c.get('form')), changeOf(c))
     // If events name the new external id, the link holds by itself.
     const [link] = await run(db, findLink(db, project_id, customer))
     if (link?.consumer_id !== id) await pinCustomer(db, { project_id, customer }, { id }, changeOf(c))

@@ -134,10 +134,10 @@ async function toNobody(c: Visit, rows: Rows): Promise<void> {
 
 /** @param to the id of a consumer, or {@link NEW} */
 async function linkTo(c: Visit, rows: Rows, to: string): Promise<void> {
-  const { db, now } = c.get('rt')
+  const { db } = c.get('rt')
   const isNew = to === NEW
   const body = bodyOf(rows[0] as ShownCustomer)
-  const id = isNew ? (await insertConsumer(db, projectOf(c.get('actor')), body, { now })).id : to
+  const id = isNew ? (await insertConsumer(db, projectOf(c.get('actor')), body, changeOf(c))).id : to
   for (const { link } of rows) {
     // Events that name the id of a new consumer link the customer by themselves.
     if (!isNew || link.external_id === null) await pinCustomer(db, customerOf(c, link), { id }, changeOf(c))

@@ -1,0 +1,2 @@
+ALTER TABLE `consumers` ADD `created_by` text;--> statement-breakpoint
+ALTER TABLE `consumers` ADD `edits` text;
