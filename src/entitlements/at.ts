@@ -7,7 +7,7 @@ import { idTime } from '../lib/ids'
 import { DAY, iso } from '../lib/time'
 import { ENTITLEMENT_SETTINGS, settingsOf } from '../tenancy/settings'
 import { type Catalog, type ConsumerFacts, type Item, indexed, type PlanFact, refsIn } from './facts'
-import { asOf, type Past } from './history'
+import { asOf, historyEvent, type Past } from './history'
 import { holdingsAs, holdingsIn, requireDerivable, tooMuch } from './holders'
 import { MAX_AUDIT_WALKED, MAX_DAYS_FROM_NOW, MAX_HISTORY, MAX_SOURCES } from './limits'
 import { holdingEventsOf, knownBefore, linkEventsOf, linkedSince, pastOf } from './past'
@@ -57,7 +57,7 @@ export async function holderAt(
     known: knownBefore(db, project_id, [...named], at),
   })
   const unlinked = new Set(relinked.filter(({ before }) => !before).map(({ vendor, id }) => nameOf(vendor, id)))
-  const history = events.map((event) => ({ ...event, processed_at: event.processed_at ?? Number.POSITIVE_INFINITY }))
+  const history = events.map(historyEvent)
   const past = now
     .filter(({ vendor, customer }) => !unlinked.has(nameOf(vendor, customer)))
     .map((row) => withInvoiceOf(asOf(row, history, at), at))

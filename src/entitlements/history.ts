@@ -2,6 +2,7 @@ import type { Effect } from '../billing/effect'
 import { periodOf } from '../billing/past-due'
 import { nanoseconds } from '../billing/reduce'
 import { sourceOfId } from '../inbox/sources'
+import type { DecodedSummary } from '../inbox/summary'
 import type { BoughtItem } from './facts'
 import type { HoldingRow } from './holders'
 import type { HeldKind } from './holdings'
@@ -22,6 +23,26 @@ export type HistoryEvent = {
   effect: Effect | null
   /** When it was last processed, if that was more than once. */
   again_at: number | null
+}
+
+/** One of the rows that `holdingEventsOf` reads. */
+type ReferringRow = Omit<HistoryEvent, 'vendor' | 'processed_at' | 'object' | 'status' | 'effect'> & {
+  processed_at: number | null
+  summary: DecodedSummary | null
+}
+
+export function historyEvent({ summary, processed_at, ...row }: ReferringRow): HistoryEvent {
+  const effect = summary?.effects.find(
+    ({ kind, id, result }) => kind === row.kind && id === row.ref && result !== 'fetched' && result !== 'gone',
+  )
+  return {
+    ...row,
+    vendor: summary?.vendor ?? '',
+    processed_at: processed_at ?? Number.POSITIVE_INFINITY,
+    object: summary?.object.id ?? null,
+    status: summary?.object.status ?? null,
+    effect: effect ?? null,
+  }
 }
 
 /** Fields that decide about access, as events record them. Each kind has some of them. */

@@ -16,7 +16,7 @@ import { type Db, raw } from '../db/client'
 import { json, literals } from '../db/sql'
 import { attempts, events, refs } from '../inbox/schema'
 import { isBefore } from '../inbox/sources'
-import { effectIn } from '../inbox/summary'
+import { summaryIn } from '../inbox/summary'
 import { idFloor } from '../lib/ids'
 import { iso } from '../lib/time'
 import { state } from '../stores/schema'
@@ -143,19 +143,14 @@ export function holdingEventsOf(db: Db, projectId: string, held: readonly { kind
   const walk = sql`SELECT s.value->>'kind' AS kind, s.value->>'id' AS ref, ${f.event_id} AS event_id
     FROM json_each(${JSON.stringify([...distinct.values()])}) s
     CROSS JOIN ${refs} ${f} ON ${f.project_id} = ${projectId} AND ${f.ref} = s.value->>'id' LIMIT ${MAX_HISTORY + 1}`
-  const effect = sql`(SELECT x.value FROM json_each(${e.summary}, '$.effects') x
-    WHERE x.value->>'kind' = w.kind AND x.value->>'id' = w.ref AND x.value->>'result' NOT IN ('fetched', 'gone'))`
   const last = sql`(SELECT ${t.finished_at} FROM ${attempts} ${t} WHERE ${t.event_id} = ${e.id} AND ${t.number} = ${e.attempts})`
   const shown = {
     kind: sql<HeldKind>`w.kind`,
     ref: sql<string>`w.ref`,
     id: e.id,
-    vendor: sql<string>`${e.summary}->>'$.vendor'`,
     processed_at: e.processed_at,
     occurred_at: e.occurred_at,
-    object: sql<string | null>`${e.summary}->>'$.object.id'`,
-    status: sql<string | null>`${e.summary}->>'$.object.status'`,
-    effect: effectIn(effect),
+    summary: summaryIn(e),
     again_at: sql<number | null>`CASE WHEN ${e.attempts} > 1 THEN ${last} END`,
   }
   return raw(

@@ -1,6 +1,5 @@
 import { and, type Column, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { Effect } from '../billing/effect'
 import { customerLinks } from '../consumers/customers/schema'
 import { customersFrom, type ErasureRow, isErasure } from '../consumers/erasures'
 import { referenceTo } from '../consumers/guests'
@@ -9,7 +8,7 @@ import { type ErasureCursor, erasures } from '../consumers/schema'
 import { type Db, type Query, raw } from '../db/client'
 import { jsonLists, valuesOf } from '../db/sql'
 import { bodies, events, packedBodies, packedKeyOf, payloads, refs } from './schema'
-import { effectsIn, storedEffect } from './summary'
+import { type DecodedSummary, storedSummary, summaryIn, summarySet } from './summary'
 
 const e = alias(events, 'e')
 const l = alias(customerLinks, 'l')
@@ -33,7 +32,7 @@ export function selectEvents(db: Db, erasure: ErasureRow, at: ErasureCursor, flo
       vendor: l.vendor,
       id: e.id,
       attempts: e.attempts,
-      effects: effectsIn(sql`${e.summary}`),
+      summary: summaryIn(e),
       blocked: sql<boolean>`${isOpen}`.mapWith(Boolean),
     },
     (fields) => sql`SELECT ${fields} ${from}
@@ -49,10 +48,10 @@ const hasOpenSibling = sql`EXISTS (SELECT 1 FROM ${events} ${s} WHERE ${s.projec
   AND ${s.id} >= substr(${e.id}, 1, 14) AND ${s.id} < substr(${e.id}, 1, 14) || '~'
   AND ${s.payload_id} = ${e.payload_id} AND ${s.due_at} IS NOT NULL)`
 
-/** An event whose effects are to be replaced. `attempts` fences: a replay since it was read wrote them anew. */
-export type Rewritten = { id: string; attempts: number; effects: Effect[] }
+/** An event whose summary is to be replaced. `attempts` fences: a replay since it was read wrote it anew. */
+export type Rewritten = { id: string; attempts: number; summary: DecodedSummary }
 
-/** The statements that delete the payloads of final events, count them, and replace effects. */
+/** The statements that delete the payloads of final events, count them, and replace summaries. */
 export function deletePayloads(
   db: Db,
   erasure: ErasureRow,
@@ -69,7 +68,7 @@ export function deletePayloads(
       .update(erasures)
       .set({ removed: sql`${erasures.removed} + changes()` })
       .where(isErasure(erasure))
-  const stored = rewritten.map((one) => ({ ...one, effects: one.effects.map(storedEffect) }))
+  const stored = rewritten.map(({ summary, ...one }) => ({ ...one, stored: storedSummary(summary) }))
   const summaries = jsonLists(stored).map((list, i) => [`summaries${i}`, rewrite(db, project_id, list)])
   return {
     packed: db.delete(packedBodies).where(sql`${packedBodies.key} IN ${free(packedKeyOf(e.payload_id))}`),
@@ -85,7 +84,7 @@ export function deletePayloads(
 function rewrite(db: Db, projectId: string, list: string): Query {
   return db
     .update(events)
-    .set({ summary: sql`json_set(${events.summary}, '$.effects', json(j.value->'$.effects'))` })
+    .set(summarySet(sql`j.value->'$.stored'`))
     .from(sql`json_each(${list}) j`)
     .where(
       and(

@@ -17,8 +17,8 @@ export const MINUTES_KEPT_MS = 2 * DAY
 /** Shorter texts (bytes) are stored as they are: deflating them would hardly make them smaller. */
 export const MIN_DEFLATED_BYTES = 200
 
-/** A change that is shorter as JSON (characters) is stored as it is: packing it would save few bytes. */
-export const MIN_PACKED_CHANGE = 200
+/** What an event changed is stored as it is if it is shorter as JSON (characters): packing it would save few bytes. */
+export const MIN_PACKED_CHANGES = 200
 
 /** Open events that are added to the rollups as received: at most so many of a project. */
 export const MAX_OPEN_RECEIVED = 10_000

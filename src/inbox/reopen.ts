@@ -101,6 +101,7 @@ async function reopenSome(db: Db, { projectId, after, since, now }: Slice): Prom
         last_error: sql`${error}`,
         last_error_code: sql`CASE WHEN ${error} IS NOT NULL THEN ${events.last_error_code} END`,
         summary: sql`CASE WHEN NOT ${isUndone} THEN ${events.summary} END`,
+        summary_rest: sql`CASE WHEN NOT ${isUndone} THEN ${events.summary_rest} END`,
         processed_at: sql`CASE WHEN NOT ${isUndone} THEN ${events.processed_at} END`,
         started_at: sql`CASE WHEN NOT ${isUndone} THEN ${events.started_at} END`,
       })

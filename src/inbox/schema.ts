@@ -15,7 +15,6 @@ import { CHUNK_PAYLOADS } from './limits'
 import { causeMutes } from './mutes/schema'
 import { vendorAsks } from './refresh/schema'
 import { connectionHours } from './silence/schema'
-import { summaryColumn } from './summary'
 import { vendorKeys } from './vendor-api/schema'
 import { vendorEndpoints } from './vendor-endpoints/schema'
 
@@ -61,12 +60,14 @@ export const events = sqliteTable(
     /** Null also for an error from before codes were recorded. */
     last_error_code: text({ enum: EVENT_ERROR_CODES }),
     replay_id: text(),
-    /** The decoded view; null until the event has been processed. */
-    summary: summaryColumn(),
+    /** The decoded view, as JSON; null until the event has been processed. See summary.ts, which reads and writes it whole. */
+    summary: text(),
     /** When the first attempt began (ms), if it has no row of its own in `attempts`: see attempts.ts. */
     started_at: integer(),
     /** When it was last released (ms), if it was held: its lag counts from then. A replay begins anew. */
     released_at: integer(),
+    /** What is packed of the summary, a BLOB; null if nothing is. */
+    summary_rest: text().$type<ArrayBuffer>(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),

@@ -89,17 +89,18 @@ async function eraseEvents(rt: Runtime, erasure: ErasureRow, at: ErasureCursor):
   const ids = rows.filter(({ blocked }) => !blocked).map(({ id }) => id)
   const left = at.left + rows.length - ids.length
   if (isFirst) {
-    const touched = rows.flatMap(({ vendor, effects }) =>
-      (effects ?? []).flatMap(({ kind, id }) =>
+    const touched = rows.flatMap(({ vendor, summary }) =>
+      (summary?.effects ?? []).flatMap(({ kind, id }) =>
         kind === 'customer_link' || kind === 'checkout' ? [] : [keyOf(erasure, vendor, kind, id)],
       ),
     )
     await forgetObjects(db, touched, consumerOf)
   }
   const rewritten = isFirst
-    ? rows.flatMap(({ id, attempts, effects }) => {
-        const forgotten = (effects ?? []).map(forgottenEffect)
-        return isSame(forgotten, effects ?? []) ? [] : [{ id, attempts, effects: forgotten }]
+    ? rows.flatMap(({ id, attempts, summary }) => {
+        if (summary === null) return []
+        const effects = summary.effects.map(forgottenEffect)
+        return isSame(effects, summary.effects) ? [] : [{ id, attempts, summary: { ...summary, effects } }]
       })
     : []
   const deleted = deletePayloads(db, erasure, { ids, rewritten })

@@ -16,12 +16,13 @@ it('is shown with its nulls and its whole change, of which its row has neither; 
     stripeEventOf('invoice.paid', stripeInvoice(), { at: 1_780_000_002 }),
     stripeEventOf('account.updated', { id: 'acct_1', object: 'account' }, { at: 1_780_000_003 }),
   )
-  const stored = await rows<{ id: string; summary: string }>(
-    'SELECT id, summary FROM events WHERE project_id = ?',
+  const stored = await rows<{ id: string; summary: string; rest: number }>(
+    'SELECT id, summary, coalesce(length(summary_rest), 0) AS rest FROM events WHERE project_id = ?',
     world.project,
   )
   expect(stored).toHaveLength(4)
-  for (const { id, summary } of stored) {
+  expect(stored.filter(({ rest }) => rest > 0)).toHaveLength(2)
+  for (const { id, summary, rest } of stored) {
     expect(Object.values({ ...JSON.parse(summary), effects: '' })).not.toContain(null)
     expect(summary).not.toMatch(/"(from|to|change)":null/)
     const read = async () => (await world.api(`/webhooks/${id}`)).body.decoded_summary
@@ -33,32 +34,48 @@ it('is shown with its nulls and its whole change, of which its row has neither; 
         expect(Object.keys(of as object)).toEqual(expect.arrayContaining(['from', 'to']))
     }
     const plain = JSON.stringify(shown.effects).length
-    if (plain > 1000) expect(summary.length).toBeLessThan(plain / 2)
-    await STORE.prepare('UPDATE events SET summary = ? WHERE id = ?').bind(JSON.stringify(shown), id).run()
+    if (plain > 1000) expect(summary.length + rest).toBeLessThan(plain / 2)
+    await STORE.prepare('UPDATE events SET summary = ?, summary_rest = NULL WHERE id = ?')
+      .bind(JSON.stringify(shown), id)
+      .run()
     expect(await read()).toEqual(shown)
   }
 })
 
-it('reads a change as it was packed when changes were first packed', async () => {
+const OF_EFFECT = 'q8buu8SURKxtVHiTGKPNiytzG2LkbkP07B1QlK+jAM5lOZUoOdcYnCfwpgHc4WBoqGtkEWJggS0cQHKWSHK1tQA='
+const OF_SUMMARY =
+  'ab462b02c1859fa1928e527e3238a452608d4023335d43435d23cb10030b84c990f67c313837630da5c49444ac6d5d78d31aa3ed8cab9030c428250cd18b8980a27c1d05706ecda94429018cc1790b6f5ac21d9e205f5ba0f81a119ee821525b1b5b0b00'
+
+it.each([
+  ['first, in its effect', { packed: OF_EFFECT }, null],
+  ['since then, in the rest of the summary', {}, OF_SUMMARY],
+])('reads a change as it was packed %s', async (_, ofEffect, rest) => {
   const world = await billingWorld()
   await world.deliver(stripeEventOf('customer.subscription.created', stripeSubscription(), { at: 1_780_000_000 }))
-  const [stored] = await rows<{ id: string; summary: string }>(
-    'SELECT id, summary FROM events WHERE project_id = ?',
+  const [event] = await rows<{ id: string; object: string }>(
+    "SELECT id, summary->>'$.object.id' AS object FROM events WHERE project_id = ?",
     world.project,
   )
-  const summary = JSON.parse(stored?.summary ?? '')
-  const [effect] = summary.effects
-  expect(effect.packed).toEqual(expect.any(String))
-  const packed = 'q8buu8SURKxtVHiTGKPNiytzG2LkbkP07B1QlK+jAM5lOZUoOdcYnCfwpgHc4WBoqGtkEWJggS0cQHKWSHK1tQA='
-  await STORE.prepare('UPDATE events SET summary = ? WHERE id = ?')
-    .bind(JSON.stringify({ ...summary, effects: [{ ...effect, packed }] }), stored?.id)
+  const effect = { kind: 'subscription', id: event?.object, result: 'applied' }
+  const summary = {
+    vendor: 'stripe',
+    object: {},
+    refs: [],
+    effects: [{ ...effect, ...ofEffect }],
+    ...(rest && { rest: 1 }),
+  }
+  await STORE.prepare('UPDATE events SET summary = ?, summary_rest = unhex(?) WHERE id = ?')
+    .bind(JSON.stringify(summary), rest, event?.id)
     .run()
-  const { body } = await world.api(`/webhooks/${stored?.id}`)
-  expect(body.decoded_summary.effects).toEqual([
+  const { decoded_summary } = (await world.api(`/webhooks/${event?.id}`)).body
+  expect(decoded_summary).toMatchObject({
+    subscription: rest && 'sub_1',
+    occurred_at: rest && '2026-11-29T08:00:00Z',
+    customer: null,
+  })
+  expect(decoded_summary.effects).toEqual([
     {
-      kind: 'subscription',
-      id: effect.id,
-      result: 'applied',
+      ...effect,
       change: {
         customer: { from: null, to: 'cus_ada' },
         status: { from: 'trialing', to: 'active' },
@@ -68,4 +85,19 @@ it('reads a change as it was packed when changes were first packed', async () =>
       },
     },
   ])
+})
+
+it('ignores the rest of a summary that a version before it has replaced', async () => {
+  const world = await billingWorld()
+  await world.deliver(stripeEventOf('customer.subscription.created', stripeSubscription(), { at: 1_780_000_000 }))
+  await STORE.prepare(
+    "UPDATE events SET summary = json_object('vendor', 'stripe', 'object', json('{}'), 'refs', json('[]'))",
+  ).run()
+  const [event] = await rows<{ id: string; rest: number }>(
+    'SELECT id, length(summary_rest) AS rest FROM events WHERE project_id = ?',
+    world.project,
+  )
+  expect(event?.rest).toBeGreaterThan(0)
+  const { decoded_summary } = (await world.api(`/webhooks/${event?.id}`)).body
+  expect(decoded_summary).toMatchObject({ subscription: null, effects: [] })
 })

@@ -1,16 +1,18 @@
-import { unpackedChange } from '../../src/inbox/packed-change'
+import { unpackedPart } from '../../src/inbox/summary-packing'
 import { bound } from './bound'
 import { databaseOf, STORES } from './stores'
 
-/** A packed change in the summary of an event, as it stands in {@link storedText}. */
-const PACKED = /(\\"packed\\":)\\"([^\\]+)\\"/g
+/** What is packed of the summary of an event, as it stands in {@link storedText}. */
+const PACKED = /"summary_rest":(\[[\d,]+\])/g
 
-/** Everything that D1 and KV hold, as one text: every row of every table of every database, every key and value. Packed changes are unpacked. */
+/** Everything that D1 and KV hold, as one text: every row of every table of every database, every key and value. Packed parts of summaries are unpacked. */
 export async function storedText(): Promise<string> {
   const databases = await Promise.all(STORES.map((store) => rowsOf(databaseOf(store))))
   const { keys } = await bound.KV.list()
   const values = await Promise.all(keys.map(({ name }) => bound.KV.get(name)))
-  return JSON.stringify([databases, keys, values]).replaceAll(PACKED, (_, name, text) => name + unpackedChange(text))
+  return JSON.stringify([databases, keys, values]).replaceAll(PACKED, (_, bytes) =>
+    unpackedPart(Uint8Array.from(JSON.parse(bytes))),
+  )
 }
 
 const USED = /"last_use(d_at)?":(\d+|null|"([^"\\]|\\.)*")/g

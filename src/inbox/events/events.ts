@@ -13,16 +13,17 @@ import type { Body } from '../payload'
 import { bodyColumns, isJoined, payloadBytes, payloadHeaders, textColumns, withPayload } from '../payload'
 import { events } from '../schema'
 import { isDelivered, PREFIX_OF, type Source } from '../sources'
-import { effectIn } from '../summary'
+import { type DecodedSummary, summaryIn } from '../summary'
 import { MAX_PAGE_BYTES } from './limits'
 
 /** How events are read: without their payloads, or with as many of them as have so many bytes together. */
 export type View = 'summary' | { most: number }
 
 /** Its payload is not there in the summary view, after its retention, and for a row that does not fit on the page. */
-export type EventRow = Omit<Pick<typeof events.$inferSelect, keyof typeof shown>, 'status'> &
+export type EventRow = Omit<Pick<typeof events.$inferSelect, keyof typeof shown>, 'status' | 'summary'> &
   Body & {
     status: ShownStatus
+    summary: DecodedSummary | null
     vendor: string
     livemode: boolean
     connection_name: string
@@ -56,7 +57,7 @@ const shown = {
   last_error: events.last_error,
   last_error_code: events.last_error_code,
   replay_id: events.replay_id,
-  summary: events.summary,
+  summary: summaryIn(events).as('summary'),
 }
 
 /** Columns of the event's connection, and the consumer of the event's customer. */
@@ -129,11 +130,9 @@ export function findRecorded(db: Db, projectId: string, id: string) {
     ...textColumns,
     headers: payloadHeaders.as('headers'),
     settings: settingsFor(events.project_id),
-    /** Whether what the event names would be fetched, and what it had led to if it was. */
+    /** Whether what the event names would be fetched. */
     apart: sql<boolean>`${isFetchedApart(events)}`.mapWith(Boolean).as('apart'),
-    fetched: effectIn(
-      sql`(SELECT value FROM json_each(${events.summary}, '$.effects') WHERE value->>'result' = 'fetched')`,
-    ).as('fetched'),
+    summary: summaryIn(events).as('summary'),
   }
   return withPayload(db.select(columns).from(events).crossJoin(connections).$dynamic(), events).where(
     and(ofProject(projectId, id), eq(connections.id, events.connection_id)),

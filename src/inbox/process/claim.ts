@@ -173,7 +173,7 @@ export function selectClaimed(db: Db, keys: readonly EventKey[], lease: string) 
 
 /** A record of a fetch is also processed again for an event that is replayed. */
 const isAgain = or(isNotNull(events.replay_id), not(isDelivered(events.id)))
-const effectsOfReplayed = effectsIn(sql`CASE WHEN ${isAgain} THEN ${events.summary} END`)
+const effectsOfReplayed = effectsIn(events, isAgain)
 
 /** A list of events as a table `m`: one parameter, however long the list is. */
 export function listed(keys: readonly EventKey[]): SQL {

@@ -21,7 +21,7 @@ import { binOf } from '../histogram'
 import { FINAL_STATUSES, leftBy } from '../lifecycle'
 import { attempts, events, minutes, refs, replays, totals } from '../schema'
 import { isDelivered } from '../sources'
-import { storedSummary } from '../summary'
+import { storedSummary, summarySet } from '../summary'
 import { failingTold } from '../tell'
 import { MAX_ERROR_LENGTH } from './limits'
 import type { Verdict } from './verdict'
@@ -81,6 +81,7 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
   const holdsOneOf = (projectId: SQL, eventIds: SQL) => sql`EXISTS (SELECT 1 FROM json_each(${eventIds}) b
     CROSS JOIN ${events} ${e} ON ${e.project_id} = ${projectId} AND ${e.id} = b.value AND ${isHeld(e)})`
   const doubtful = projections.filter(isInDoubt)
+  const written = summarySet(sql`${field('stored')}`)
   const failing = verdicts.filter(({ status }) => status === 'failed').map(({ event }) => event.connection_id)
   return {
     ...writeObjects(db, projections, holdsOneOf, isErased),
@@ -118,7 +119,8 @@ function finishQueries(db: Db, { verdicts, projections, lease, now }: Finish, li
         lease_until: null,
         last_error: field('error'),
         last_error_code: field('error_code'),
-        summary: sql`coalesce(${field('summary')}, ${events.summary})`,
+        summary: sql`coalesce(${written.summary}, ${events.summary})`,
+        summary_rest: sql`iif(${written.summary} IS NULL, ${events.summary_rest}, ${written.summary_rest})`,
         processed_at: sql`coalesce(${events.processed_at},
           CASE WHEN ${field('due_at')} IS NULL AND ${field('error')} IS NULL THEN ${now} END)`,
         started_at: sql`CASE WHEN ${follows(now)} THEN ${field('started_at')} ELSE ${events.started_at} END`,
@@ -219,7 +221,7 @@ function counted(status: (typeof FINAL_STATUSES)[number]): SQL {
 }
 
 /** A field of the verdict `j`, of a statement's list. */
-function field(name: keyof ReturnType<typeof listed> | 'summary'): SQL {
+function field(name: keyof ReturnType<typeof listed> | 'stored'): SQL {
   return sql`j.value->>${literals([name])}`
 }
 
@@ -228,7 +230,7 @@ type Lists = { whole: string; brief: string }
 
 function listsOf({ verdicts, now }: Finish): Lists {
   const brief = verdicts.map((verdict) => listed(verdict, now))
-  const whole = verdicts.map(({ summary }, i) => ({ ...brief[i], summary: summary && storedSummary(summary) }))
+  const whole = verdicts.map(({ summary }, i) => ({ ...brief[i], stored: summary && storedSummary(summary) }))
   return { whole: JSON.stringify(whole), brief: JSON.stringify(brief) }
 }
 

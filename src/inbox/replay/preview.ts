@@ -34,7 +34,8 @@ async function preview(db: Db, projectId: string, eventId: string): Promise<Prev
   const { status, summary, snapshots, claims, error } = decide(row, contents)
   if (status === 'ignored' && row.apart && namesObject(row, contents)) {
     // The vendor is not asked for a preview, so what it would answer is not known.
-    return { event_id: eventId, status: 'processed', error: null, effects: row.fetched ? [row.fetched] : [] }
+    const fetched = row.summary?.effects.filter(({ result }) => result === 'fetched') ?? []
+    return { event_id: eventId, status: 'processed', error: null, effects: fetched }
   }
   // Earlier effects are left out: the question is what the event would change in the rows as they are.
   const customer = summary?.customer ?? null

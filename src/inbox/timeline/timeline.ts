@@ -153,7 +153,7 @@ export function listReferring(
         /** What the event is about, by its summary; null while it is not processed. */
         object_id: sql<string | null>`${events.summary}->>'$.object.id'`.as('object_id'),
         vendor: sql<string | null>`${events.summary}->>'$.vendor'`.as('vendor'),
-        effects: effectsIn(sql`${events.summary}`).as('effects'),
+        effects: effectsIn(events).as('effects'),
       })
       .from(newest)
       .crossJoin(events)

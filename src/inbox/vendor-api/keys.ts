@@ -16,6 +16,7 @@ import { keyUnavailable } from '../connections/sealing'
 import { ofConnection } from '../of-connection'
 import { events } from '../schema'
 import { isDelivered } from '../sources'
+import { summaryIn } from '../summary'
 import { endpointDue, endpointNotDue } from '../vendor-endpoints/store'
 import { SIGHTS } from './limits'
 import { vendorKeys } from './schema'
@@ -156,7 +157,7 @@ export async function pauseKey(
 /** Reads the newest deliveries of a connection since a time (ms), as far as they tell whose account it is. */
 export function findRecentEvents(db: Db, of: Place, since: number) {
   return db
-    .select({ vendor_event_id: events.vendor_event_id, event_type: events.event_type, summary: events.summary })
+    .select({ vendor_event_id: events.vendor_event_id, event_type: events.event_type, summary: summaryIn(events) })
     .from(events)
     .where(and(ofConnection(events, of), gte(events.id, idFloor('evt', since)), isDelivered(events.id)))
     .orderBy(desc(events.id))
