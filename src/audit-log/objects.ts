@@ -1,11 +1,12 @@
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
+import { type PlanDocument, planAt } from '../catalog/revisions'
 import { features, plans } from '../catalog/schema'
 import { consumers, grants } from '../consumers/schema'
 import { consumerTitle } from '../consumers/title'
 import { batch, type Database, type Db, type Directory, type Query } from '../db/client'
-import { valuesOf } from '../db/sql'
+import { json, valuesOf } from '../db/sql'
 import { domains } from '../domains/schema'
 import { featureOfGrant, grantName, planOfGrant } from '../entitlements/grant-name'
 import type { Runtime } from '../env'
@@ -18,17 +19,29 @@ import { events, replays } from '../inbox/schema'
  * The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). `entry`: of an entry of the
  * log itself, whose name is its action.
  */
-export type NamedObject = { id: string; name: string; ended_at: number | null; entry?: EntryRow }
-
-/** Who made an entry of the log, and about what. `actor_name`: of an API key. */
-type EntryRow = Pick<typeof auditLog.$inferSelect, 'actor_type' | 'actor_id' | 'object_id'> & {
-  actor_name: string | null
+export type NamedObject = {
+  id: string
+  name: string
+  ended_at: number | null
+  entry?: EntryRow
 }
 
+/** An entry of the log. `actor_name`: of an API key. `before`, `after`: of a change of a plan, the plan, if it is kept and not too long. */
+type EntryRow = Pick<typeof auditLog.$inferSelect, 'actor_type' | 'actor_id' | 'object_id' | 'details'> & {
+  actor_name: string | null
+  before: PlanDocument | null
+  after: PlanDocument | null
+}
+
+/** What {@link readNamed} takes for a feature, whose id is its key. */
+export const featureRef = (key: string) => `${FEATURE}${key}`
+const FEATURE = 'feature/'
+
 /**
- * Reads the API keys, connections, consumers, plans, grants, events, replays, entries and webhook endpoints of the project's store,
+ * Reads the API keys, features, connections, consumers, plans, grants, events, replays, entries and webhook endpoints of the project's store,
  * domains and single sign-on connections of the project among these ids, the ended ones too, in one round trip to each database.
- * Other ids are ignored. It reads one row for each id, and another for what a grant gives or who made an entry.
+ * Other ids are ignored. It reads one row for each id, and another for what a grant gives or who made an entry. For an entry of a plan, it
+ * reads the plan before and after it. If it reads a feature, it reads all features of the catalog, which plans name.
  */
 export async function readNamed(
   { db, directory }: Pick<Runtime, 'db' | 'directory'>,
@@ -46,6 +59,7 @@ export async function readNamed(
       rpl_: (some) => namedReplays(db, projectId, some),
       aud_: (some) => namedEntries(db, projectId, some),
       whe_: (some) => namedEndpoints(db, projectId, some),
+      [FEATURE]: () => namedFeatures(db, projectId),
     }),
     readFrom(directory, ids, {
       dom_: (some) => namedDomains(directory, projectId, some),
@@ -85,6 +99,14 @@ function namedPlans(db: Db, projectId: string, ids: readonly string[]): Query<Na
     .where(and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids))))
 }
 
+function namedFeatures(db: Db, projectId: string): Query<NamedObject[]> {
+  const id = sql<string>`${FEATURE} || ${features.key}`.as('id')
+  return db
+    .select({ id, name: features.name, ended_at: sql<null>`NULL`.as('ended_at') })
+    .from(features)
+    .where(eq(features.project_id, projectId))
+}
+
 /** Grants by {@link grantName}. */
 function namedGrants(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return db
@@ -115,8 +137,22 @@ function namedReplays(db: Db, projectId: string, ids: readonly string[]): Query<
 
 /** Entries of the log by their actions, with who made them. */
 function namedEntries(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
-  const { actor_type, actor_id, object_id } = auditLog
-  const entry = { actor_type, actor_id, object_id, actor_name: apiKeys.name }
+  const { actor_type, actor_id, object_id, details } = auditLog
+  const revision = sql`${details} ->> 'revision'`
+  const plan = (at: SQL) => {
+    const found = planAt({ project_id: auditLog.project_id, id: object_id, revision: at })
+    return json<PlanDocument | null>(sql`CASE WHEN ${auditLog.action} = 'plan.updated' THEN ${found} END`)
+  }
+  const before = plan(sql`${revision} - 1`).as('before')
+  const entry = {
+    actor_type,
+    actor_id,
+    object_id,
+    details,
+    actor_name: apiKeys.name,
+    before,
+    after: plan(revision).as('after'),
+  }
   return db
     .select({ id: auditLog.id, name: auditLog.action, ended_at: sql<null>`NULL`.as('ended_at'), entry })
     .from(auditLog)

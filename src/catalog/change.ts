@@ -225,8 +225,10 @@ function updateAudited(db: Db, of: PlanOf, fields: Partial<PlanFields>, change: 
   const names = differences(of, fields).map(([name, differs]) => sql`iif(${differs}, ${`,"${name}"`}, '')`)
   if (names.length === 0) return {}
   const changed = sql`'[' || substr(${sql.join(names, sql` || `)}, 2) || ']'`
-  const from = sql`FROM (SELECT ${plans.project_id} AS project_id, ${changed} AS fields FROM ${plans} WHERE ${isPlan(of)}) WHERE fields <> '[]'`
-  const taken = { project_id: sql`project_id`, details: sql`json_object('fields', json(fields))` }
+  const made = sql`${plans.revision} + 1`
+  const from = sql`FROM (SELECT ${plans.project_id} AS project_id, ${changed} AS fields, ${made} AS made FROM ${plans} WHERE ${isPlan(of)})
+    WHERE fields <> '[]'`
+  const taken = { project_id: sql`project_id`, details: sql`json_object('fields', json(fields), 'revision', made)` }
   return { audited: auditedFrom(db, change, entry(of, 'plan.updated'), { taken, from }) }
 }
 

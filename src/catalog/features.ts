@@ -80,7 +80,7 @@ export async function putFeature(
     ...audited(
       db,
       change,
-      { ...about, project_id, action: 'feature.created', details: { type } },
+      { ...about, project_id, action: 'feature.created', details: { name, type } },
       insertWhere(
         db,
         features,
@@ -91,8 +91,11 @@ export async function putFeature(
     alsoAudited: auditedFrom(
       db,
       change,
-      { ...about, action: 'feature.updated', details: { name, combine } },
-      { taken: { project_id: features.project_id }, from: sql`FROM ${features} WHERE ${changing}` },
+      { ...about, action: 'feature.updated' },
+      {
+        taken: { project_id: features.project_id, details: updated({ name, combine }) },
+        from: sql`FROM ${features} WHERE ${changing}`,
+      },
     ),
     updated: db
       .update(features)
@@ -104,6 +107,13 @@ export async function putFeature(
   if (!feature) throw new Fault('feature_limit_reached', `A project can have ${MAX_FEATURES} features.`)
   requireType(feature, type)
   return { feature, created: before.length === 0 }
+}
+
+/** The details of an update of a feature, with what it replaces, as an expression over its row. */
+function updated({ name, combine }: Pick<FeatureFields, 'name' | 'combine'>): SQL {
+  const replaced = combine === undefined ? sql`` : sql`, 'combine', ${features.combine}`
+  const combined = combine === undefined ? sql`` : sql`, 'combine', ${combine}`
+  return sql`json_object('name', ${name}${combined}, 'before', json_object('name', ${features.name}${replaced}))`
 }
 
 /** @throws {Fault} `feature_type_fixed` */
@@ -129,6 +139,7 @@ export async function deleteFeature(
   for (let after: string | null = ''; after !== null; ) {
     const walk = walkGrants(project_id, [key], after, change.now)
     const named = sql`(EXISTS ${plansWith(project_id, key)} OR EXISTS ${inSettings(project_id, key)})`
+    const unused = and(isFeature(project_id, key), sql`NOT ${named}`, endsUnused(walk))
     const { before, walked, rows } = await batch(db, {
       before: findFeature(db, project_id, key),
       walked: raw(
@@ -140,12 +151,16 @@ export async function deleteFeature(
         },
         (fields) => sql`SELECT ${fields} FROM ${walk} w`,
       ),
-      ...audited(
+      audited: auditedFrom(
         db,
         change,
-        { project_id, action: 'feature.deleted', object_type: 'feature', object_id: key },
-        db.delete(features).where(and(isFeature(project_id, key), sql`NOT ${named}`, endsUnused(walk))),
+        { action: 'feature.deleted', object_type: 'feature', object_id: key },
+        {
+          taken: { project_id: features.project_id, details: sql`json_object('name', ${features.name})` },
+          from: sql`FROM ${features} WHERE ${unused}`,
+        },
       ),
+      deleted: db.delete(features).where(unused),
       rows: findFeature(db, project_id, key),
     })
     if (before.length === 0) throw notFound('Feature')

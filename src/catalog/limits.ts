@@ -21,6 +21,8 @@ export const MAX_PLAN_PAGE_BYTES = 256 * 1024
 export const MAX_REVISION_BYTES = 8 * 1024 * 1024
 /** Bytes of the revisions that a plan's history compares. Of older ones, it only knows which fields changed. */
 export const MAX_HISTORY_BYTES = 256 * 1024
+/** Bytes of a revision that lists of changes compare: each of them may show many. */
+export const MAX_COMPARED_BYTES = 16 * 1024
 /** Prices and products of vendors that are mapped to one plan. */
 export const MAX_PRICES_OF_PLAN = 50
 /** Characters (code points) of the name of a feature or a plan. */

@@ -75,7 +75,7 @@ async function write(
   const isSame = and(sql`${catalogContents(projectId)} = ${state.contents}`, free)
   const plans = [...state.plans, ...changed.map(({ id, after: { key } }) => ({ id, key }))]
   const settings = settingsIn(writes, state, plans)
-  const entries = entriesOf(writes, changed, now)
+  const entries = entriesOf(state, writes, changed, now)
   if (settings) entries.push({ id: newId('aud', now), ...settingsEntry(projectId, settings.after, settings.before) })
   const { contents } = await batch(db, {
     // The first statement, because the others change what it compares.
@@ -120,7 +120,8 @@ function settingsWritten(db: Db, projectId: string, settings: Partial<CatalogSet
 }
 
 /** The entries of the audit log that the calls for single features and plans would leave. */
-function entriesOf(writes: CatalogWrites, changed: readonly Identified[], now: number) {
+function entriesOf(state: CatalogState, writes: CatalogWrites, changed: readonly Identified[], now: number) {
+  const nameOf = (key: string) => state.features.find((feature) => feature.key === key)?.name
   const id = () => newId('aud', now)
   const entry = (object_type: string, did: string, object_id: string, details?: object) => {
     return { id: id(), action: `${object_type}.${did}`, object_type, object_id, details }
@@ -128,12 +129,18 @@ function entriesOf(writes: CatalogWrites, changed: readonly Identified[], now: n
   return [
     ...writes.features.map(({ before, after: { key, name, type, combine } }) =>
       before
-        ? entry('feature', 'updated', key, { name, ...(before.combine !== combine && { combine }) })
-        : entry('feature', 'created', key, { type }),
+        ? entry('feature', 'updated', key, {
+            name,
+            ...(before.combine !== combine && { combine }),
+            before: { name: before.name, ...(before.combine !== combine && { combine: before.combine }) },
+          })
+        : entry('feature', 'created', key, { name, type }),
     ),
-    ...writes.deleted.map((key) => entry('feature', 'deleted', key)),
+    ...writes.deleted.map((key) => entry('feature', 'deleted', key, { name: nameOf(key) })),
     ...changed.map(({ id: plan, before, after: { key }, fields }) =>
-      before ? entry('plan', 'updated', plan, { fields }) : entry('plan', 'created', plan, { key }),
+      before
+        ? entry('plan', 'updated', plan, { fields, revision: before.revision + 1 })
+        : entry('plan', 'created', plan, { key }),
     ),
   ]
 }

@@ -1,9 +1,9 @@
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, raw } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { fitsPage, json, valuesOf } from '../db/sql'
-import { MAX_HISTORY_BYTES, MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
+import { MAX_COMPARED_BYTES, MAX_HISTORY_BYTES, MAX_REVISION_BYTES, MAX_REVISIONS } from './limits'
 import { isMine, type MappedPrice, mine, type PlanOf } from './plans'
 import { type PlanState, planRefs, planRevisions, plans } from './schema'
 import type { PlanFeatures } from './values'
@@ -63,9 +63,30 @@ export function revisionsKept(db: Db, projectId: string, ids: readonly string[],
   )
 }
 
-function rowOf(prices: SQL, now: number) {
-  const document = sql`json_object('key', ${plans.key}, 'name', ${plans.name}, 'rank', ${plans.rank}, 'state', ${plans.state},
+/**
+ * A plan as a revision of it says, as an expression; NULL if the revision is not kept, or takes more than {@link MAX_COMPARED_BYTES}.
+ *
+ * @param of expressions
+ */
+export function planAt({ project_id, id, revision }: Record<'project_id' | 'id' | 'revision', SQL | Column>) {
+  const { document } = r
+  const kept = sql`SELECT ${document} AS document FROM ${planRevisions} ${r}
+    WHERE ${r.project_id} = ${project_id} AND ${r.plan_id} = ${id} AND ${r.revision} = ${revision}`
+  const prices = sql`(SELECT ${PRICES} FROM ${planRefs} ${mine} WHERE ${mine.project_id} = ${project_id} AND ${mine.plan_id} = ${id})`
+  const current = sql`SELECT ${documentOf(prices)} FROM ${plans}
+    WHERE ${plans.project_id} = ${project_id} AND ${plans.id} = ${id} AND ${plans.revision} = ${revision}`
+  return json<PlanDocument | null>(
+    sql`(SELECT iif(octet_length(document) <= ${MAX_COMPARED_BYTES}, document, NULL) FROM (${kept} UNION ALL ${current}))`,
+  )
+}
+
+function documentOf(prices: SQL): SQL {
+  return sql`json_object('key', ${plans.key}, 'name', ${plans.name}, 'rank', ${plans.rank}, 'state', ${plans.state},
     'features', json(${plans.features}), 'prices', json(${prices}))`
+}
+
+function rowOf(prices: SQL, now: number) {
+  const document = documentOf(prices)
   return {
     project_id: plans.project_id,
     plan_id: plans.id,

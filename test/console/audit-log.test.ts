@@ -1,8 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import { stopClock } from '../clock'
 import { newApi } from '../devices/devices'
 import { newWorld } from '../feed/world'
-import { addMember, call, freshProject, mint, newHost, stripeConnection } from '../harness'
+import { addMember, call, freshProject, mint, newHost, STORE, stripeConnection } from '../harness'
 import { visit } from './visit'
+
+/** A project with the calls of its owner, each of which must succeed. */
+async function catalogWorld() {
+  const { project, owner } = await freshProject()
+  const api = async (path: string, method: string, json?: object) => {
+    const answer = await call(`/platform/v1/${path}`, { method, token: owner.token, project, ...(json && { json }) })
+    expect(answer.status, answer.text).toBeLessThan(300)
+    return answer.body
+  }
+  const by = (method: string) => (path: string, json: object) => api(path, method, json)
+  return { project, owner, api, put: by('PUT'), patch: by('PATCH'), post: by('POST') }
+}
 
 describe('the audit log in the console', () => {
   it('shows who changed what, by email address and key name, and filters it', async () => {
@@ -114,6 +127,50 @@ describe('the audit log in the console', () => {
     ])
   })
 
+  it('says what a change of a plan or a feature changed, by their names, and leads to them', async () => {
+    const { project, owner, put, patch, post, api } = await catalogWorld()
+    const base = `/console/p/${project}/platform`
+    await put('billing/features/seats', { name: 'Seats <1>', type: 'quantity' })
+    await put('billing/features/seats', { name: 'Team seats', type: 'quantity' })
+    await put('billing/features/seats', { name: 'Team seats', type: 'quantity', combine: 'sum' })
+    await put('billing/features/sso', { name: 'Single sign-on', type: 'boolean' })
+    const { id } = await post('billing/plans', { key: 'pro', name: 'Pro', features: {}, prices: [] })
+    await patch(`billing/plans/${id}`, { name: 'Professional', features: { seats: { value: 5 } } })
+    await patch(`billing/plans/${id}`, { rank: 3 })
+    await api('billing/features/sso', 'DELETE')
+    type Catalog = { features: object; plans: Record<string, object>; settings: object }
+    const { features, plans, settings }: Catalog = await api('billing/catalog', 'GET')
+    const renamed = { ...plans, pro: { ...plans.pro, name: 'Pro 2' } }
+    await api('billing/catalog', 'PUT', { features, settings, plans: renamed })
+    const rowsOf = async (token: string) => {
+      const { text } = await visit(`${base}/settings/audit-log`, token)
+      const plain = (cell = '') =>
+        cell
+          .replace(/<[^>]+>/g, ' ')
+          .replace(/\s+/g, ' ')
+          .trim()
+      const cells = [...text.matchAll(/data-label="What">(.*?)<\/td><td data-label="On">(.*?)<\/td>/g)]
+      return cells.slice(0, 9).map(([, what, on = '']) => [plain(what), plain(on), /href="([^"]*)"/.exec(on)?.[1]])
+    }
+    const plan = [`Pro 2 ${id}`, `${base}/billing/plans/${id}`]
+    const seats = ['Team seats seats', `${base}/billing/features/seats/edit`]
+    const combined = 'If several sources include it: The highest value applies → The values are added up'
+    expect(await rowsOf(owner.token)).toEqual([
+      ['Changed a plan Name: Professional → Pro 2', ...plan],
+      ['Deleted a feature', 'Single sign-on sso deleted', undefined],
+      ['Changed a plan Rank: 0 → 3', ...plan],
+      ['Changed a plan Name: Pro → Professional Team seats: none → 5', ...plan],
+      ['Created a plan Key: pro', ...plan],
+      ['Created a feature Type: On or off', 'Single sign-on sso deleted', undefined],
+      [`Changed a feature ${combined}`, ...seats],
+      ['Changed a feature Name: Seats &lt;1&gt; → Team seats', ...seats],
+      ['Created a feature Type: A quantity', ...seats],
+    ])
+    // What replaced a revision that is no longer kept is named.
+    await STORE.prepare('DELETE FROM plan_revisions WHERE plan_id = ? AND revision = 1').bind(id).run()
+    expect((await rowsOf(owner.token))[3]?.[0]).toBe('Changed a plan Name, features')
+  })
+
   it('names domains and single sign-on connections, which the directory holds', async () => {
     const { project, owner } = await freshProject()
     const settings = `/console/p/${project}/platform/settings`
@@ -167,6 +224,31 @@ describe('the audit log in the console', () => {
     expect(await log()).toContain(link)
     await call(`/platform/v1/webhook-endpoints/${id}`, { method: 'DELETE', ...of })
     expect(await log()).not.toContain(link)
+  })
+
+  it('leads to the entries of today and of the last days, with the other filters', async () => {
+    stopClock(Date.parse('2026-03-10T15:00:00Z'))
+    const { project, owner } = await freshProject()
+    const path = `/console/p/${project}/platform/settings/audit-log`
+    const linksOf = (text: string) =>
+      [...text.matchAll(/<a href="([^"]*)"( aria-current="true")?>(Any time|Today|Last \d+ days)</g)].map(
+        ([, href = '', on, label]) => [label, href.replaceAll('&amp;', '&'), on !== undefined] as const,
+      )
+    const { text } = await visit(`${path}?action=project.*&order=asc`, owner.token)
+    const kept = '?action=project.*&order=asc'
+    const since = (day: string) => `${kept}&created_after=${day}T00%3A00`
+    expect(linksOf(text).map(([label, href, on]) => [label, decodeURIComponent(href), on])).toEqual(
+      [
+        ['Any time', kept, true],
+        ['Today', since('2026-03-10'), false],
+        ['Last 7 days', since('2026-03-03'), false],
+        ['Last 30 days', since('2026-02-08'), false],
+      ].map(([label, href, on]) => [label, decodeURIComponent(String(href)), on]),
+    )
+    const today = linksOf(text)[1]?.[1] ?? ''
+    const shown = await visit(path + today, owner.token)
+    expect(linksOf(shown.text).flatMap(([label, , on]) => (on ? [label] : []))).toEqual(['Today'])
+    expect(shown.text).toContain('Created the project')
   })
 
   it('says what is wrong with a filter', async () => {

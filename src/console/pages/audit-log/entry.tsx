@@ -3,16 +3,25 @@ import type { NamedObject } from '../../../audit-log/objects'
 import type { AuditRow as Row } from '../../../audit-log/read'
 import { toUnicode } from '../../../lib/punycode'
 import { devicesPath } from '../../object-paths'
-import { pathsOf, type Visit } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { type Difference, Differences } from '../../ui/differences'
 import { Id } from '../../ui/id'
 import { saidOf } from './words'
 
 /**
  * An entry with the address of its actor, if that is a user, and the current state of its object, if that has a name. `said`: its
- * details, with names in place of ids where they are known.
+ * details, with names in place of ids where they are known. `differences`: what the change of a plan changed, if that is known.
  */
-export type NamedEntry = Row & { actor_email: string | null; object: NamedObject | null; said: Row['details'] }
+export type NamedEntry = Row & {
+  actor_email: string | null
+  object: NamedObject | null
+  said: Row['details']
+  differences?: Difference[] | undefined
+}
+
+/** How many changed parts of a plan an entry shows. */
+const CHANGES_SHOWN = 5
 
 /** Who made a change. An API key leads to its page. */
 export function Who({ c, row }: { c: Visit; row: Pick<NamedEntry, `actor_${'type' | 'id' | 'name' | 'email'}`> }) {
@@ -81,6 +90,8 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
           <Called by={row.object?.name} id={row.object_id} />
         </a>
       )
+    case 'feature':
+      return <Feature c={c} row={row} />
     case 'grant':
       return <a href={`${paths.consumers}/${row.details?.consumer}/grants`}>{nameOrId(row)}</a>
     case 'device':
@@ -97,6 +108,21 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
 }
 
 const nameOrId = ({ object, object_id }: NamedEntry) => object?.name ?? <Id>{object_id}</Id>
+
+/** A feature with its name. One that was deleted has the name that its entry says, if it does. */
+function Feature({ c, row: { object_id, object, details } }: { c: Visit; row: NamedEntry }) {
+  const { features } = pathsOf(c)
+  const edit = can(c, 'catalog:write') ? `/${encodeURIComponent(object_id)}/edit` : ''
+  const former = typeof details?.name === 'string' ? details.name : undefined
+  return (
+    <>
+      <a href={object ? `${features}${edit}` : undefined}>
+        <Called by={object?.name ?? former} id={object_id} />
+      </a>{' '}
+      {!object && <Badge of="deleted" />}
+    </>
+  )
+}
 
 /** A device with the name of its consumer, whose page lists it. */
 function Device({ c, row: { object_id, details, said } }: { c: Visit; row: NamedEntry }) {
@@ -123,10 +149,12 @@ function Called({ by, id }: { by: string | undefined; id: string }) {
 /** What was done, in words. @param instead what is shown instead of the details */
 export function EntryWhat({ row, instead }: { row: NamedEntry; instead?: Child | undefined }) {
   const [did, more] = saidOf({ action: row.action, details: row.said })
+  const { differences = [] } = row
   return (
     <>
       {did}
-      {instead ?? (more && <span class="line quiet">{more}</span>)}
+      {differences.length > 0 && <Differences of={differences} most={CHANGES_SHOWN} />}
+      {differences.length === 0 && (instead ?? (more && <span class="line quiet">{more}</span>))}
     </>
   )
 }

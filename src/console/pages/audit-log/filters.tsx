@@ -1,9 +1,10 @@
 import { AuditFilters } from '../../../audit-log/filters'
 import type { Order } from '../../../http/page'
-import { addFilled, orderIn } from '../../list'
+import { DAY, iso } from '../../../lib/time'
+import { addFilled, changed, orderIn } from '../../list'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
 import { Field, Select } from '../../ui/controls'
-import { FilterActions, FilterField, KeptOrder } from '../../ui/filters'
+import { FilterActions, FilterChips, FilterField, KeptOrder } from '../../ui/filters'
 import { ACTIONS } from './words'
 
 const NAMES = ['actor_id', 'action', 'object_type', 'object_id', 'created_after', 'created_before'] as const
@@ -49,6 +50,26 @@ const KINDS = [
   ['connection.*', 'All changes to connections'],
   ['event*', 'All replays'],
 ] as const
+
+/** How many days before today entries are of, that a link finds. */
+const SPANS = [
+  ['Any time', null],
+  ['Today', 0],
+  ['Last 7 days', 7],
+  ['Last 30 days', 30],
+] as const
+
+/** Links to the entries since the beginning of a day (UTC). */
+export function SpanChips({ address, now }: { address: URLSearchParams; now: number }) {
+  const since = address.get('created_after') || null
+  const isOpen = !address.get('created_before')
+  const options = SPANS.map(([label, days]) => {
+    const created_after = days === null ? null : `${iso(now - days * DAY).slice(0, 10)}T00:00`
+    const href = changed(address, { created_after, created_before: null, cursor: null })
+    return { label, href, on: isOpen && since === created_after }
+  })
+  return <FilterChips label="When" options={options} />
+}
 
 export function EntryFilters({ asked, actors, action }: { asked: AskedEntries; actors: Actors; action: string }) {
   const { query, mistakes } = asked

@@ -9,7 +9,7 @@ import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { Total } from '../../ui/total'
 import { About, EntryIds, EntryWhat, type NamedEntry, Who } from './entry'
-import { type Actors, type AskedEntries, EntryFilters } from './filters'
+import { type Actors, type AskedEntries, EntryFilters, SpanChips } from './filters'
 
 type Listed = Page<NamedEntry> & { truncated: boolean; total: number | null }
 
@@ -22,6 +22,7 @@ export function listPage(c: Visit, { asked, actors }: { asked: AskedEntries; act
       <Head title="Audit log">{page && page.data.length > 0 && <CsvLink c={c} at={pathsOf(c).audit} />}</Head>
       <p class="quiet">Every change to this project, by people and by API keys. Entries cannot be changed.</p>
       <EntryFilters asked={asked} actors={actors} action={pathsOf(c).audit} />
+      <SpanChips address={new URL(c.req.url).searchParams} now={c.get('rt').now} />
       {page && (
         <>
           <Total n={page.total} one="change" />

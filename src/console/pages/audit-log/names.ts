@@ -1,8 +1,10 @@
-import { type NamedObject, readNamed } from '../../../audit-log/objects'
+import { featureRef, type NamedObject, readNamed } from '../../../audit-log/objects'
 import type { ListRow, AuditRow as Row } from '../../../audit-log/read'
 import { actorsOf } from '../../../audit-log/read'
 import type { Runtime } from '../../../env'
 import { type People, readAddresses } from '../../../tenancy/people'
+import type { Difference } from '../../ui/differences'
+import { differencesOf } from '../plans/differences'
 import type { NamedEntry } from './entry'
 import { grantTitle } from './words'
 
@@ -15,7 +17,7 @@ export async function readNames(rt: Runtime, project: string, rows: readonly Lis
     readNamed(
       rt,
       project,
-      rows.flatMap(({ object_id, details }) => [object_id ?? [], idsIn(details)].flat()),
+      rows.flatMap((row) => [row.object_id ?? [], idsIn(row.details), ofCatalog(row)].flat()),
     ),
   ])
   return (row) => ({
@@ -23,12 +25,28 @@ export async function readNames(rt: Runtime, project: string, rows: readonly Lis
     said: row.details && { ...calledBy(objects, row.details), ...givenBy(objects, row) },
     actor_email: people.get(row.actor_id) ?? null,
     object: objectOf(objects, row) ?? personIn(people, row.object_id),
+    differences: planChanged(objects, row.id),
   })
+}
+
+/** What names an entry of the catalog, and what a change of a plan changed. */
+function ofCatalog({ id, action, object_type, object_id }: ListRow): string[] {
+  if (object_type === 'feature') return [featureRef(object_id ?? '')]
+  return action === 'plan.updated' ? [id, featureRef('')] : []
+}
+
+/** What the change of a plan changed, by the id of its entry; undefined if that is not kept. */
+export function planChanged(objects: ReadonlyMap<string, NamedObject>, id: string): Difference[] | undefined {
+  const { before, after } = objects.get(id)?.entry ?? {}
+  if (!before || !after) return undefined
+  const catalog = [...objects.values()].filter((one) => one.id.startsWith(featureRef('')))
+  const features = catalog.map(({ id: ref, name }) => ({ key: ref.slice(featureRef('').length), name }))
+  return differencesOf(before, after, features)
 }
 
 /** What an entry is about, a grant with the name of its consumer. */
 function objectOf(objects: ReadonlyMap<string, NamedObject>, { object_type, object_id, details }: Row) {
-  const found = objects.get(object_id)
+  const found = objects.get(object_type === 'feature' ? featureRef(object_id) : object_id)
   if (object_type !== 'grant' || !found) return found
   return { ...found, name: grantTitle(found.name, objects.get(String(details?.consumer))?.name) }
 }
@@ -42,7 +60,7 @@ function givenBy(objects: ReadonlyMap<string, NamedObject>, { object_type, objec
 type Details = NonNullable<Row['details']>
 
 /** The consumers and plans that details name, also in what a change has replaced. */
-function idsIn(details: ListRow['details']): string[] {
+export function idsIn(details: ListRow['details']): string[] {
   return Object.values(details ?? {}).flatMap((value) => {
     if (isDetails(value)) return idsIn(value)
     return typeof value === 'string' && /^(csm|pln)_/.test(value) ? value : []
@@ -50,7 +68,7 @@ function idsIn(details: ListRow['details']): string[] {
 }
 
 /** Details with names in place of the ids of consumers and plans. */
-function calledBy(objects: ReadonlyMap<string, NamedObject>, details: Details): Details {
+export function calledBy(objects: ReadonlyMap<string, NamedObject>, details: Details): Details {
   const known = (value: unknown) => {
     if (isDetails(value)) return calledBy(objects, value)
     return typeof value === 'string' ? (objects.get(value)?.name ?? value) : value

@@ -1,6 +1,7 @@
 import { SECOND } from '../../../lib/time'
-import { duration, plural, words } from '../../ui/format'
+import { capital, duration, plural, words } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { FEATURE } from '../features/form'
 import { settingsSaid } from '../general/said'
 
 type Details = Record<string, unknown>
@@ -142,11 +143,11 @@ export const ACTIONS: Record<string, Action> = {
       replaced_by ? `to make room for ${words(replaced_by)}` : exposed ? 'because its token was exposed' : '',
   },
   'device.exposed': { did: 'Device token reported as exposed' },
-  'feature.created': { did: 'Created a feature', more: ({ type }) => words(type) },
-  'feature.updated': { did: 'Changed a feature', more: ({ name }) => named(name) },
+  'feature.created': { did: 'Created a feature', more: ({ type }) => FEATURE.said({ type }).join('; ') },
+  'feature.updated': { did: 'Changed a feature', more: featureSaid },
   'feature.deleted': { did: 'Deleted a feature' },
-  'plan.created': { did: 'Created a plan', more: ({ key }) => named(key) },
-  'plan.updated': { did: 'Changed a plan', more: ({ fields }) => words(fields) },
+  'plan.created': { did: 'Created a plan', more: ({ key }) => `Key: ${words(key)}` },
+  'plan.updated': { did: 'Changed a plan', more: ({ fields }) => namesOf(fields) },
   'grant.created': { did: 'Created a grant', more: granted },
   'grant.revoked': { did: 'Revoked a grant', more: granted },
   'entitlement_key.rotated': {
@@ -200,6 +201,16 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Replayed events',
     more: ({ matched }) => (typeof matched === 'number' ? `${plural(matched, 'event')} matched` : ''),
   },
+}
+
+/** What was changed of a feature, in the words of its form; before and after, where the entry says it. */
+function featureSaid({ name, combine, before = {} }: Details): string {
+  return FEATURE.said({ name, combine }, before as Details).join('; ')
+}
+
+/** The names of fields. */
+function namesOf(fields: unknown): string {
+  return Array.isArray(fields) ? capital(fields.map(words).join(', ')) : ''
 }
 
 /** Where an API key may be used from, and how often. */

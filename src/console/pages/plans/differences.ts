@@ -12,7 +12,11 @@ export type WantedPlan = Pick<Plan, 'key' | 'name' | 'rank' | 'state' | 'feature
 const FIELDS = { key: 'Key', name: 'Name', rank: 'Rank', state: 'State' } as const
 
 /** What a change would change, or has changed, of the plan itself. A feature that was deleted since has no name but its key. */
-export function differencesOf(plan: WantedPlan, wanted: WantedPlan, catalog: readonly Feature[]): Difference[] {
+export function differencesOf(
+  plan: WantedPlan,
+  wanted: WantedPlan,
+  catalog: readonly Pick<Feature, 'key' | 'name'>[],
+): Difference[] {
   const fields = Object.entries(FIELDS).map(([name, what]) => {
     const field = name as keyof typeof FIELDS
     return { what, from: String(plan[field]), to: String(wanted[field]) }

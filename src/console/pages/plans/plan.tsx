@@ -2,7 +2,6 @@ import type { Feature } from '../../../catalog/features'
 import type { Plan } from '../../../catalog/plans'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
-import { Differences } from '../../ui/differences'
 import { words } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
@@ -13,16 +12,13 @@ import type { NamedEntry } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { partPath } from '../general/tabs'
 import { lastingOf } from './differences'
-import type { Amounts, PlanHistory } from './read'
+import type { Amounts } from './read'
 import { shownValue } from './values'
-
-/** How many changed parts of a plan an entry of its history shows. */
-const CHANGES_SHOWN = 5
 
 type Shown = {
   plan: Plan
   catalog: readonly Feature[]
-  history: PlanHistory | null
+  history: readonly NamedEntry[] | null
   isDefault: boolean
   amounts: Amounts
 }
@@ -98,22 +94,15 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts 
         <p class="quiet">No price is mapped to the plan, so consumers can get it only through grants.</p>
       )}
       {history && (
-        <History
-          c={c}
-          entries={history.entries}
-          none="The audit log has no entries about this plan."
-          more={(entry) => changedBy(entry, history)}
-        />
+        <History c={c} entries={history} none="The audit log has no entries about this plan." more={unknown} />
       )}
     </>,
   )
 }
 
-/** What a change of the plan changed. Without the revisions before and after it, the entry's details only name the fields. */
-function changedBy({ id, action, details }: NamedEntry, { changes }: PlanHistory) {
+/** What is said of a change without the revisions before and after it: the entry's details only name the fields. */
+function unknown({ action, details }: NamedEntry) {
   if (action !== 'plan.updated') return undefined
-  const known = changes.get(id) ?? []
-  if (known.length > 0) return <Differences of={known} most={CHANGES_SHOWN} />
   return <span class="line quiet">{words(details?.fields)}. The values before and after are not stored.</span>
 }
 

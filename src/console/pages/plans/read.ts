@@ -21,7 +21,6 @@ import { requireFound } from '../../../lib/fault'
 import { idTime } from '../../../lib/ids'
 import { findSettings } from '../../../tenancy/project'
 import { can, type Visit } from '../../page'
-import type { Difference } from '../../ui/differences'
 import { priceOf } from '../../ui/format'
 import type { NamedEntry } from '../audit-log/entry'
 import { readPeople } from '../audit-log/names'
@@ -83,11 +82,8 @@ export async function readAmounts(c: Visit): Promise<Amounts> {
   return amountsIn(c, await run(db, amountsOfPrices(db, projectOf(c.get('actor')))))
 }
 
-/** The latest changes of a plan. `changes`: what each of them changed, by its id; a change is not there if what was before it is not known. */
-export type PlanHistory = { entries: NamedEntry[]; changes: ReadonlyMap<string, Difference[]> }
-
-/** Reads the latest changes of a plan; null if the user may not see them. */
-export async function readHistory(c: Visit, plan: Plan, catalog: readonly Feature[]): Promise<PlanHistory | null> {
+/** Reads the latest changes of a plan, with what each of them changed, if that is known; null if the user may not see them. */
+export async function readHistory(c: Visit, plan: Plan, catalog: readonly Feature[]): Promise<NamedEntry[] | null> {
   if (!can(c, 'audit_log:read')) return null
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
@@ -97,11 +93,10 @@ export async function readHistory(c: Visit, plan: Plan, catalog: readonly Featur
     revisions: listRevisions(rt.db, { project_id: project, id: plan.id }, HISTORY),
   })
   const entries = list.page(rows, await readPeople(rt, null, rows)).data
-  const changes = entries.flatMap(({ id }) => {
-    const change = changeAt(plan, revisions, idTime(id))
-    return change ? [[id, differencesOf(...change, catalog)] as const] : []
+  return entries.map((entry) => {
+    const change = changeAt(plan, revisions, idTime(entry.id))
+    return { ...entry, differences: change ? differencesOf(...change, catalog) : undefined }
   })
-  return { entries, changes: new Map(changes) }
 }
 
 /**
