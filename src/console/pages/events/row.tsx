@@ -34,11 +34,7 @@ export type ListedEvent = EventRow & { consumer: string | null }
  */
 export function listColumns(c: Visit, choosing = false): Column<ListedEvent>[] {
   const [type, status, object, ...others] = eventColumns(c, choosing)
-  const consumer: Column<ListedEvent> = [
-    'Consumer',
-    (row) => row.consumer && <span class="cut narrow">{row.consumer}</span>,
-    'spare',
-  ]
+  const consumer: Column<ListedEvent> = ['Consumer', (row) => row.consumer && <Name of={row.consumer} />, 'spare']
   return [type, status, object, consumer, ...others]
 }
 
@@ -70,11 +66,14 @@ export function eventColumns(c: Visit, choosing = false): EventColumns {
       ),
     ],
     ['Object', (row) => <ObjectId of={idOf(row)} />],
-    ['Connection', (row) => <span class="cut narrow">{row.connection_name}</span>],
+    ['Connection', (row) => <Name of={row.connection_name} />],
     ['Attempts', (row) => row.attempts, 'number'],
     ['Received', (row) => <Time at={idTime(row.id)} now={now} />],
   ]
 }
+
+/** A name that may be too long for its column. */
+const Name = ({ of }: { of: string }) => <span title={of}>{of}</span>
 
 /** The id of the object that the event is about. */
 const idOf = (row: EventRow) => presentEvent(row).decoded_summary?.object.id
