@@ -1,6 +1,6 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import type { ObjectKey } from '../billing/read/store'
+import type { ObjectKey, ReadBeside } from '../billing/read/store'
 import { billingObjects } from '../billing/schema'
 import { planRefs, plans } from '../catalog/schema'
 import { consumerOf } from '../consumers/links'
@@ -53,6 +53,12 @@ export function namedOf(
   return sql`(SELECT json_object('consumer', json(${consumer}), 'customer', iif(whose.id IS NULL, ${nameAtVendor}, NULL),
     'plans', json(${plansOf})) FROM (SELECT ${owner} AS id) whose)`
 }
+
+/** The plans of a billing object, as {@link namedOf} names them. */
+export const plansIn =
+  (projectId: string): ReadBeside =>
+  (of) =>
+    namedOf(projectId, of, { consumer: false, plans: true })
 
 const ownerOf = (projectId: string, { vendor, customer }: Record<'vendor' | 'customer', SQL | Column>) =>
   consumerOf(sql`${projectId}`, { vendor: sql`${vendor}`, customer: sql`${customer}` })

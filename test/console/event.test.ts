@@ -151,7 +151,7 @@ describe('what an event changed', () => {
       await sent(stripeSubscription({ id: 'sub_c', status: 'trialing', metadata: { a: '1', b: '2' } })),
     )
     expect(part(first, 'Effects')).toMatch(
-      /Subscription sub_c applied .* No earlier state of this object was stored\. .*Status: Trialing/,
+      /Subscription 2 × \$12\.00 \/ month sub_c applied .* No earlier state of this object was stored\. .*Status: Trialing/,
     )
     expect(part(first, 'Changed fields')).toMatch(/^The object’s earlier state is not known: there is no earlier event/)
     const object = stripeSubscription({ id: 'sub_c', status: 'active', metadata: { a: '3', b: '2' } })

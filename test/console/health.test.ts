@@ -25,6 +25,10 @@ it('the health page lists all that is wrong, and what failed of each connection,
       [`${at}/connections/${refusing.id}#refused`, 'refused'],
     ])
   }
+  const { text: shown } = await visit(`${at}/webhooks/health`, owner.token)
+  const [, row = ''] = /aria-label="Refused deliveries".*?<tbody>(.*?)<\/tbody>/s.exec(shown) ?? []
+  expect(row.match(/<tr/g)).toHaveLength(1)
+  expect(row).toContain(`href="${at}/connections/${refusing.id}#refused"`)
   // There, the row of the cause says what can be done.
   const { text } = await visit(`${at}/webhooks?status=failed&connection_id=${failing.id}`, owner.token)
   expect(text).toContain('aria-label="Failed events by cause"')

@@ -25,6 +25,8 @@ const OBJECTS: [type: string, object: Record<string, unknown>][] = [
     'invoice.paid',
     {
       ...{ id: 'in_a', object: 'invoice', customer: 'cus_a', status: 'paid', currency: 'eur', total: 3800 },
+      number: 'A-1',
+      parent: { type: 'subscription_details', subscription_details: { subscription: 'sub_a' } },
       lines: {
         data: [{ id: 'il_a', pricing: { price_details: { price: 'price_a', product: 'prod_1' } } }],
         has_more: false,
@@ -91,7 +93,7 @@ describe('names beside ids', () => {
   it('are in the list of events, its updates and its file, for one trip more', async () => {
     const events = '/billing/webhooks'
     const filter = '?event_type=invoice.*'
-    const cell = '<td class="spare"><span class="cut narrow">Ada &lt;Lovelace&gt;</span></td>'
+    const cell = '<td class="spare"><span title="Ada &lt;Lovelace&gt;">Ada &lt;Lovelace&gt;</span></td>'
     const { text } = await visit(`${base}${events}${filter}`, token)
     const rows = text.split('<tr id="').slice(1)
     expect(rows.map((row) => [row.replace(/<[^>]+>/g, '').includes('invoice.paid'), row.includes(cell)])).toEqual([
@@ -170,6 +172,21 @@ describe('names beside ids', () => {
     expect(await textOf('/billing/invoices/in_a')).toMatch(/Consumer Ada &lt;Lovelace&gt; .*Lines .*Team &lt;1&gt;/)
     for (const path of ['/billing/subscriptions/sub_a', '/billing/invoices/in_a'])
       expect([path, await costOf(path)]).toEqual([path, 4])
+  })
+
+  it('are what a page calls an object that it names: a plan or a number, with the id beside it', async () => {
+    const link = (list: string, id: string, name: string) =>
+      `<a href="${base}/billing/${list}/${id}?vendor=stripe">${name}</a> <span class="aside quiet"><code class="id">${id}</code>`
+    const subscription = link('subscriptions', 'sub_a', 'Team &lt;1&gt;: 2 × €19.00 / month')
+    const invoice = link('invoices', 'in_a', 'A-1')
+    expect((await visit(`${base}/billing/invoices/in_a`, token)).text).toContain(subscription)
+    const { data } = (await call('/platform/v1/billing/webhooks/search?ref=in_a', { token, project })).body
+    const event = `/billing/webhooks/${data[0].id}`
+    const { text } = await visit(base + event, token)
+    expect(text).toContain(`<dt>Object</dt><dd>Invoice ${invoice}`)
+    expect(text).toContain(`<dt>Subscription</dt><dd>${subscription}`)
+    expect(text).not.toContain('<dt>Invoice</dt>')
+    expect(text).toMatch(new RegExp(`aria-label="Effects".*Invoice ${invoice.replace('?', '\\?')}`, 's'))
   })
 
   it('are on the page of a customer, which costs as many trips as before', async () => {

@@ -206,9 +206,11 @@ it('shows refunds and disputes in one table, and what only the vendor’s total 
   const table = /<section[^>]*aria-label="Refunds and disputes".*?<\/section>/s.exec(html)?.[0] ?? ''
   const rows = [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1).map(([, row]) => wordsIn(row ?? '').trim())
   expect(rows).toEqual([
-    expect.stringMatching(/^Refund re_failed 2026-01-02 00:00:00 UTC .*\$5\.00 failed &lt;b&gt; evt_\w+$/),
-    expect.stringMatching(/^Refund re_money 2026-01-03 .*\$9\.00 succeeded Requested by customer evt_\w+$/),
-    expect.stringMatching(/^Dispute dp_m 2026-01-04 .*\$1\.00 open evidence due .* UTC Fraudulent evt_\w+$/),
+    expect.stringMatching(/^Refund re_failed 2026-01-02 00:00:00 UTC .*\$5\.00 failed &lt;b&gt; refund\.created$/),
+    expect.stringMatching(/^Refund re_money 2026-01-03 .*\$9\.00 succeeded Requested by customer refund\.created$/),
+    expect.stringMatching(
+      /^Dispute dp_m 2026-01-04 .*\$1\.00 open evidence due .* UTC Fraudulent charge\.dispute\.created$/,
+    ),
   ])
   expect(wordsIn(html)).toContain('$2.00 more was refunded according to the vendor')
   expect(table.match(/\/webhooks\/evt_\w+"/g)?.length).toBe(3)

@@ -87,16 +87,30 @@ export function findTrace(db: Db, projectId: string, { vendor, id }: { vendor: s
  * @param beside what else is read of it
  */
 export function findObject(db: Db, projectId: string, key: ObjectKey, beside: ReadBeside = nothing) {
+  return selectObjects(db, beside).where(isObject(projectId, key)).orderBy(o.vendor).limit(1)
+}
+
+/** Reads the subscription that an invoice names, as {@link findObject} does. */
+export function findSubscriptionOf(db: Db, projectId: string, invoice: Omit<ObjectKey, 'kind'>, beside: ReadBeside) {
+  const named = db
+    .select({ id: sql`${o.candidates}->>'$[0].body.subscription'`, vendor: o.vendor })
+    .from(o)
+    .where(isObject(projectId, { ...invoice, kind: 'invoice' }))
+    .orderBy(o.vendor)
+    .limit(1)
+  const isIt = sql`(${o.vendor_id}, ${o.vendor}) = ${named}`
+  return selectObjects(db, beside).where(and(eq(o.project_id, projectId), eq(o.kind, 'subscription'), isIt))
+}
+
+function selectObjects(db: Db, beside: ReadBeside) {
   return db
     .select({ ...shown, beside: json<unknown>(beside(o)).as('beside') })
     .from(o)
     .leftJoin(card, isItsCard)
     .leftJoin(owner, isItsOwner)
     .leftJoin(money, isItsMoney)
-    .where(isObject(projectId, key))
-    .orderBy(o.vendor)
-    .limit(1)
 }
+
 /** Reads whether an object is an overdue subscription, at a time (ms): a row if so. The object is that of {@link findObject}. */
 export function findOverdue(db: Db, projectId: string, key: ObjectKey, now: number) {
   return db

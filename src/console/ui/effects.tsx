@@ -2,7 +2,7 @@ import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
 import { Badge } from './badge'
 import { amountIn, asWords, cut, labelOf, modeWord, words } from './format'
-import { Id } from './id'
+import { NamedId } from './id'
 import { listChanges } from './list-changes'
 
 /** Characters that are shown of a value, and of what changed in a list. */
@@ -37,10 +37,12 @@ type EffectsProps = {
   vendor: string
   /** The currency of the event, for the amounts of objects whose currency did not change. */
   currency?: string | null | undefined
+  /** What objects are called, by their ids, if that is known. */
+  titles?: ReadonlyMap<string, string> | undefined
 }
 
 /** The changes that an event made, or would make, to the billing state: each object with a link and what changed. */
-export function Effects({ of, project, vendor, currency }: EffectsProps) {
+export function Effects({ of, project, vendor, currency, titles }: EffectsProps) {
   if (of.length === 0) return <p class="quiet">None.</p>
   const { billing, events } = projectPaths(project)
   const pageOf = (kind: Effect['kind'], id: string) => {
@@ -55,9 +57,7 @@ export function Effects({ of, project, vendor, currency }: EffectsProps) {
           <span class="spread">
             <span>
               {asWords(kind)}{' '}
-              <a href={result === 'unplaced' ? undefined : pageOf(kind, id)}>
-                <Id>{id}</Id>
-              </a>
+              <NamedId id={id} title={titles?.get(id)} to={result === 'unplaced' ? undefined : pageOf(kind, id)} />
             </span>
             <span>
               <Badge of={result} /> {incomplete && <Badge of="cut off" />}

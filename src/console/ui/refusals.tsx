@@ -1,5 +1,4 @@
 import { capital } from './format'
-import { Table } from './table'
 
 /** What to do about each cause of refusal. */
 const ADVICE: Record<string, string> = {
@@ -37,23 +36,6 @@ export function Cause({ of }: { of: string }) {
 /** What to do about a cause of refusal. */
 export function adviceOn(cause: string): string {
   return ADVICE[cause] ?? 'Look up the cause in the list of errors.'
-}
-
-/** Refused deliveries by cause, with what to do about each. Renders nothing if there are none. */
-export function Refusals({ refused, label }: { refused: Record<string, number>; label: string }) {
-  const rows = Object.entries(refused).sort(([, a], [, b]) => b - a)
-  if (rows.length === 0) return null
-  return (
-    <Table
-      label={label}
-      rows={rows}
-      columns={[
-        ['Cause', ([cause]) => <Cause of={cause} />],
-        ['Refused', ([, n]) => n.toLocaleString('en'), 'number'],
-        ['What to do', ([cause]) => <span class="text">{adviceOn(cause)}</span>],
-      ]}
-    />
-  )
 }
 
 /** How many deliveries were refused, for any cause. */

@@ -20,10 +20,11 @@ type Movement = Pick<Returned['refunds'][number], 'id' | 'amount' | 'reason' | '
   isBack: boolean
 }
 
-type Props = Returned & { c: Visit; object: Presented }
+/** `typeOf`: the type of an event, if it is known. */
+type Props = Returned & { c: Visit; object: Presented; typeOf: (event: string) => string | undefined }
 
 /** The refunds and disputes of a payment in the order in which they began. Renders nothing without any. */
-export function MoneyBack({ c, object, refunds, disputes }: Props) {
+export function MoneyBack({ c, object, refunds, disputes, typeOf }: Props) {
   const { refunded_amount = null, currency = null } = object as Partial<ShownObjects['purchase']>
   const rows = movementsIn({ refunds, disputes })
   const known = rows.filter((row) => row.isBack).reduce((sum, { amount }) => sum + (amount ?? 0), 0)
@@ -44,7 +45,7 @@ export function MoneyBack({ c, object, refunds, disputes }: Props) {
     ['Amount', ({ amount }) => amountIn('amount', amount, currency), 'number'],
     ['State', ({ state, more }) => <State of={state} more={more} />],
     ['Reason', ({ reason }) => reason && <span class="text">{asWords(reason)}</span>],
-    ['Event', ({ event_id }) => <a href={`${events}/${event_id}`}>{event_id}</a>],
+    ['Event', ({ event_id }) => <a href={`${events}/${event_id}`}>{typeOf(event_id) ?? event_id}</a>],
   ]
   return (
     <>

@@ -15,13 +15,14 @@ import { BillingStanding, Doubt } from './standing'
 import { Timeline, type TimelinePage } from './timeline'
 import { BillingParts, Value } from './value'
 
-/** `gives`: what a purchase gives; null if its consumer has too many of them. */
+/** `gives`: what a purchase gives; null if its consumer has too many of them. `titles`: what the objects that it names are called, by their ids. */
 export type Detail = {
   object: Presented
   named: Named | undefined
   isOverdue: boolean
   timeline: TimelinePage
   gives?: PurchaseGives | null
+  titles?: ReadonlyMap<string, string>
 }
 
 /** A billing object: what matters first, its parts, its other fields and its timeline. @param list the list that it belongs to */
@@ -72,8 +73,8 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
       )}
       <GivesNothing of={gives} />
       {lines?.has_more && <p class="quiet">The event did not contain all lines. The vendor has the rest.</p>}
-      <MoneyBack c={c} object={object} refunds={refunds} disputes={disputes} />
-      <Fields c={c} first={first.map(([, name]) => name)} of={object} timeline={timeline} />
+      <MoneyBack c={c} object={object} refunds={refunds} disputes={disputes} typeOf={typesIn(timeline)} />
+      <Fields c={c} first={first.map(([, name]) => name)} of={of} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
       <Timeline c={c} page={timeline} currency={around.currency} />
@@ -111,15 +112,20 @@ function First({ c, first, of: { object, named, gives } }: FirstProps) {
   )
 }
 
-type FieldsProps = { c: Visit; first: readonly string[]; of: Presented; timeline: TimelinePage }
+/** The types of the events of a timeline, by their ids. */
+const typesIn =
+  ({ entries }: TimelinePage) =>
+  (id: string) =>
+    entries.find(({ event_id }) => event_id === id)?.event_type
+
+type FieldsProps = { c: Visit; first: readonly string[]; of: Detail }
 
 /** The other fields. @param props.first the fields that are already shown above */
-function Fields({ c, first, of, timeline }: FieldsProps) {
-  const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = of
+function Fields({ c, first, of: { object, timeline, titles } }: FieldsProps) {
+  const { id, source_event_id, status, vendor_status, ambiguous, incomplete, vendor, customer, ...rest } = object
   const { items, lines, metadata, discounts, refunds, disputes, ...others } = rest as typeof rest & Lists
   // The first two are other names of fields that are shown, and the last one is said with the items.
   const { due_date, hosted_invoice_url, items_missing, ...fields } = others
-  const source = timeline.entries.find(({ event_id }) => event_id === source_event_id)
   return (
     <>
       <h2>Details</h2>
@@ -128,7 +134,9 @@ function Fields({ c, first, of, timeline }: FieldsProps) {
           <Id>{id}</Id>
         </Fact>
         <Fact name="Source event">
-          <a href={`${pathsOf(c).events}/${source_event_id}`}>{source?.event_type ?? source_event_id}</a>
+          <a href={`${pathsOf(c).events}/${source_event_id}`}>
+            {typesIn(timeline)(source_event_id) ?? source_event_id}
+          </a>
         </Fact>
         {Object.entries(fields)
           .filter(([name]) => !first.includes(name))
@@ -137,8 +145,9 @@ function Fields({ c, first, of, timeline }: FieldsProps) {
               name={name}
               value={value}
               to={name === 'subscription' ? billingPath(c, 'subscriptions', { id: String(value), vendor }) : undefined}
+              title={titles?.get(String(value))}
               now={c.get('rt').now}
-              currency={currencyOf(of)}
+              currency={currencyOf(object)}
             />
           ))}
       </dl>

@@ -2,11 +2,11 @@ import { Hono } from 'hono'
 import { customerOf, ofCustomer } from '../../../billing/customers/read'
 import { noObject } from '../../../billing/names'
 import { presentObject } from '../../../billing/read/present'
-import { findObject, findOverdue } from '../../../billing/read/store'
+import { findObject, findOverdue, findSubscriptionOf } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
 import { batch, type Queries } from '../../../db/client'
 import { ofPurchase, purchaseGives } from '../../../entitlements/given'
-import { findNamed, findOwner, namedOf } from '../../../entitlements/named'
+import { findNamed, findOwner, plansIn } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { eventsOfCustomer } from '../../../inbox/events/of-customer'
@@ -29,6 +29,7 @@ import type { ObjectList } from './object-list'
 import { paymentMethods } from './payment-methods'
 import { purchases } from './purchases'
 import { subscriptions } from './subscriptions'
+import { titlesOf } from './title'
 
 /** The number of events in a timeline. */
 const EVENTS = 100
@@ -36,7 +37,7 @@ const EVENTS = 100
 /** The billing state: subscriptions, invoices, payment methods and purchases, built from the vendors' events. */
 export const billingPages = new Hono<HttpEnv>()
   .route('/', pagesOf(subscriptions))
-  .route('/', pagesOf(invoices))
+  .route('/', pagesOf(invoices, invoicePage))
   .route('/', pagesOf(paymentMethods))
   .route('/', pagesOf(purchases, purchasePage))
   .get('/customers/:vendor/:customer', page('billing:read'), async (c) => {
@@ -44,7 +45,7 @@ export const billingPages = new Hono<HttpEnv>()
     const key = { vendor: c.req.param('vendor'), id: c.req.param('customer') }
     const project = projectOf(c.get('actor'))
     const { links, keys, owners, types, ...found } = await batch(db, {
-      ...ofCustomer(db, project, key, (of) => namedOf(project, of, { consumer: false, plans: true })),
+      ...ofCustomer(db, project, key, plansIn(project)),
       links: findLink(db, project, key),
       keys: findSourceKeys(db, project, key.vendor),
       owners: findOwner(db, project, key),
@@ -83,6 +84,17 @@ function pagesOf<K extends ObjectKind>(list: ObjectList<K>, shown = (c: Visit) =
 
 async function objectPage<K extends ObjectKind>(c: Visit, list: ObjectList<K>) {
   return objectDetail(c, list, (await one(c, list, {})).detail)
+}
+
+/** An invoice, with what its subscription is called. */
+async function invoicePage(c: Visit) {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const key = { id: c.req.param('object') ?? '', vendor: c.req.query('vendor') }
+  const { detail, found } = await one(c, invoices, {
+    subscriptions: findSubscriptionOf(db, project, key, plansIn(project)),
+  })
+  return objectDetail(c, invoices, { ...detail, titles: titlesOf(found.subscriptions) })
 }
 
 /** A purchase, with what it gives. */

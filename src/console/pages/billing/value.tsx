@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { amountIn, isYear, labelOf, modeWord, priceOf, timeOf, words } from '../../ui/format'
-import { Id } from '../../ui/id'
+import { Id, NamedId } from '../../ui/id'
 import { ExactTime, Fact, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { isOfVendor } from '../../ui/vendor-titles'
@@ -21,18 +21,18 @@ type ValueProps = {
   brief?: boolean
   /** The path of the page of the object that the value names. */
   to?: string | undefined
+  /** What that object is called, if that is known. */
+  title?: string | undefined
 }
 
 /** A field of an object as a term and its value. A field without a value is not shown. */
-export function Value({ name, value, label = labelOf(name), brief, to, ...around }: ValueProps & Around) {
+export function Value({ name, value, label = labelOf(name), brief, to, title, ...around }: ValueProps & Around) {
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return null
   if (name === 'livemode') return <Fact name={label}>{modeWord(value === true)}</Fact>
   if (to !== undefined) {
     return (
       <Fact name={label}>
-        <a href={to}>
-          <Id>{String(value)}</Id>
-        </a>
+        <NamedId to={to} title={title} id={String(value)} />
       </Fact>
     )
   }

@@ -102,7 +102,7 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
         {hasCause(row) && <Alike row={row} n={of.alike} events={pathsOf(c).events} />}
         <Summary c={c} row={row} links={links} />
         <Attempts row={row} rows={attempts} names={names} now={now} />
-        <Effected row={row} />
+        <Effected row={row} links={links} />
       </div>
     </div>
   )

@@ -4,7 +4,7 @@ import { readNamed } from '../../../audit-log/objects'
 import { findObject, findTrace } from '../../../billing/read/store'
 import { batch, type Db, type Results, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
-import { findOwner, type Named } from '../../../entitlements/named'
+import { findOwner, type Named, plansIn } from '../../../entitlements/named'
 import type { Runtime } from '../../../env'
 import { countByStatus } from '../../../inbox/events/counts'
 import type { EventRow } from '../../../inbox/events/events'
@@ -12,9 +12,12 @@ import { MAX_OPEN_COUNTED } from '../../../inbox/events/limits'
 import { isFinal, type ShownStatus } from '../../../inbox/lifecycle'
 import { MAX_VENDOR_ID_LENGTH } from '../../../inbox/search/limits'
 import { lookUp } from '../../../inbox/search/look-up'
+import type { ObjectKind } from '../../../lib/billing-kinds'
 import { readAddresses } from '../../../tenancy/people'
 import { vendorOf } from '../../../vendors'
+import { objectPath } from '../../object-paths'
 import { projectPaths } from '../../paths'
+import { hasPage, titlesOf } from '../billing/title'
 import type { ListedEvent } from './row'
 
 /** The names of API keys, revoked ones too, and the addresses of users, by id. */
@@ -87,31 +90,40 @@ function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named
   return { filter: 'event_type', value: first === text ? text : `${text}*` }
 }
 
-/** The pages of the objects that an event refers to, and who its customer is. */
-export type Links = Partial<Record<'customer' | 'subscription' | 'invoice', string | undefined>> & {
+/**
+ * What is known of what an event refers to: the page of its customer, and who that is; of the object that it is about, its subscription and its
+ * invoice, by their ids, what they are called and where their pages are.
+ */
+export type Links = {
+  customer?: string | undefined
   owner?: Named | undefined
+  titles?: ReadonlyMap<string, string>
+  pages?: ReadonlyMap<string, string>
 }
 
-/** Links an event to its customer, subscription and invoice, to each only if it is known. Says who the customer is. */
+/** Links an event to what it refers to, in one round trip. */
 export async function eventLinks(db: Db, { project_id, vendor, summary }: EventRow): Promise<Links> {
-  const { customer, subscription, invoice } = summary ?? {}
-  if (!vendorOf(vendor)?.snapshots || !(customer || subscription || invoice)) return {}
+  const { customer, subscription, invoice, object, effects = [] } = summary ?? {}
+  const kind = effects.find(({ id }) => id === object?.id)?.kind ?? ''
+  const own = hasPage(kind) && object?.id !== subscription && object?.id !== invoice ? object?.id : null
+  if (!vendorOf(vendor)?.snapshots || !(own || customer || subscription || invoice)) return {}
   // No object has an empty id.
   const keyOf = (id: string | null | undefined) => ({ vendor, id: id ?? '' })
+  const beside = plansIn(project_id)
   const found = await batch(db, {
     customer: findTrace(db, project_id, keyOf(customer)),
-    subscription: findObject(db, project_id, { kind: 'subscription', ...keyOf(subscription) }),
-    invoice: findObject(db, project_id, { kind: 'invoice', ...keyOf(invoice) }),
+    own: findObject(db, project_id, { kind: hasPage(kind) ? kind : 'invoice', ...keyOf(own) }, beside),
+    subscription: findObject(db, project_id, { kind: 'subscription', ...keyOf(subscription) }, beside),
+    invoice: findObject(db, project_id, { kind: 'invoice', ...keyOf(invoice) }, beside),
     owner: findOwner(db, project_id, keyOf(customer)),
   })
-  const { billing } = projectPaths(project_id)
-  const pageOf = (rows: readonly unknown[], path: string) => (rows.length > 0 ? `${billing}/${path}` : undefined)
-  const objectAt = (kind: string, id: string | null | undefined) =>
-    `${kind}s/${encodeURIComponent(id ?? '')}?vendor=${vendor}`
+  const paths = projectPaths(project_id)
+  const known = [...found.own, ...found.subscription, ...found.invoice].filter(({ body }) => body !== null)
+  const at = (type: ObjectKind | 'customer', id: string) => objectPath(paths, { type, id, vendor })
   return {
-    customer: pageOf(found.customer, `customers/${vendor}/${encodeURIComponent(customer ?? '')}`),
-    subscription: pageOf(found.subscription, objectAt('subscription', subscription)),
-    invoice: pageOf(found.invoice, objectAt('invoice', invoice)),
+    customer: customer && found.customer.length > 0 ? at('customer', customer) : undefined,
     owner: found.owner[0]?.owner,
+    titles: titlesOf(known),
+    pages: new Map(known.map((row) => [row.vendor_id, at(row.kind as ObjectKind, row.vendor_id)])),
   }
 }

@@ -5,7 +5,7 @@ import { pathsOf, type Visit } from '../../page'
 import { ModeBadge } from '../../ui/badge'
 import { Effects } from '../../ui/effects'
 import { asWords, modeWord, money, timeOf } from '../../ui/format'
-import { Id } from '../../ui/id'
+import { Id, NamedId } from '../../ui/id'
 import { Fact, Time } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -51,7 +51,7 @@ export function Summary({ c, row, links }: SummaryProps) {
         )}
         {object?.id && (
           <Fact name="Object">
-            {object.type && asWords(object.type)} <Id>{object.id}</Id>{' '}
+            {object.type && asWords(object.type)} {namedIn(links, object.id)}{' '}
             <a class="aside" href={`${events}?ref=${encodeURIComponent(object.id)}`}>
               All its events
             </a>
@@ -94,7 +94,7 @@ export function Summary({ c, row, links }: SummaryProps) {
 }
 
 /** What the event changed in the billing state, with links to the objects. */
-export function Effected({ row }: { row: EventRow }) {
+export function Effected({ row, links }: Pick<SummaryProps, 'row' | 'links'>) {
   return (
     <>
       <h2>Effects</h2>
@@ -103,6 +103,7 @@ export function Effected({ row }: { row: EventRow }) {
         project={row.project_id}
         vendor={row.vendor}
         currency={row.summary?.amount?.currency}
+        titles={links.titles}
       />
     </>
   )
@@ -134,14 +135,20 @@ type Known = [name: string, value: Child, link?: string | undefined, more?: Chil
 
 const idIn = (id: string | null | undefined) => id && <Id>{id}</Id>
 
+/** A billing object by what it is called. */
+const namedIn = ({ titles, pages }: Links, id: string) => (
+  <NamedId id={id} title={titles?.get(id)} to={pages?.get(id)} />
+)
+
 /** Facts by name. Those without a value are not shown. */
 function factsOf({ summary, occurred_at }: EventRow, links: Links, now: number): Known[] {
+  const other = (id: string | null | undefined) => id && id !== summary?.object.id && namedIn(links, id)
   return [
     ['Object status', summary?.object.status && asWords(summary.object.status)],
     ['Amount', summary?.amount && money(summary.amount)],
     ['Customer', idIn(summary?.customer), links.customer, links.owner?.customer],
-    ['Subscription', idIn(summary?.subscription), links.subscription],
-    ['Invoice', idIn(summary?.invoice), links.invoice],
+    ['Subscription', other(summary?.subscription)],
+    ['Invoice', other(summary?.invoice)],
     ['Vendor API version', summary?.api_version],
     ['Occurred', occurred_at && <Time at={timeOf(occurred_at)} now={now} />],
   ]

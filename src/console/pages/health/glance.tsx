@@ -5,7 +5,7 @@ import { pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
 import { bytes, timeOf, took } from '../../ui/format'
 import { Time } from '../../ui/parts'
-import { Refusals, totalOf } from '../../ui/refusals'
+import { adviceOn, Cause, totalOf } from '../../ui/refusals'
 import { Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { heldWords, standingFrom } from '../connections/describe'
@@ -39,10 +39,41 @@ export function HealthGlance({ c, health, failed }: Props) {
           <Connections c={c} health={health} failed={failed} />
         </>
       )}
-      {totalOf(refused) > 0 && <h2 id="refused">Refused in the last hour</h2>}
-      <Refusals label="Refused deliveries" refused={refused} />
+      {totalOf(refused) > 0 && <Refusals c={c} health={health} />}
       <h2>Database</h2>
       <Store {...health.store} />
+    </>
+  )
+}
+
+/** What was refused, by connection and cause, with what to do about each. */
+function Refusals({ c, health }: Omit<Props, 'failed'>) {
+  const { connections } = pathsOf(c)
+  const known = health.connections.flatMap(({ id, name, last_60m }) =>
+    Object.entries(last_60m.refused).map(([cause, n]) => ({
+      of: <a href={`${connections}/${id}#refused`}>{name}</a>,
+      cause,
+      n,
+    })),
+  )
+  const deleted = Object.entries(health.last_60m.refused).map(([cause, all]) => {
+    const ofKnown = known.filter((row) => row.cause === cause).reduce((sum, { n }) => sum + n, 0)
+    return { of: <span class="quiet">A deleted connection</span>, cause, n: all - ofKnown }
+  })
+  const rows = [...known, ...deleted].filter(({ n }) => n > 0)
+  return (
+    <>
+      <h2 id="refused">Refused in the last hour</h2>
+      <Table
+        label="Refused deliveries"
+        rows={rows.sort((a, b) => b.n - a.n)}
+        columns={[
+          ['Connection', ({ of }) => of],
+          ['Cause', ({ cause }) => <Cause of={cause} />],
+          ['Refused', ({ n }) => n.toLocaleString('en'), 'number'],
+          ['What to do', ({ cause }) => <span class="text">{adviceOn(cause)}</span>],
+        ]}
+      />
     </>
   )
 }
