@@ -16,8 +16,9 @@ import {
   MAX_RANK,
   MAX_UNMAPPED,
 } from './limits'
-import type { Plan, Unmapped as UnmappedRow } from './plans'
+import type { Plan } from './plans'
 import { PLAN_STATES } from './schema'
+import type { Unmapped as UnmappedRow } from './sold'
 import { COMBINES, CONFIG_RULE, FEATURE_TYPES, isConfig } from './values'
 
 const FeatureTypeName = named('FeatureType', z.enum(FEATURE_TYPES))

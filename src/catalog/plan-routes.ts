@@ -19,7 +19,8 @@ import {
   UpdatePlanBody,
 } from './fields'
 import { MAX_CATALOG_BYTES, MAX_PLANS, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
-import { findPlan, listPlans, mappedPrices, plansOnPage, unmappedPrices, withPrices } from './plans'
+import { findPlan, listPlans, mappedPrices, plansOnPage, withPrices } from './plans'
+import { unmappedPrices } from './sold'
 
 const tag = 'Catalog'
 const actors = ['session', 'api_key'] as const

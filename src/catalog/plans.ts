@@ -1,20 +1,15 @@
 import { and, desc, eq, inArray, lt, notInArray, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { billingObjects } from '../billing/schema'
-import { type Db, raw } from '../db/client'
+import type { Db } from '../db/client'
 import { insertFrom } from '../db/insert-from'
 import { fitsPage, json, valuesOf } from '../db/sql'
-import { vendorPrices } from '../inbox/imports/schema'
 import { Fault } from '../lib/fault'
 import { projects } from '../tenancy/schema'
 import type { Again } from './lasting'
-import { MAX_PLAN_PAGE_BYTES, MAX_SUBSCRIPTION_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
+import { MAX_PLAN_PAGE_BYTES } from './limits'
 import { planRefs, plans } from './schema'
 import type { PlanFeatures } from './values'
 
-const o = alias(billingObjects, 'o')
-const r = alias(planRefs, 'r')
-const v = alias(vendorPrices, 'v')
 export const mine = alias(planRefs, 'mine')
 const other = alias(plans, 'other')
 
@@ -249,50 +244,4 @@ export function isActivePlan(of: PlanOf): SQL {
 
 export function isMine({ project_id, id }: PlanOf): SQL | undefined {
   return and(eq(mine.project_id, project_id), eq(mine.plan_id, id))
-}
-
-/**
- * A price, or a product without a price, of items. `n`, `bought`: how many subscriptions and purchases have it. `name`, `product_name` and `active` are
- * the vendor's, if an import has read the price; otherwise `name` is what the items say.
- */
-export type Unmapped = ReturnType<typeof unmappedPrices>['_']['result'][number]
-
-/**
- * Reads what the subscriptions and the purchases that changed last are for, and no plan has: up to one more than {@link MAX_UNMAPPED}, the
- * most frequent first. Older ones are not looked at: see {@link NEWEST_SUBSCRIPTIONS} and {@link MAX_SUBSCRIPTION_BYTES}.
- */
-export function unmappedPrices(db: Db, projectId: string) {
-  const shown = {
-    vendor: sql<string>`seen.vendor`,
-    price: sql<string | null>`coalesce(seen.price, seen.variant)`,
-    product: sql<string | null>`coalesce(seen.product, ${v.product})`,
-    name: sql<string | null>`coalesce(${v.name}, seen.name)`,
-    product_name: v.product_name,
-    active: v.active,
-    n: sql<number>`n`,
-    bought: sql<number>`bought`,
-  }
-  const newestOf = (kind: 'subscription' | 'purchase') => sql`SELECT * FROM (
-    SELECT ${o.kind} AS kind, ${o.vendor} AS vendor, ${o.vendor_id} AS id, ${o.updated} AS updated, octet_length(${o.candidates}) AS bytes
-    FROM ${billingObjects} ${o} INDEXED BY billing_changed
-    WHERE ${o.project_id} = ${projectId} AND ${o.kind} = ${kind} AND ${o.updated} IS NOT NULL
-    ORDER BY ${o.updated} DESC LIMIT ${NEWEST_SUBSCRIPTIONS})`
-  const newest = sql`${newestOf('subscription')} UNION ALL ${newestOf('purchase')}`
-  const fits = fitsPage(sql`bytes`, MAX_SUBSCRIPTION_BYTES, sql`updated DESC`)
-  // The window keeps what it adds up, so the subscriptions themselves are read after it.
-  const own = sql`${o.project_id} = ${projectId} AND ${o.kind} = s.kind AND ${o.vendor_id} = s.id AND ${o.vendor} = s.vendor`
-  const of = (kind: string) => sql`count(DISTINCT iif(s.kind = ${kind}, s.id, NULL))`
-  const seen = sql`SELECT s.vendor, i.value->>'price' AS price, i.value->>'variant' AS variant, i.value->>'product' AS product,
-      max(coalesce(i.value->>'price_name', i.value->>'description')) AS name, ${of('subscription')} AS n, ${of('purchase')} AS bought
-    FROM (SELECT kind, vendor, id, ${fits} AS fits FROM (${newest})) s CROSS JOIN ${billingObjects} ${o} ON s.fits AND ${own}
-      CROSS JOIN json_each(${o.candidates}, '$[0].body.items') i GROUP BY 1, 2, 3, 4`
-  return raw(
-    db,
-    shown,
-    (fields) => sql`SELECT ${fields} FROM (${seen}) seen
-      LEFT JOIN ${vendorPrices} ${v} ON ${v.project_id} = ${projectId} AND ${v.vendor} = seen.vendor AND ${v.ref} = seen.price
-      WHERE coalesce(seen.price, seen.variant, seen.product) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${planRefs} ${r}
-        WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = seen.vendor AND ${r.ref} IN (seen.price, seen.variant, seen.product))
-      ORDER BY n + bought DESC, seen.vendor, seen.price, seen.product LIMIT ${MAX_UNMAPPED + 1}`,
-  )
 }

@@ -1,5 +1,6 @@
 import type { Feature } from '../../../catalog/features'
-import type { Plan, Unmapped } from '../../../catalog/plans'
+import type { Plan } from '../../../catalog/plans'
+import type { Unmapped } from '../../../catalog/sold'
 import { FromField } from '../../from'
 import { pathsOf, type Visit } from '../../page'
 import type { Sent } from '../../refusal'

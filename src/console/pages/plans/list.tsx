@@ -1,4 +1,5 @@
-import type { Plan, Unmapped } from '../../../catalog/plans'
+import type { Plan } from '../../../catalog/plans'
+import type { Unmapped } from '../../../catalog/sold'
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
@@ -6,13 +7,15 @@ import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import type { Amounts } from './read'
+import type { Amounts, Subscriptions } from './read'
+import { COUNTED, Subscribed } from './subscribed'
 import { UnmappedPrices } from './unmapped'
 
-type Beside = { unmapped: readonly Unmapped[] | null; defaultPlan: string | null; amounts: Amounts }
+type Sold = { defaultPlan: string | null; amounts: Amounts; subscriptions: Subscriptions | null }
+type Beside = Sold & { unmapped: readonly Unmapped[] | null }
 
 /** The plans of the catalog, and the prices that belong to none of them. */
-export function listPage(c: Visit, page: Page<Plan>, { unmapped, defaultPlan, amounts }: Beside) {
+export function listPage(c: Visit, page: Page<Plan>, { unmapped, ...sold }: Beside) {
   const { plans } = pathsOf(c)
   const empty = page.data.length === 0 && c.req.query('cursor') === undefined
   return show(
@@ -29,15 +32,16 @@ export function listPage(c: Visit, page: Page<Plan>, { unmapped, defaultPlan, am
       {empty ? (
         <NoPlans c={c} />
       ) : (
-        <Table label="Plans" rows={page.data} columns={columnsOf(c, { defaultPlan, amounts })} class="consumers" />
+        <Table label="Plans" rows={page.data} columns={columnsOf(c, sold)} class="consumers" />
       )}
+      {sold.subscriptions && !empty && <p class="quiet">Subscriptions: {COUNTED}</p>}
       <Pager c={c} cursor={page.next_cursor} />
-      {unmapped && !(empty && unmapped.length === 0) && <UnmappedPrices c={c} rows={unmapped} amounts={amounts} />}
+      {unmapped && !(empty && unmapped.length === 0) && <UnmappedPrices c={c} rows={unmapped} amounts={sold.amounts} />}
     </>,
   )
 }
 
-function columnsOf(c: Visit, { defaultPlan, amounts }: Pick<Beside, 'defaultPlan' | 'amounts'>): Column<Plan>[] {
+function columnsOf(c: Visit, { defaultPlan, amounts, subscriptions }: Sold): Column<Plan>[] {
   return [
     [
       'Plan',
@@ -61,6 +65,9 @@ function columnsOf(c: Visit, { defaultPlan, amounts }: Pick<Beside, 'defaultPlan
     ],
     ['Features', ({ features }) => Object.keys(features).length, 'number'],
     ['Prices', ({ prices }) => prices.length > 0 && <Prices of={prices} amounts={amounts} />],
+    ...(subscriptions
+      ? [['Subscriptions', ({ id }: Plan) => <Subscribed of={subscriptions(id)} />, 'number'] as const]
+      : []),
     ['Rank', ({ rank }) => rank, 'number spare'],
     ['Changed', ({ updated_at }) => <Time at={updated_at} now={c.get('rt').now} />],
   ]

@@ -2,7 +2,7 @@ import type { Feature } from '../../../catalog/features'
 import type { Plan } from '../../../catalog/plans'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
-import { words } from '../../ui/format'
+import { capital } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { ExactTime, Fact, Head } from '../../ui/parts'
@@ -12,7 +12,8 @@ import type { NamedEntry } from '../audit-log/entry'
 import { History } from '../audit-log/history'
 import { partPath } from '../general/tabs'
 import { lastingOf } from './differences'
-import type { Amounts } from './read'
+import type { Amounts, Subscriptions } from './read'
+import { COUNTED, Subscribed } from './subscribed'
 import { shownValue } from './values'
 
 type Shown = {
@@ -21,10 +22,11 @@ type Shown = {
   history: readonly NamedEntry[] | null
   isDefault: boolean
   amounts: Amounts
+  subscriptions: Subscriptions | null
 }
 
 /** The page of one plan. */
-export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts }: Shown) {
+export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts, subscriptions }: Shown) {
   const { plans } = pathsOf(c)
   const { id, key, name, rank, state, updated_at, revision, prices } = plan
   const features = catalog.filter((one) => Object.hasOwn(plan.features, one.key))
@@ -54,6 +56,12 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts 
         {isDefault && (
           <Fact name="Default plan">
             Consumers have this plan while they have no other. <a href={partPath(c, 'entitlements')}>Settings</a>
+          </Fact>
+        )}
+        {subscriptions && (
+          <Fact name="Subscriptions">
+            <Subscribed of={subscriptions(id)} />
+            <span class="hint">{capital(COUNTED)}</span>
           </Fact>
         )}
         <Fact name="Rank">{rank}</Fact>

@@ -9,12 +9,11 @@ import {
   type Price,
   plansOfPrices,
   requireFree,
-  type Unmapped,
-  unmappedPrices,
   withPrices,
 } from '../../../catalog/plans'
 import { listRevisions, type Revision } from '../../../catalog/revisions'
-import { batch, run } from '../../../db/client'
+import { countSubscribed, type Subscribed, type Unmapped, unmappedPrices } from '../../../catalog/sold'
+import { batch, type Results, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
 import { requireFound } from '../../../lib/fault'
@@ -76,10 +75,28 @@ export function amountsIn(c: Visit, costs: readonly PricedRef[]): Amounts {
   }
 }
 
-/** Reads what prices cost. */
-export async function readAmounts(c: Visit): Promise<Amounts> {
+/** How many subscriptions a plan has. `complete`: whether there are no more. */
+export type Subscriptions = (plan: string) => Omit<Subscribed, 'plan'> & { complete: boolean }
+
+/** How many subscriptions plans have, from what {@link countSubscribed} reads; null if that is not shown to the user. */
+export function subscriptionsIn(
+  c: Visit,
+  [counted]: Results<{ of: ReturnType<typeof countSubscribed> }>['of'],
+): Subscriptions | null {
+  if (!can(c, 'billing:read') || !counted) return null
+  const byPlan = new Map(counted.plans.map((one) => [one.plan, one]))
+  return (plan) => ({ live: 0, test: 0, ...byPlan.get(plan), complete: counted.complete })
+}
+
+/** Reads what prices cost, and how many subscriptions plans have. */
+export async function readSold(c: Visit): Promise<{ amounts: Amounts; subscriptions: Subscriptions | null }> {
   const { db } = c.get('rt')
-  return amountsIn(c, await run(db, amountsOfPrices(db, projectOf(c.get('actor')))))
+  const project = projectOf(c.get('actor'))
+  const { costs, counted } = await batch(db, {
+    costs: amountsOfPrices(db, project),
+    counted: countSubscribed(db, project),
+  })
+  return { amounts: amountsIn(c, costs), subscriptions: subscriptionsIn(c, counted) }
 }
 
 /** Reads the latest changes of a plan, with what each of them changed, if that is known; null if the user may not see them. */

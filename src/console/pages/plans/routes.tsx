@@ -3,7 +3,8 @@ import * as z from 'zod'
 import { amountsOfPrices } from '../../../catalog/amounts'
 import { createPlan, type PlanFields, updatePlan } from '../../../catalog/change'
 import { planFieldsOf } from '../../../catalog/fields'
-import { listPlans, mappedPrices, namePlans, type Price, plansOnPage, unmappedPrices } from '../../../catalog/plans'
+import { listPlans, mappedPrices, namePlans, type Price, plansOnPage } from '../../../catalog/plans'
+import { countSubscribed, unmappedPrices } from '../../../catalog/sold'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -23,13 +24,14 @@ import { listPage } from './list'
 import { planPage } from './plan'
 import {
   amountsIn,
-  readAmounts,
   readCatalog,
   readForNew,
   readHistory,
   readPlan,
   readPreview,
+  readSold,
   requireFreePrices,
+  subscriptionsIn,
 } from './read'
 import { reviewPage } from './review'
 import { choosePlanPage } from './unmapped'
@@ -97,12 +99,13 @@ export const planPages = new Hono<HttpEnv>()
     const { db } = c.get('rt')
     const project = projectOf(c.get('actor'))
     const list = paging('console/plans', pageAsked(c))
-    const { rows, refs, unmapped, settings, costs } = await batch(db, {
+    const { rows, refs, unmapped, settings, costs, counted } = await batch(db, {
       rows: listPlans(db, project, list),
       refs: mappedPrices(db, project),
       unmapped: unmappedPrices(db, project),
       settings: findSettings(db, project),
       costs: amountsOfPrices(db, project),
+      counted: countSubscribed(db, project),
     })
     const [plans, fitting] = plansOnPage(rows, refs)
     const shown = list.page(plans, (row) => row, fitting)
@@ -112,6 +115,7 @@ export const planPages = new Hono<HttpEnv>()
       unmapped: seesBilling ? unmapped : null,
       defaultPlan,
       amounts: amountsIn(c, costs),
+      subscriptions: subscriptionsIn(c, counted),
     })
   })
   .route('/', create)
@@ -123,8 +127,8 @@ export const planPages = new Hono<HttpEnv>()
   })
   .get('/:plan', page('catalog:read'), async (c) => {
     const found = await readPlan(c)
-    const [history, amounts] = await Promise.all([readHistory(c, found.plan, found.catalog), readAmounts(c)])
-    return planPage(c, { ...found, history, amounts })
+    const [history, sold] = await Promise.all([readHistory(c, found.plan, found.catalog), readSold(c)])
+    return planPage(c, { ...found, history, ...sold })
   })
   .route('/', edit)
 

@@ -1,5 +1,6 @@
 import { MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from '../../../catalog/limits'
-import type { NamedPlan, Price, Unmapped } from '../../../catalog/plans'
+import type { NamedPlan, Price } from '../../../catalog/plans'
+import type { Unmapped } from '../../../catalog/sold'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { show } from '../../ui/layout'

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest'
+import { insertObjects } from '../billing/rows'
+import { addMember, call, countingD1, freshProject, inStore, STORE } from '../harness'
+import { visit } from './visit'
+
+type Of = { status?: string; livemode?: boolean; items: { price?: string; product?: string }[] }
+
+/** A project with these subscriptions, and two plans: `pro` has a price and a product, `free` has none. */
+async function world(subscriptions: Of[]) {
+  const { project, owner } = await freshProject()
+  const ids = subscriptions.map((_, n) => `sub_${n}`)
+  await insertObjects(project, 'subscription', ids)
+  const set = STORE.prepare(
+    `UPDATE billing_objects SET status = ?3, candidates = json_set(candidates, '$[0].body.items', json(?4), '$[0].body.livemode', json(?5))
+     WHERE project_id = ?1 AND vendor_id = ?2`,
+  )
+  const changes = subscriptions.map(({ status = 'active', livemode = true, items }, n) =>
+    set.bind(project, ids[n], status, JSON.stringify(items), JSON.stringify(livemode)),
+  )
+  if (changes.length > 0) await STORE.batch(changes)
+  const create = async (key: string, refs: string[]) => {
+    const json = { key, name: key, features: {}, prices: refs.map((ref) => ({ vendor: 'stripe', ref })) }
+    return (await call('/platform/v1/billing/plans', { method: 'POST', token: owner.token, project, json })).body.id
+  }
+  const at = `/console/p/${project}/platform/billing/plans`
+  const plans = { pro: await create('pro', ['price_1', 'price_2', 'prod_1']), free: await create('free', []) }
+  const words = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+  return { project, owner, at, plans, words }
+}
+
+it('a plan says how many subscriptions with one of its prices are not over, and how many of test mode', async () => {
+  const pro = { price: 'price_1', product: 'prod_1' }
+  const { owner, project, at, plans, words } = await world([
+    { items: [pro] },
+    { items: [pro, { price: 'price_2' }], status: 'past_due' },
+    { items: [{ price: 'price_other', product: 'prod_1' }], status: 'trialing' },
+    { items: [pro], livemode: false },
+    { items: [pro], status: 'canceled' },
+    { items: [{ price: 'price_other' }] },
+    { items: [] },
+  ])
+  const text = words((await visit(at, owner.token)).text)
+  expect(text).toMatch(/ pro pro .* 3 1 in test mode 0 just now /)
+  expect(text).toMatch(/ free free Active 0 – 0 0 just now /i)
+  expect(words((await visit(`${at}/${plans.pro}`, owner.token)).text)).toContain(
+    ' Subscriptions 3 1 in test mode Active, trialing or past due. ',
+  )
+  const { token } = await addMember(project, 'viewer')
+  expect((await visit(at, token)).text.includes('>Subscriptions</th>')).toBe(true)
+})
+
+it('of more subscriptions than are looked at, a plan says that it may have more', async () => {
+  const { owner, project, at, plans, words } = await world([{ items: [{ price: 'price_1' }] }])
+  const { results } = await STORE.prepare(
+    "SELECT name FROM pragma_table_xinfo('billing_objects') WHERE hidden = 0",
+  ).all()
+  const names = results.map(({ name }) => name as string)
+  const copied = names.map((name) => (name === 'vendor_id' ? "printf('sub_more_%05d', n.v)" : `r.${name}`))
+  await STORE.prepare(
+    `WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 1500)
+     INSERT INTO billing_objects (${names.join()}) SELECT ${copied.join()}
+     FROM (SELECT * FROM billing_objects WHERE project_id = ?1 AND vendor_id = 'sub_0') r, n`,
+  )
+    .bind(project)
+    .run()
+  const { DB, count } = countingD1()
+  const { text } = await visit(`${at}/${plans.pro}`, owner.token, { bindings: inStore(DB) })
+  expect(words(text)).toContain(' Subscriptions 1,000+ Active, trialing or past due. ')
+  expect(words((await visit(`${at}/${plans.free}`, owner.token)).text)).toContain(' Subscriptions 0+ Active')
+  expect(count.rows_read).toBeLessThan(12_000)
+})
