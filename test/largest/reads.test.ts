@@ -145,8 +145,8 @@ const STATED: Record<string, Bounds> = {
   'GET /platform/v1/billing/plans/unmapped-prices': { rows: PRICES + 20_000 },
   [`${BILLING}/plans`]: { rows: 2 * PRICES + 20_000 },
   [`${BILLING}/plans/new`]: { rows: PRICES + 20_000 },
-  // Beside its history, at the same time, the items of the newest subscriptions, for what its prices cost.
-  [`${BILLING}/plans/:plan`]: { trips: 6, statements: 13, rows: PRICES + LOG + 20_000 },
+  // Beside its history, at the same time, the items of the newest subscriptions, for what its prices cost and how many have them.
+  [`${BILLING}/plans/:plan`]: { trips: 6, statements: 14, rows: PRICES + LOG + 20_000 },
   [`${BILLING}/plans/:plan/edit`]: { rows: PRICES },
   // The keys of the features that each plan gives.
   [`${BILLING}/features`]: { rows: 10_500 },

@@ -90,6 +90,11 @@ export function findObject(db: Db, projectId: string, key: ObjectKey, beside: Re
   return selectObjects(db, beside).where(isObject(projectId, key)).orderBy(o.vendor).limit(1)
 }
 
+/** Reads several objects, as {@link findObject} does. */
+export function findObjects(db: Db, projectId: string, keys: readonly Required<ObjectKey>[], beside: ReadBeside) {
+  return selectObjects(db, beside).where(or(...keys.map((key) => isObject(projectId, key))))
+}
+
 /** Reads the subscription that an invoice names, as {@link findObject} does. */
 export function findSubscriptionOf(db: Db, projectId: string, invoice: Omit<ObjectKey, 'kind'>, beside: ReadBeside) {
   const named = db

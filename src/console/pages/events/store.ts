@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
 import { readNamed } from '../../../audit-log/objects'
-import { findObject, findTrace } from '../../../billing/read/store'
+import { findObjects, findTrace } from '../../../billing/read/store'
 import { batch, type Db, type Results, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
 import { findOwner, type Named, plansIn } from '../../../entitlements/named'
@@ -104,21 +104,23 @@ export type Links = {
 /** Links an event to what it refers to, in one round trip. */
 export async function eventLinks(db: Db, { project_id, vendor, summary }: EventRow): Promise<Links> {
   const { customer, subscription, invoice, object, effects = [] } = summary ?? {}
-  const kind = effects.find(({ id }) => id === object?.id)?.kind ?? ''
-  const own = hasPage(kind) && object?.id !== subscription && object?.id !== invoice ? object?.id : null
-  if (!vendorOf(vendor)?.snapshots || !(own || customer || subscription || invoice)) return {}
+  const own = effects.find(({ id }) => id === object?.id)
+  const named = [
+    { kind: 'subscription', id: subscription ?? '' },
+    { kind: 'invoice', id: invoice ?? '' },
+    { kind: own?.kind ?? '', id: own?.id ?? '' },
+  ].flatMap(({ kind, id }) => (hasPage(kind) && id !== '' ? { kind, id, vendor } : []))
+  if (!vendorOf(vendor)?.snapshots || (named.length === 0 && !customer)) return {}
   // No object has an empty id.
-  const keyOf = (id: string | null | undefined) => ({ vendor, id: id ?? '' })
-  const beside = plansIn(project_id)
+  const none = { kind: 'invoice', id: '', vendor } as const
+  const payer = { vendor, id: customer ?? '' }
   const found = await batch(db, {
-    customer: findTrace(db, project_id, keyOf(customer)),
-    own: findObject(db, project_id, { kind: hasPage(kind) ? kind : 'invoice', ...keyOf(own) }, beside),
-    subscription: findObject(db, project_id, { kind: 'subscription', ...keyOf(subscription) }, beside),
-    invoice: findObject(db, project_id, { kind: 'invoice', ...keyOf(invoice) }, beside),
-    owner: findOwner(db, project_id, keyOf(customer)),
+    customer: findTrace(db, project_id, payer),
+    objects: findObjects(db, project_id, [none, ...named], plansIn(project_id)),
+    owner: findOwner(db, project_id, payer),
   })
   const paths = projectPaths(project_id)
-  const known = [...found.own, ...found.subscription, ...found.invoice].filter(({ body }) => body !== null)
+  const known = found.objects.filter(({ body }) => body !== null)
   const at = (type: ObjectKind | 'customer', id: string) => objectPath(paths, { type, id, vendor })
   return {
     customer: customer && found.customer.length > 0 ? at('customer', customer) : undefined,
