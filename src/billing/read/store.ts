@@ -97,13 +97,9 @@ export function findObjects(db: Db, projectId: string, keys: readonly Required<O
 
 /** Reads the subscription that an invoice names, as {@link findObject} does. */
 export function findSubscriptionOf(db: Db, projectId: string, invoice: Omit<ObjectKey, 'kind'>, beside: ReadBeside) {
-  const named = db
-    .select({ id: sql`${o.candidates}->>'$[0].body.subscription'`, vendor: o.vendor })
-    .from(o)
-    .where(isObject(projectId, { ...invoice, kind: 'invoice' }))
-    .orderBy(o.vendor)
-    .limit(1)
-  const isIt = sql`(${o.vendor_id}, ${o.vendor}) = ${named}`
+  const isInvoice = isObject(projectId, { ...invoice, kind: 'invoice' })
+  const named = sql`SELECT ${o.subscription}, ${o.vendor} FROM ${billingObjects} ${o} WHERE ${isInvoice} ORDER BY ${o.vendor} LIMIT 1`
+  const isIt = sql`(${o.vendor_id}, ${o.vendor}) = (${named})`
   return selectObjects(db, beside).where(and(eq(o.project_id, projectId), eq(o.kind, 'subscription'), isIt))
 }
 
