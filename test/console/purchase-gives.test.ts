@@ -218,6 +218,7 @@ it('shows refunds and disputes in one table, and what only the vendor’s total 
   expect(timeline).toMatch(
     /Disputes: Amount \$1\.00, State open, .* Refunds: Amount \$9\.00, Status succeeded, Reason requested by customer/,
   )
+  expect(timeline).not.toContain('Items missing')
   // Nothing of it is said twice.
   expect(html).not.toMatch(/<dt>(Refunds|Disputes|Items missing)<\/dt>/)
   expect(wordsIn(await read('billing/purchases/pi_month'))).not.toContain('Refunds and disputes')

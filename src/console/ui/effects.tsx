@@ -100,10 +100,10 @@ export function Changes({ of, currency }: ChangesProps) {
 
 type Change = NonNullable<Effect['change']>[string]
 
-/** Whether a field says more than the others: not when the object changed, a status twice, or a list that is still empty. */
+/** Whether a field says more than the others: not when the object changed, a status twice, a list that is still empty, or that items were never missing. */
 function tells(field: string, of: Record<string, Change>): boolean {
   const { from, to, personal, too_large } = of[field] as Change
-  if (field === 'updated_at') return false
+  if (field === 'updated_at' || (field === 'items_missing' && !from && !to)) return false
   if (field === 'vendor_status') return from !== of.status?.from || to !== of.status?.to
   return personal || too_large || !isEmptyList(to) || !(from === null || isEmptyList(from))
 }
