@@ -11,6 +11,7 @@ import {
   invite,
   invited,
   mint,
+  STORE,
   signedIn,
   stripeConnection,
   tamperedD1,
@@ -239,6 +240,8 @@ describe('removing and leaving', () => {
     const { project, owner } = await freshProject()
     const person = await addMember(project, 'admin')
     const { key, secret } = await mint(person.token, project, { name: 'Deploys' })
+    const over = await mint(person.token, project, { name: 'Long over' })
+    await STORE.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(over.key.id).run()
     const handed = await mint(owner.token, project, { name: 'Handed over' })
     await submit(`/console/p/${project}/platform/settings/api-keys/${handed.key.id}/rotate`, person.token, {
       known: handed.key.key_prefix,
@@ -254,6 +257,7 @@ describe('removing and leaving', () => {
       'and the 1 other key whose secret they know',
     ])
       expect(text).toContain(said)
+    expect(text).not.toContain('Long over')
     expect(await told(submit(path, owner.token, fields))).toEqual(leadsTo(at(project), done))
     expect((await rolesIn(project))[person.user]).toBeUndefined()
     expect((await as(project, secret).members()).status).toBe(revoked ? 401 : 200)

@@ -5,6 +5,8 @@ import { advance, stopClock } from '../clock'
 import { rows } from '../inbox/pipeline'
 import { type HooksWorld, hooksWorld } from './world'
 
+type Row = Awaited<ReturnType<Awaited<ReturnType<HooksWorld['endpoint']>>['row']>>
+
 beforeEach(() => {
   stopClock()
 })
@@ -16,6 +18,11 @@ async function pass(world: HooksWorld, ms: number, step = MINUTE) {
     await world.cron()
     await world.pump()
   }
+}
+
+/** What a row has of its own, whatever its endpoint goes through. */
+const ownOf = ({ id, url, secrets, created_at, position, slow, last_success_at, last_failure_at }: Row) => {
+  return { id, url, secrets, created_at, position, slow, last_success_at, last_failure_at }
 }
 
 describe('a receiver', () => {
@@ -63,6 +70,12 @@ describe('a receiver', () => {
     expect(await endpoint.get()).toMatchObject({ state: 'disabled', disabled_reason: 'failing' })
     const log = await world.must('GET', 'audit-log?action=webhook_endpoint.disabled')
     expect(log.data.map(({ details }) => details)).toEqual([{ reason: 'failing' }])
+    // Enabled again, it has the patience of a new one.
+    await world.must('PATCH', endpoint.path, { state: 'active' })
+    const [again, fresh] = [await endpoint.row(), await (await world.endpoint()).row()]
+    expect(again).toEqual({ ...fresh, ...ownOf(again) })
+    await pass(world, DAY, 6 * HOUR)
+    expect(await endpoint.get()).toMatchObject({ state: 'failing' })
     // It goes on where it was.
     await endpoint.answers({ status: 204 })
     await world.must('PATCH', endpoint.path, { state: 'active' })

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_EXPIRED } from '../../src/entitlements/limits'
 import { DAY, HOUR, iso } from '../../src/lib/time'
 import { catalogAs } from '../catalog/catalog'
 import { insertFeatures, insertPlan } from '../catalog/rows'
@@ -207,4 +208,27 @@ describe('a grant', () => {
     expect((await cost((o) => ask('DELETE', `/${id}`, o))).cost).toEqual([2, 0])
     expect((await cost((o) => ask('GET', '', o))).cost).toEqual([1, 0])
   })
+})
+
+/** A grant, and others that expire with it: more of them than an answer looks at. */
+const HIDING: [grant: object, others: object][] = [
+  [{ plan: 'pro' }, { plan: 'starter' }],
+  [{ plan: 'pro' }, { feature: 'seats', value: 1 }],
+  [{ feature: 'sso' }, { feature: 'seats', value: 1 }],
+  [{ feature: 'sso' }, { feature: 'sso', effect: 'deny' }],
+]
+
+it.each(HIDING)('that %o has expired is not hidden by many newer ones: %o', async (one, other) => {
+  stopClock()
+  const world = await entitlementWorld()
+  await sellPlans(world)
+  await world.consumers.put('ada')
+  const give = (json: object) => world.grant({ consumer: 'ext:ada', expires_at: iso(now + HOUR), ...json })
+  const now = Date.now()
+  expect((await give(one)).status).toBe(201)
+  advance(1)
+  for (let n = 0; n <= MAX_EXPIRED; n++) expect((await give(other)).status).toBe(201)
+  advance(HOUR)
+  const [checked] = (await world.check(['ext:ada'], ['sso'])).body.data
+  expect(checked?.features.sso).toMatchObject({ allowed: false, reason: 'expired' })
 })

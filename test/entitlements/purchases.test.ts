@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { DAY } from '../../src/lib/time'
+import { DAY, SECOND } from '../../src/lib/time'
 import { type Fields, stripeEventOf } from '../billing/payloads'
 import { stripeCharge, stripeDispute, stripeRefund, stripeSession } from '../billing/purchases/payloads'
 import { setClock, stopClock } from '../clock'
@@ -45,8 +45,8 @@ const sold = (id: string, price_id: string, day: number, quantity = '1', more: F
   )
 const refunded = (id: string, day: number, more: Fields = {}, type = 'refund.created') =>
   live(type, stripeRefund(id, { id: `re_${id}`, amount: 4900, created: at(day), ...more }), day)
-const disputed = (id: string, day: number, status: string) =>
-  live('charge.dispute.updated', stripeDispute(id, { id: `dp_${id}`, status }), day, { status: 'x' })
+const disputed = (id: string, day: number, status: string, more: Fields = {}) =>
+  live('charge.dispute.updated', stripeDispute(id, { id: `dp_${id}`, status, ...more }), day, { status: 'x' })
 
 /** What Ada may do on a day, as each feature's value, and the reason and the end of `sso`. */
 async function on(day: number, query = '') {
@@ -82,11 +82,64 @@ describe('a purchase', () => {
     expect(await on(95)).toEqual([true, 4, 100, 'plan', iso(100)])
   })
 
-  it('that was returned leaves the row, and later ones move up', async () => {
-    await world.deliver(sold('pi_1', 'price_30', 0), sold('pi_2', 'price_30', 10))
-    await world.deliver(refunded('pi_1', 12))
+  /** What becomes of the first of two that follow each other, and the day on which the second one begins then. */
+  const FATES: [fate: string, events: object[], begins: number, first: string | null][] = [
+    ['was kept', [], 30, null],
+    ['was returned', [refunded('pi_1', 12)], 10, 'Returned in full by refund re_pi_1.'],
+    ['was returned in part', [refunded('pi_1', 12, { amount: 900 })], 30, null],
+    ['is disputed', [disputed('pi_1', 12, 'needs_response')], 30, 'The dispute dp_pi_1 is open.'],
+    ['was disputed in vain', [disputed('pi_1', 12, 'needs_response'), disputed('pi_1', 13, 'won')], 30, null],
+    [
+      'was charged back',
+      [disputed('pi_1', 12, 'needs_response'), disputed('pi_1', 13, 'lost')],
+      10,
+      'The dispute dp_pi_1 is lost.',
+    ],
+    [
+      'was charged back, and is disputed once more',
+      [disputed('pi_1', 12, 'lost'), disputed('pi_1', 13, 'needs_response', { id: 'dp_more', created: at(13) })],
+      10,
+      'The dispute dp_pi_1 is lost.',
+    ],
+  ]
+  it.each(FATES)('that %s moves the next one up if it was taken back for good', async (_, events, begins, first) => {
+    await world.deliver(sold('pi_1', 'price_30', 0), sold('pi_2', 'price_30', 10), ...events)
+    setClock(START + 14 * DAY)
+    const { sources = [] } = (await world.one('ext:ada', '?explain=true')).features.sso ?? {}
+    const shown = sources.map(({ id, from, until, why_not }) => [id, from, until, why_not])
+    expect(shown).toEqual([
+      ['pi_1', iso(0), iso(30), first],
+      ['pi_2', iso(begins), iso(begins + 30), begins > 14 ? expect.any(String) : null],
+    ])
+  })
+
+  it('that was returned gives nothing once the next one has ended, either', async () => {
+    await world.deliver(sold('pi_1', 'price_30', 0), sold('pi_2', 'price_30', 10), refunded('pi_1', 12))
     expect(await on(13)).toEqual([true, 1, 100, 'plan', iso(40)])
     expect(await on(40)).toEqual(NOT('refunded'))
+  })
+
+  it('that waits for its turn ends a token which says what is allowed before', async () => {
+    await world.deliver(sold('pi_1', 'price_30', 0), sold('pi_2', 'price_30', 10))
+    await world.deliver(disputed('pi_1', 12, 'needs_response'))
+    setClock(START + 30 * DAY - 30 * SECOND)
+    const { status, body } = await world.ask<{ expires_at: string }>('POST', '/consumers/ext:ada/entitlements/token', {
+      json: { ttl_s: 600 },
+    })
+    expect([status, body.expires_at]).toEqual([201, iso(30)])
+  })
+
+  it('of a plan that adds nothing to a sum does not say until when the sum is valid', async () => {
+    const prices = [{ vendor: 'stripe', ref: 'price_zero', lasts: 'P5D' }]
+    await world.catalog.plan({ key: 'zero', name: 'zero', features: { credits: { value: 0 } }, prices })
+    await world.deliver(sold('pi_1', 'price_30', 0), sold('pi_2', 'price_zero', 0))
+    setClock(START + DAY)
+    const { credits } = (await world.one('ext:ada', '?explain=true')).features
+    expect(credits).toMatchObject({ value: 100, valid_until: iso(30) })
+    expect(credits?.sources?.map(({ id, counted }) => [id, counted])).toEqual([
+      ['pi_1', true],
+      ['pi_2', false],
+    ])
   })
 
   it('in test mode gives nothing, unless that counts; one that was not paid neither', async () => {

@@ -62,6 +62,15 @@ it.each(CHECKOUTS)('a checkout that %s gives the consumer nothing', async (_, se
   expect(body.features).toMatchObject({ sso: { allowed: false } })
 })
 
+it.each(CHECKOUTS)('a checkout that %s leaves the consumer what other customers pay for', async (_, session, state) => {
+  const world = await paidWorld(session)
+  expect((await world.consumers.pin(CUSTOMER.id, 'ext:u1')).status).toBe(200)
+  const { status, body } = await world.refresh(FROM_CHECKOUT)
+  // What is known of the others is fresh. What the checkout bought is not known.
+  expect({ status, state: body.state }).toEqual({ status: 200, state: state === 'fresh' ? 'fresh' : 'partial' })
+  expect(body).toMatchObject({ customers: [{ id: CUSTOMER.id, state: 'fresh' }], features: { sso: { allowed: true } } })
+})
+
 it('the answer to what cannot be asked', async () => {
   const world = await paidWorld()
   const at = (id: string) => ({ checkout: { vendor: 'stripe', id } })

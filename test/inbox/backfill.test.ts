@@ -10,7 +10,7 @@ import {
   stripeSubscription,
 } from '../billing/payloads'
 import { advance, setClock, stopClock } from '../clock'
-import { call, changeAccount, newPaddleAccount, newPaddleKey, STORE, seenBy } from '../harness'
+import { call, changeAccount, newPaddleAccount, newPaddleKey, STORE, seenBy, stripeConnection } from '../harness'
 import { doubtWorld } from './doubts/world'
 import { keepHouse, only, rows, stored } from './pipeline'
 import { setKey } from './refresh/world'
@@ -191,6 +191,20 @@ describe('what the vendor could not deliver', () => {
     expect(await rows('SELECT * FROM backfills WHERE project_id = ?', of.project)).toEqual([])
     expect(await of.ids()).toEqual([])
     expect(await of.shown()).toBe(null)
+  })
+
+  it('is not looked for twice where one connection replaces another: what either got is known', async () => {
+    const of = await world()
+    const second = await stripeConnection(of.token, of.project)
+    await setKey(of, second.id, of.apiKey)
+    const delivered = happened(NOON + MINUTE)
+    await of.holds([delivered])
+    setClock(NOON + 2 * HOUR)
+    await of.send(delivered)
+    expect((await of.api(`/connections/${of.connection.id}`, { method: 'DELETE' })).status).toBe(204)
+    await of.look()
+    expect(await of.asked()).not.toEqual([])
+    expect(await of.ids()).toEqual([delivered.id])
   })
 
   it('does not come from types that become no state, nor from another project’s connection', async () => {

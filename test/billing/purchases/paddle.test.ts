@@ -66,6 +66,9 @@ describe('Paddle', () => {
     expect(await states()).toEqual(['charged_back', 'inquiry', 'lost'])
     await world.deliver(paddleEventOf('adjustment.created', ...of('chargeback_reverse', 4)))
     expect(await states()).toEqual(['paid', 'inquiry', 'won'])
+    // A later one is not reversed by that.
+    await world.deliver(paddleEventOf('adjustment.created', ...of('chargeback', 5)))
+    expect(await states()).toEqual(['charged_back', 'inquiry', 'won', 'lost'])
   })
 
   it('sells nothing by a renewal, a draft or a credit', async () => {

@@ -25,11 +25,10 @@ export async function refreshWorld(objects: readonly object[] = [], settings: Om
   return {
     ...world,
     apiKey,
-    /** Afterwards no refresh has just ended, and the vendor has not asked to wait. */
-    letTimePass: async () => {
-      await rows('UPDATE vendor_asks SET done_at = 1 WHERE project_id = ?', world.project)
-      await rows('UPDATE vendor_keys SET not_before = NULL WHERE project_id = ?', world.project)
-    },
+    /** Afterwards no refresh has just ended. */
+    letTimePass: () => rows('UPDATE vendor_asks SET done_at = 1 WHERE project_id = ?', world.project),
+    /** Afterwards the vendor has not asked to wait. */
+    endPause: () => rows('UPDATE vendor_keys SET not_before = NULL WHERE project_id = ?', world.project),
     /** Refreshes a customer of Stripe's. */
     refresh: (id = 'cus_1Tests') => world.api(`/customers/stripe/${id}/refresh`, { method: 'POST' }),
     /** The paths that the account was asked for since it was opened, without those that tried the key. */

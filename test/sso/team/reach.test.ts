@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import { PAGES, visit } from '../../console/visit'
 import { type Answer, addMember, call, DIRECTORY, freshProject, invited, mint } from '../../harness'
 import { end, restore } from '../../projects/ending'
+import { signIn as byCode } from '../../sessions/signing-in'
 import { CONNECTIONS, enforced, signIn, ssoMember, ssoOwner, team } from './team'
 
 const told = ({ status, body }: Answer) => [status, body?.code]
 const keysOf = (project: string, token: string) => call('/platform/v1/api-keys', { project, token })
+
+/** The pages of a user that name nothing. */
+const OF_USER = PAGES.filter(({ method, path }) => method === 'GET' && !path.includes(':')).map(({ path }) => path)
 
 /** A member who has signed in with single sign-on, and owns another project too. */
 async function world() {
@@ -101,6 +106,19 @@ describe('a session from single sign-on', () => {
     const of = await team()
     const { token } = await ssoMember(of)
     expect(told(await call(path, { method, token, json }))).toEqual([403, 'sso_session_limited'])
+  })
+
+  it('shows on no page what the account did without it', async () => {
+    const ada = await ssoMember(await team())
+    const headers = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' }
+    const own = await byCode(ada.email, { headers })
+    const shown = async ({ token }: { token: string }) => {
+      const found: string[] = []
+      for (const path of OF_USER) if ((await visit(path, token)).text.includes('Firefox on Linux')) found.push(path)
+      return found
+    }
+    expect(await shown(own)).toContain('/console/sessions')
+    expect(await shown(ada)).toEqual([])
   })
 
   it.each([
