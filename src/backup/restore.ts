@@ -1,11 +1,12 @@
 import { eq, gt, sql } from 'drizzle-orm'
 import { batch, type Db, NEWEST_MIGRATION, raw, rawWrite, run } from '../db/client'
+import { literals } from '../db/sql'
 import { reopenEvents } from '../inbox/reopen'
 import { progress, state } from '../stores/schema'
 import { projects } from '../tenancy/schema'
 import type { Manifest } from './backup'
 import { type Listed, unpackObject } from './object'
-import { LEFT_OUT, readTables, type Table } from './tables'
+import { LEFT_OUT, readTables, type Table, WRITES_LEFT_OUT } from './tables'
 import { writeChunk } from './write'
 
 /** The tables that a migration, or the first minute of a deployment, writes rows to. */
@@ -18,7 +19,7 @@ type Standing = {
   objects: number
   /** The last project whose events were reopened. */
   project: string
-  /** The triggers that were there, as SQL. None may fire for copied rows. */
+  /** The triggers that were there, as SQL, and may not fire for copied rows. */
   triggers: string[]
 }
 
@@ -74,7 +75,8 @@ async function prepareEmpty(db: Db, tables: readonly Table[], backup: string): P
     raw(
       db,
       { name: sql<string>`name`, text: sql<string>`sql` },
-      (fields) => sql`SELECT ${fields} FROM sqlite_master WHERE type = 'trigger' ORDER BY name`,
+      (fields) =>
+        sql`SELECT ${fields} FROM sqlite_master WHERE type = 'trigger' AND name NOT IN (${literals(WRITES_LEFT_OUT)}) ORDER BY name`,
     ),
   )
   const standing: Standing = { backup, objects: 0, project: '', triggers: found.map(({ text }) => text) }

@@ -14,11 +14,13 @@ export type Table = {
 
 /**
  * What a backup leaves out, because it must not come back, or means nothing in another database: sessions, unfinished sign-ins, removed signing secrets,
- * the feed of changes, whose readers begin again after a restore, with what was sent of it, the counts of the day, how far the cron has got, and how far imports have: a backup may have read what they recorded before that.
+ * the keys of names, which triggers write again, the feed of changes, whose readers begin again after a restore, with what was sent of it, the counts of the day, how far the cron has got, and how far imports have: a backup may have read what they recorded before that.
  */
 export const LEFT_OUT: readonly string[] = [
   'changes',
   'changes_epoch',
+  'consumer_names',
+  'customer_names',
   'deliveries',
   'delivery_runs',
   'directory_changes',
@@ -32,6 +34,9 @@ export const LEFT_OUT: readonly string[] = [
   'sso_logins',
   'vendor_runs',
 ]
+
+/** The triggers that write what a backup leaves out, from the rows that it has. */
+export const WRITES_LEFT_OUT: readonly string[] = ['consumers_keyed', 'customers_keyed']
 
 /**
  * The tables that are copied last, in this order. What an event has done is copied before the event itself. So a backup has no effects of

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { CHUNK_OBJECTS } from '../db/limits'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
 import { KINDS } from '../lib/billing-kinds'
+import type { NameKeys } from '../lib/names'
 import type { Candidate } from './reduce'
 
 /**
@@ -21,6 +22,16 @@ export const CALLED = sql`CASE kind WHEN 'customer' THEN lower(candidates ->> '$
   WHEN 'invoice' THEN lower(candidates ->> '$[0].body.number') WHEN 'purchase' THEN lower(candidates ->> '$[0].body.number') END`
 /** The email address of a customer, in lower case. Null for all other kinds. */
 export const EMAIL_OF_CUSTOMER = sql`CASE kind WHEN 'customer' THEN lower(candidates ->> '$[0].body.email') END`
+
+/** Whether a customer's name has no keys yet. */
+export const WITHOUT_KEYS = sql`kind = 'customer' AND name_keys IS NULL AND candidates ->> '$[0].body.name' IS NOT NULL`
+
+/** The keys of customers' names, by which they are found: see {@link NameKeys}. Triggers write them. */
+export const customerNames = sqliteTable(
+  'customer_names',
+  { project_id: text().notNull(), name: text().notNull(), vendor: text().notNull(), customer: text().notNull() },
+  (t) => [primaryKey({ columns: [t.project_id, t.name, t.customer, t.vendor] })],
+)
 
 /**
  * The project's subscriptions, invoices, payment methods, customers and purchases, as the vendors' events describe them. The key is the
@@ -52,6 +63,8 @@ export const billingObjects = sqliteTable(
      */
     past_due_period: text(),
     past_due_since: text(),
+    /** Of a customer's name. Triggers write them to `customer_names`. */
+    name_keys: text({ mode: 'json' }).$type<NameKeys>(),
     /** What lists are sorted by; null for the kinds that have no list. */
     updated: text().generatedAlwaysAs(LAST_CHANGE, { mode: 'virtual' }),
   },
@@ -69,6 +82,8 @@ export const billingObjects = sqliteTable(
     index('billing_email')
       .on(t.project_id, t.kind, EMAIL_OF_CUSTOMER, t.vendor_id, t.vendor)
       .where(sql`${EMAIL_OF_CUSTOMER} IS NOT NULL`),
+    // Customers whose names' keys the cron has yet to write: see customers/named.ts.
+    index('billing_without_keys').on(t.project_id, t.vendor_id, t.vendor).where(WITHOUT_KEYS),
     index('billing_ambiguous').on(t.project_id, t.kind).where(sql`ambiguous = 1`),
     index('billing_incomplete').on(t.project_id, t.kind).where(sql`incomplete = 1`),
     index('billing_items_missing')
@@ -80,6 +95,11 @@ export const billingObjects = sqliteTable(
 
 /** What a purged project leaves here. */
 export const BILLING_PARTS: Parts = {
+  customer_names: partOf(
+    customerNames,
+    [customerNames.project_id, customerNames.name, customerNames.customer, customerNames.vendor],
+    CHUNK_ROWS,
+  ),
   billing_objects: partOf(
     billingObjects,
     [billingObjects.project_id, billingObjects.kind, billingObjects.vendor_id, billingObjects.vendor],

@@ -4,6 +4,7 @@ import type { StoredChange } from '../changes/schema'
 import { ConstraintError, type Db, type Query, raw } from '../db/client'
 import { excluded, json, jsonLists, writtenColumns } from '../db/sql'
 import type { Kind } from '../lib/billing-kinds'
+import { keysOf } from '../lib/names'
 import { PARTS } from '../vendors/purchase'
 import type { PastDue } from './past-due'
 import type { Candidate } from './reduce'
@@ -176,6 +177,7 @@ const STATE = [
   'candidates',
   'past_due_period',
   'past_due_since',
+  'name_keys',
 ] as const
 
 type Row = typeof billingObjects.$inferInsert
@@ -233,6 +235,7 @@ function rowOf({ key, version, candidates, ambiguous, past_due }: Omit<Projectio
     candidates,
     past_due_period: past_due?.period ?? null,
     past_due_since: past_due?.since ?? null,
+    name_keys: key.kind === 'customer' ? keysOf((winner?.body?.name as string | null | undefined) ?? null) : null,
   }
 }
 

@@ -7,6 +7,7 @@ import { requireMatch } from '../http/etag'
 import { Fault } from '../lib/fault'
 import { type Editing, edited } from './edits'
 import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
+import { withKeys } from './names'
 import { type Consumer, changeable, findConsumer, requireConsumer } from './read'
 import type { NamedConsumer } from './ref'
 import { type ConsumerFields, consumerIds, consumers } from './schema'
@@ -35,7 +36,11 @@ export async function updateConsumer(
     if (added !== undefined) requireRoomForIds(position + 1)
     try {
       const { rows } = await batch(db, {
-        changed: fenced(db, { project_id, ...before }, { ...set, edits: edited(set, editing, added), updated_at: now }),
+        changed: fenced(
+          db,
+          { project_id, ...before },
+          { ...withKeys(set), edits: edited(set, editing, added), updated_at: now },
+        ),
         ...(added !== undefined && { id: db.insert(consumerIds).values(idRow(of, added, position, now)) }),
         rows: findConsumer(db, project_id, of),
       })

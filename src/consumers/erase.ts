@@ -11,6 +11,7 @@ import { customerLinks, customerMoves } from './customers/schema'
 import { deleteDevices } from './devices'
 import { reasonsErased } from './grants'
 import { IDENTITIES_AFTER } from './limits'
+import { withKeys } from './names'
 import { consumerIdOf, findConsumer, listMerged, mergedInto, requireConsumer } from './read'
 import type { ConsumerRef, NamedConsumer } from './ref'
 import { consumerIds, consumers, EMPTY, type ErasureCursor, erasures } from './schema'
@@ -84,7 +85,7 @@ async function eraseInStore(
     const id = newId('ers', now)
     const erased = [before.id, ...found.merged.map((row) => row.id)]
     const gone = {
-      ...EMPTY,
+      ...withKeys(EMPTY),
       state: 'erased' as const,
       blocked_reason: null,
       merged_into: null,

@@ -4,8 +4,10 @@ import { batch, type Db } from '../db/client'
 import { insertWhere } from '../db/insert-where'
 import { keptWith } from '../idempotency/claim'
 import { newId } from '../lib/ids'
+import { keysOf } from '../lib/names'
 import { type ConsumerKey, idRow, isTaken, taken } from './change'
 import { type Editing, edited } from './edits'
+import { withKeys } from './names'
 import { type Consumer, findConsumer, findSurvivor, requireConsumer } from './read'
 import { type ConsumerFields, consumerIds, consumers, EMPTY } from './schema'
 
@@ -52,7 +54,7 @@ export async function upsertConsumer(
 function updates(db: Db, named: ExternalId, { email, ...rest }: ConsumerFields, editing: Editing) {
   const owner = db.select({ id: consumerIds.consumer_id }).from(consumerIds).where(isId(named))
   const isOwner = and(eq(consumers.project_id, named.project_id), eq(consumers.id, sql`${owner}`))
-  const changed = { ...rest, updated_at: editing.now, revision: sql`${consumers.revision} + 1` }
+  const changed = { ...withKeys(rest), updated_at: editing.now, revision: sql`${consumers.revision} + 1` }
   const differs = or(...differences(rest))
   const sameEmail = email === undefined ? undefined : sql`${consumers.email} IS ${email}`
   return {
@@ -134,7 +136,8 @@ export async function ensureConsumer(
 
 function newRow(of: ConsumerKey, fields: ConsumerFields, { now, actor }: Editing) {
   const state = { state: 'active' as const, blocked_reason: null, merged_into: null, revision: 1 }
-  return { ...of, ...EMPTY, ...fields, ...state, created_at: now, updated_at: now, created_by: actor.id }
+  const name_keys = keysOf(fields.name ?? null)
+  return { ...of, ...EMPTY, ...fields, name_keys, ...state, created_at: now, updated_at: now, created_by: actor.id }
 }
 
 function isId({ project_id, external_id }: ExternalId): SQL | undefined {

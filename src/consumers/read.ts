@@ -17,7 +17,7 @@ const m = alias(consumers, 'm')
 const ownIds = sql`SELECT ${i.external_id} FROM ${consumerIds} ${i} INDEXED BY consumer_ids_consumer
   WHERE ${i.project_id} = ${c.project_id} AND ${i.consumer_id} = ${c.id} ORDER BY ${i.position}`
 
-const { project_id: _, erasure_id: __, last_name: ___, created_by: ____, edits: _____, ...columns } = getTableColumns(c)
+const { project_id: _, erasure_id: __, name_keys: ___, created_by: ____, edits: _____, ...columns } = getTableColumns(c)
 const shown = {
   ...columns,
   /** In their order. */

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, integer, primaryKey, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { CHUNK_OBJECTS, CHUNK_ROWS } from '../db/limits'
 import { type Parts, partOf } from '../db/parts'
+import type { NameKeys } from '../lib/names'
 import { customerLinks, customerMoves } from './customers/schema'
 
 /** The states of a consumer. A merged one stays merged until the consumer that it was merged into is erased. */
@@ -10,9 +11,6 @@ export type ConsumerState = (typeof CONSUMER_STATES)[number]
 
 /** Texts that a project's own server keeps with a consumer. */
 export type ConsumerMetadata = Record<string, string>
-
-/** The last word of a name with several, in lower case. A name of one word is found by its beginning. */
-const LAST_NAME = sql`CASE WHEN instr(name, ' ') > 0 THEN lower(replace(name, rtrim(name, replace(name, ' ', '')), '')) END`
 
 /** What a project says about a consumer. A column here is read, written and erased with the others: see {@link EMPTY}. */
 const own = {
@@ -55,13 +53,16 @@ export const consumers = sqliteTable(
     created_by: text(),
     /** The last changes, the oldest first: see edits.ts. They are here, and not in a log, so that an erasure takes them along. Null: none. */
     edits: text({ mode: 'json' }).$type<Edit[]>(),
-    last_name: text().generatedAlwaysAs(LAST_NAME, { mode: 'virtual' }),
+    /** Of the name. Triggers write them to `consumer_names`, and null where a name that was written without its keys replaces another. */
+    name_keys: text({ mode: 'json' }).$type<NameKeys>(),
   },
   (t) => [
     primaryKey({ columns: [t.project_id, t.id] }),
     index('consumers_email').on(t.project_id, t.email, t.id).where(sql`email IS NOT NULL`),
-    index('consumers_name').on(t.project_id, sql`lower(${t.name})`, t.id).where(sql`name IS NOT NULL`),
-    index('consumers_last_name').on(t.project_id, t.last_name, t.id).where(sql`last_name IS NOT NULL`),
+    // Names whose keys the cron has yet to write: see names.ts.
+    index('consumers_without_keys')
+      .on(t.project_id, sql`lower(${t.name})`, t.id)
+      .where(sql`name IS NOT NULL AND name_keys IS NULL`),
     // Active consumers are found by the primary key: an index for them would cost a row for each new one.
     index('consumers_state').on(t.project_id, t.state, t.id).where(sql`state <> 'active'`),
     index('consumers_merged').on(t.project_id, t.merged_into, t.id).where(sql`merged_into IS NOT NULL`),
@@ -75,6 +76,13 @@ export type ConsumerFields = Partial<Pick<typeof consumers.$inferSelect, keyof t
 
 /** The fields of a new consumer for which nothing is set, and of an erased one. */
 export const EMPTY: Required<ConsumerFields> = { email: null, name: null, metadata: {} }
+
+/** The keys of names, by which consumers are found: see {@link NameKeys}. Triggers write them. */
+export const consumerNames = sqliteTable(
+  'consumer_names',
+  { project_id: text().notNull(), name: text().notNull(), consumer_id: text().notNull() },
+  (t) => [primaryKey({ columns: [t.project_id, t.name, t.consumer_id] })],
+)
 
 /** The ids that projects have given to their consumers. One consumer can have several. */
 export const consumerIds = sqliteTable(
@@ -249,6 +257,11 @@ const links = customerLinks
 export const CONSUMER_PARTS: Parts = {
   devices: partOf(devices, [devices.project_id, devices.token_hash], CHUNK_ROWS),
   consumer_ids: partOf(consumerIds, [consumerIds.project_id, consumerIds.external_id], CHUNK_ROWS),
+  consumer_names: partOf(
+    consumerNames,
+    [consumerNames.project_id, consumerNames.name, consumerNames.consumer_id],
+    CHUNK_ROWS,
+  ),
   customer_links: partOf(links, [links.project_id, links.customer, links.vendor], CHUNK_ROWS),
   customer_moves: partOf(
     customerMoves,

@@ -9,3 +9,6 @@ export const CHUNK_ROWS = 2000
 
 /** Billing objects, or connections, that one step deletes. Few have more than some 1,000 bytes, but some have 600,000. */
 export const CHUNK_OBJECTS = 200
+
+/** Names that begin alike, among which those that have other words too are looked for. */
+export const MOST_NAMES_LOOKED_AT = 100

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { batch, type Db, raw, rawWrite, run } from '../db/client'
 import { literals } from '../db/sql'
-import { state } from '../stores/schema'
+import { type StateName, state } from '../stores/schema'
 import type { PassStep } from '../tenancy/pass'
 
 /*
@@ -12,8 +12,12 @@ import type { PassStep } from '../tenancy/pass'
 /** The time (ms) from which that holds, as an expression; 0 for a database that had no connections. */
 export const fewerRowsFrom = sql`coalesce((SELECT ${state.value} FROM ${state} WHERE ${state.name} = 'fewer_rows_from'), 0)`
 
-/** Indexes that only the previous version names. */
-const FORMER = ['events_final']
+/** Indexes that only a previous version names, and under which name the database knows until when it may run. */
+const FORMER: Readonly<Record<string, StateName>> = {
+  events_final: 'fewer_rows_from',
+  consumers_name: 'keyed_names_from',
+  consumers_last_name: 'keyed_names_from',
+}
 
 /** Drops the indexes that nothing uses any more. If there are none, that costs one statement. */
 export async function dropFormerIndexes(db: Db, now: number): Promise<PassStep> {
@@ -24,7 +28,8 @@ export async function dropFormerIndexes(db: Db, now: number): Promise<PassStep> 
       db,
       { name },
       (fields) => sql`SELECT ${fields} FROM sqlite_master m
-        WHERE m.type = 'index' AND ${name} IN (${literals(FORMER)}) AND ${fewerRowsFrom} <= ${now}`,
+        WHERE m.type = 'index' AND ${name} IN (${literals(Object.keys(FORMER))})
+          AND coalesce((SELECT ${state.value} FROM ${state} WHERE ${state.name} = ${JSON.stringify(FORMER)} ->> ${name}), 0) <= ${now}`,
     ),
   )
   if (found.length > 0) {

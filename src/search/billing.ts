@@ -1,5 +1,5 @@
 import { and, type Column, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
-import { indexBegins } from '../billing/customers/called'
+import { customersNamed, indexBegins } from '../billing/customers/named'
 import { overdueInvoice } from '../billing/invoices/debt'
 import { isKnownOverdue, saidBy } from '../billing/overdue/overdue'
 import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../billing/schema'
@@ -12,6 +12,7 @@ import type { Kind } from '../lib/billing-kinds'
 import { CUSTOMERS } from './customers'
 import { MOST_OF_A_TYPE } from './limits'
 import { byText, foundFields, type How, inTable, ofVendor, type SearchSource } from './source'
+import type { SearchText } from './text'
 
 const scope = 'billing:read' as const
 const event = { type: 'event', scope } as const
@@ -77,38 +78,53 @@ const OBJECTS = (['subscription', 'invoice', 'payment_method', 'purchase'] as co
 )
 
 const KEY = { id: billingObjects.vendor_id, vendor: billingObjects.vendor }
-/** Objects of a kind by the first letters of an indexed text. */
-function called(kind: 'customer' | 'invoice' | 'purchase', indexed: SQL, of: CalledFields): SearchSource<Db> {
+/** Where objects are found by what people call them, and in which order. */
+type Way = (project: string, asked: SearchText) => { from: SQL; is: SQL; order: SQL }
+
+/** Objects of a kind by what people call them. */
+function called(kind: 'customer' | 'invoice' | 'purchase', way: Way, of: CalledFields): SearchSource<Db> {
   return {
     type: kind,
     scope,
     names: true,
     find: (db, project, asked, how) =>
-      byText(asked, () =>
-        db
+      byText(asked, () => {
+        const { from, is, order } = way(project, asked)
+        return db
           .select(
             foundFields({ ...KEY, ...of, ...(kind !== 'customer' && { about: aboutObject(kind, project, how) }) }),
           )
-          .from(billingObjects)
-          .where(and(eq(billingObjects.project_id, project), ofKind(kind), indexBegins(indexed, asked.lower)))
-          .orderBy(indexed)
-          .limit(MOST_OF_A_TYPE),
-      ),
+          .from(from)
+          .where(and(eq(billingObjects.project_id, project), ofKind(kind), is))
+          .orderBy(order)
+          .limit(MOST_OF_A_TYPE)
+      }),
   }
 }
+/** By the first letters of an indexed text. */
+const begin =
+  (indexed: SQL): Way =>
+  (_, { lower }) => ({ from: sql`${billingObjects}`, is: indexBegins(indexed, lower), order: indexed })
+/** By the words of a name. CROSS JOIN: from what was found to its rows. */
+const byWords: Way = (project, { text }) => ({
+  from: sql`${customersNamed(project, text, MOST_OF_A_TYPE)} k CROSS JOIN ${billingObjects}`,
+  is: sql`${billingObjects.vendor} = k.v AND ${billingObjects.vendor_id} = k.i`,
+  order: sql`${billingObjects.vendor_id}`,
+})
 type CalledFields = { title: SQL; detail: Column | SQL; livemode?: SQL }
 
 const number = { title: saidBy(billingObjects, 'number'), detail: billingObjects.status, livemode: modeOfObject }
 const email = saidBy(billingObjects, 'email')
+const nameOfCustomer = {
+  title: saidBy(billingObjects, 'name'),
+  detail: sql`coalesce(${email}, ${billingObjects.vendor_id})`,
+}
 /** Customers by their name or email address, invoices and purchases by their number. */
 const CALLED_OBJECTS = [
-  called('customer', CALLED, {
-    title: saidBy(billingObjects, 'name'),
-    detail: sql`coalesce(${email}, ${billingObjects.vendor_id})`,
-  }),
-  called('customer', EMAIL_OF_CUSTOMER, { title: email, detail: billingObjects.vendor_id }),
-  called('invoice', CALLED, number),
-  called('purchase', CALLED, number),
+  called('customer', byWords, nameOfCustomer),
+  called('customer', begin(EMAIL_OF_CUSTOMER), { title: email, detail: billingObjects.vendor_id }),
+  called('invoice', begin(CALLED), number),
+  called('purchase', begin(CALLED), number),
 ]
 
 const REPLAYS = inTable<Db>('replay', scope, {

@@ -1,18 +1,18 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { features, plans } from '../catalog/schema'
+import { consumersNamed } from '../consumers/names'
 import { EXTERNAL } from '../consumers/ref'
 import { consumerIds, consumers, devices, grants } from '../consumers/schema'
 import { firstIdOf } from '../consumers/title'
 import type { Db } from '../db/client'
+import { type Look, union } from '../db/names'
 import { begins } from '../db/sql'
 import { featureOfGrant, grantName, planOfGrant } from '../entitlements/grant-name'
-import { MOST_NAMES_LOOKED_AT, MOST_OF_A_TYPE } from './limits'
+import { MOST_OF_A_TYPE } from './limits'
 import { byId, byText, foundFields, type SearchSource } from './source'
 
 /** The external id that is shown for a consumer. */
 const shownId = sql<string | null>`${EXTERNAL} || ${firstIdOf(sql`${consumers.project_id}`, consumers.id)}`
-/** What the index `consumers_name` has, of consumers with a name: a search must say that it wants no others. */
-const lowerName = sql`lower(${consumers.name})`
 
 const title = sql`coalesce(${consumers.name}, ${consumers.email}, ${shownId}, ${consumers.id})`
 
@@ -31,29 +31,13 @@ function matching(db: Db, project: string, condition: SQL | undefined, order: SQ
     .limit(MOST_OF_A_TYPE)
 }
 
-/**
- * Consumers whose names have all these words, among the first so many whose names begin with the last word, and whose last names begin with the
- * first or the last one: so words can be in another order, and words between them can be left out.
- */
-function withWords(db: Db, project: string, words: readonly string[]) {
-  const [first = '', last = ''] = [words[0], words.at(-1)]
-  const some = (column: SQL, isThere: SQL, word: string) => sql`SELECT * FROM (SELECT ${consumers.id} FROM ${consumers}
-    WHERE ${consumers.project_id} = ${project} AND ${isThere} AND ${begins(column, word)}
-    ORDER BY ${column} LIMIT ${MOST_NAMES_LOOKED_AT})`
-  const lastName = sql`${consumers.last_name}`
-  const all = [
-    some(lowerName, isNotNull(consumers.name), last),
-    ...[first, last].map((word) => some(lastName, isNotNull(consumers.last_name), word)),
-  ]
-  const isOne = sql`${consumers.id} IN (${sql.join(all, sql` UNION ALL `)})`
-  // One parameter for all words: D1 takes a hundred in a statement.
-  const hasAll = sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(words)}) w WHERE instr(${lowerName}, w.value) = 0)`
-  return matching(db, project, and(isOne, hasAll), sql`${consumers.id}`)
-}
+/** Consumers by looks for the words of a name. */
+const named = (db: Db, project: string, looks: readonly Look[]) =>
+  matching(db, project, sql`${consumers.id} IN ${union(looks)}`, sql`${consumers.name}`)
 
 const consumer = { type: 'consumer', scope: 'consumers:read' } as const
 
-/** Consumers by their id, and by the first letters of an external id, an email address, a name or its last word; by the words of a name in any order. */
+/** Consumers by their id, and by the first letters of an external id, an email address or a name; by the words of a name in any order, each by its first letters. */
 export const CONSUMER_SOURCES: SearchSource<Db>[] = [
   {
     ...consumer,
@@ -83,19 +67,12 @@ export const CONSUMER_SOURCES: SearchSource<Db>[] = [
   {
     ...consumer,
     find: (db, project, asked) =>
-      byText(asked, () =>
-        matching(db, project, and(isNotNull(consumers.name), begins(lowerName, asked.lower)), lowerName),
-      ),
+      byText(asked, () => named(db, project, consumersNamed(project, asked.text, MOST_OF_A_TYPE).slice(0, 1))),
   },
   {
     ...consumer,
     find: (db, project, asked) =>
-      byText(asked, () => {
-        const words = asked.lower.split(/\s+/)
-        return words.length > 1
-          ? withWords(db, project, words)
-          : matching(db, project, begins(consumers.last_name, asked.lower), sql`${consumers.last_name}`)
-      }),
+      byText(asked, () => named(db, project, consumersNamed(project, asked.text, MOST_OF_A_TYPE).slice(1))),
   },
 ]
 

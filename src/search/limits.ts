@@ -1,7 +1,5 @@
 /** Results of one type in an answer. */
 export const MOST_OF_A_TYPE = 5
-/** Names whose first or last words begin alike, of which those with other words are found. */
-export const MOST_NAMES_LOOKED_AT = 100
 /** Characters of a text to search for. */
 export const MAX_TEXT = 200
 /** The fewest characters of a vendor's id: fewer match too many objects. */

@@ -41,6 +41,11 @@ const NAMES = [
    * connections.
    */
   'packed_from',
+  /**
+   * Until when (ms) the version before migration 0081 may run. It searches names by indexes that are dropped later. Not there if the database
+   * had neither connections nor consumers.
+   */
+  'keyed_names_from',
   /** Since when `customer_moves` also has what pins moved (ms). Not there if no customer was linked before. */
   'pins_known_from',
   /** In the directory: how many passes have looked for addresses in old entries of the audit log. */

@@ -2,7 +2,9 @@ import { purgeKeyDays } from '../api-keys/days'
 import { purgeAudit, removeAddresses } from '../audit-log/retention'
 import { backUpToBucket } from '../backup/bucket'
 import { OBJECTS_A_RUN } from '../backup/limits'
+import { addCustomerKeys } from '../billing/customers/named'
 import { nextDue } from '../consumers/erasures'
+import { addConsumerKeys } from '../consumers/names'
 import { purgeGrants, purgeMoves } from '../consumers/retention'
 import { batch, run } from '../db/client'
 import { CHUNK_ROWS } from '../db/limits'
@@ -72,6 +74,10 @@ const TASKS: Record<string, Task> = {
   [PACKING]: ({ db, now }, { after }) => packBodies(db, after, now),
   packed_payloads: (rt) => purgePacked(rt.db, payloadsBefore(rt)),
   former_indexes: ({ db, now }) => dropFormerIndexes(db, now),
+  name_keys: async ({ db }) => {
+    const step = await addConsumerKeys(db)
+    return step.done > 0 ? { ...step, after: 'more' } : addCustomerKeys(db)
+  },
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'delivery'),
   fetched_records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'fetch'),
   diagnoses: async ({ db, now }) => {

@@ -164,7 +164,8 @@ describe.each(MADE)(`a batch of ${BATCH} events of ${BATCH} objects: $of`, ({ re
         ids.map((id) => make(id, second)),
       )
       expect(cost).toMatchObject({ trips: 3, written })
-      expect(cost.read).toBeLessThan(63)
+      // One of them because of the triggers of names: SQLite then keeps the rows of an INSERT aside before it writes them.
+      expect(cost.read).toBeLessThan(64)
     }
     // Older than the winner and the events that are kept to order ties: no object's row is written.
     const before = await world.objects()

@@ -25,21 +25,23 @@ async function cost(work: (options: RequestOptions) => Promise<Answer>) {
 }
 /** The trip that reads the key. */
 const KEY = 1
+/** The name has a row for each of its words: here one that goes and one that comes. */
+const NAMED = 2
 /** The row that tells the feed of a change. */
-/** The entry of the index by name. */
-const NAMED = 1
 const TOLD = 1
 
 describe('the cost of', () => {
   const all = { email: 'a@example.com', name: 'A', metadata: { a: '1', b: '2' } }
 
-  it('an upsert: a trip; five rows if it is new, one if it changed and one for a name, none if it is the same', async () => {
+  it('an upsert: a trip; five rows if it is new, one if it changed and one for each word of a name that goes or comes, none if it is the same', async () => {
     const put = (fields: object) => cost((options) => api.put('u', fields, options))
     expect(await put(all)).toMatchObject({ trips: KEY + 1, written: 5 + TOLD })
     expect(await put({ ...all, metadata: { b: '2', a: '1' } })).toMatchObject({ trips: KEY + 1, written: 0 })
     expect(await put({})).toMatchObject({ trips: KEY + 1, written: 0 })
     expect(await put({ ...all, name: 'B' })).toMatchObject({ trips: KEY + 1, written: 1 + NAMED + TOLD })
-    expect(await put({ name: 'B', metadata: {} })).toMatchObject({ trips: KEY + 1, written: 1 + NAMED + TOLD })
+    expect(await put({ name: 'B', metadata: {} })).toMatchObject({ trips: KEY + 1, written: 1 + TOLD })
+    expect(await put({ name: 'B C D' })).toMatchObject({ trips: KEY + 1, written: 1 + 1 + 3 + TOLD })
+    expect(await put({ name: 'B' })).toMatchObject({ trips: KEY + 1, written: 1 + 3 + 1 + TOLD })
     // The index by email has one entry less and one more.
     expect((await put({ email: 'b@example.com' })).written).toBeLessThanOrEqual(3 + TOLD)
   })
@@ -51,7 +53,7 @@ describe('the cost of', () => {
     })
   })
 
-  it('a change: two trips, and a row; one more for a name, two for an external id', async () => {
+  it('a change: two trips, and a row; one more for each word of a name that goes or comes, two for an external id', async () => {
     expect(await cost((o) => api.patch('ext:u', { name: 'C' }, o))).toMatchObject({
       trips: KEY + 2,
       written: 1 + NAMED + TOLD,
@@ -94,13 +96,13 @@ describe('the cost of', () => {
     expect((await cost((o) => api.unpin('cus_cost', 'stripe', o))).trips).toBe(KEY + 1)
   })
 
-  it('an erasure: two trips, and one to the directory; rows for the consumer, each external id, each customer, the erasure and the audit', async () => {
+  it('an erasure: two trips, and one to the directory; rows for the consumer, each word of its name, each external id, each customer, the erasure and the audit', async () => {
     const { body } = await api.put('gone', all)
     expect(await cost((o) => api.erasure(body.id, o).then((answer) => ({ ...answer, status: 200 })))).toMatchObject({
       trips: KEY,
     })
     const bare = await cost((o) => api.erase('ext:gone', o))
-    expect(bare).toMatchObject({ trips: KEY + 2 + 1, written: 2 + 1 + 2 + 1 + TOLD })
+    expect(bare).toMatchObject({ trips: KEY + 2 + 1, written: 2 + 1 + 1 + 2 + 1 + TOLD })
     expect(await cost((o) => api.erase(body.id, o))).toMatchObject({ trips: KEY + 1, written: 0 })
     expect(await cost((o) => api.erasure(body.id, o))).toMatchObject({ trips: KEY, written: 0 })
     await api.put('moved', all)

@@ -92,7 +92,8 @@ beforeAll(async () => {
   await rows(`UPDATE state SET value = ? WHERE name LIKE '%\\_from' ESCAPE '\\' AND value > ?`, now + HOUR, now)
 })
 
-const formerIndexes = () => rows("SELECT name FROM sqlite_master WHERE name IN ('events_final')")
+const formerIndexes = () =>
+  rows("SELECT name FROM sqlite_master WHERE name IN ('events_final', 'consumers_name', 'consumers_last_name')")
 /** An event that was recorded within the hour of the deploy, and processed later. */
 let late = ''
 
@@ -103,6 +104,7 @@ const FINAL = ['ignored', 'ignored', 'processed', 'processed', 'processed']
 it('notes until when the previous version may run', async () => {
   expect(await rows("SELECT name, value FROM state WHERE name LIKE '%\\_from' ESCAPE '\\' ORDER BY name")).toEqual([
     { name: 'fewer_rows_from', value: now + HOUR },
+    { name: 'keyed_names_from', value: now + HOUR },
     { name: 'packed_from', value: now + HOUR },
   ])
 })
@@ -156,7 +158,7 @@ it('packs payloads once that version runs no more, and reads the same', async ()
   const payloads = async () =>
     (await ask('/webhooks?limit=100')).data.map(({ id, raw_payload_b64 }: Row) => [id, raw_payload_b64])
   late = await send(stripeEvent('invoice.paid', { id: 'in_late', object: 'invoice' })) // processed after the hour
-  expect(await formerIndexes()).toHaveLength(1)
+  expect(await formerIndexes()).toHaveLength(3)
   const before = await payloads()
   const count = (table: string) => rows(`SELECT count(*) AS n FROM ${table}`)
   expect([await count('bodies'), await count('packed_bodies')]).toEqual([[{ n: 9 }], [{ n: 0 }]])

@@ -145,7 +145,7 @@ it('starts from a row in every table, and from a filter that is JSON inside JSON
 })
 
 /** What migrations add to a store's state. */
-const ADDED = ['payloads_move_from', 'pins_known_from', 'fewer_rows_from', 'packed_from']
+const ADDED = ['payloads_move_from', 'pins_known_from', 'fewer_rows_from', 'packed_from', 'keyed_names_from']
 
 it('keeps every row as it was, except the filter of a bulk replay’s audit row, which becomes an object', () => {
   const mended = (row: Row) =>

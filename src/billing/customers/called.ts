@@ -1,23 +1,25 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { type Db, raw } from '../../db/client'
-import { begins, lowered } from '../../db/sql'
+import { lowered } from '../../db/sql'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../schema'
+import { customersNamed, indexBegins } from './named'
 import { NAME_FIELDS } from './names'
 
 const { project_id, kind: kindOf, vendor, vendor_id } = billingObjects
 
-/** Whether {@link CALLED} or {@link EMAIL_OF_CUSTOMER} begins with a text in lower case, as its partial index can answer it. */
-export const indexBegins = (indexed: SQL, lower: string) => sql`${indexed} IS NOT NULL AND ${begins(indexed, lower)}`
-
-/** Reads up to `take` customers whose name or email address begins with a text, in any order. The letters A to Z are the same as a to z. */
+/**
+ * Reads up to `take` customers whose names have words that begin with those of a text, or whose email address begins with it, in any order.
+ */
 export function listCalled(db: Db, projectId: string, text: string, take: number) {
-  const keysBy = (indexed: SQL) => sql`SELECT * FROM (SELECT ${vendor} AS v, ${vendor_id} AS i FROM ${billingObjects}
-    WHERE ${project_id} = ${projectId} AND ${kindOf} = 'customer' AND ${indexBegins(indexed, lowered(text))} LIMIT ${take})`
+  const byEmail = sql`SELECT * FROM (SELECT ${vendor} AS v, ${vendor_id} AS i FROM ${billingObjects}
+    WHERE ${project_id} = ${projectId} AND ${kindOf} = 'customer' AND ${indexBegins(EMAIL_OF_CUSTOMER, lowered(text))} LIMIT ${take})`
   return raw(
     db,
     NAME_FIELDS,
-    (columns) => sql`SELECT ${columns} FROM (${keysBy(CALLED)} UNION ${keysBy(EMAIL_OF_CUSTOMER)} LIMIT ${take}) k
+    (
+      columns,
+    ) => sql`SELECT ${columns} FROM (SELECT v, i FROM ${customersNamed(projectId, text, take)} UNION ${byEmail} LIMIT ${take}) k
       CROSS JOIN ${billingObjects} ON ${project_id} = ${projectId} AND ${kindOf} = 'customer'
         AND ${vendor} = k.v AND ${vendor_id} = k.i`,
   )
