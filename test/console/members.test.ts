@@ -240,12 +240,14 @@ describe('removing and leaving', () => {
     const { project, owner } = await freshProject()
     const person = await addMember(project, 'admin')
     const { key, secret } = await mint(person.token, project, { name: 'Deploys' })
-    const over = await mint(person.token, project, { name: 'Long over' })
-    await STORE.prepare('UPDATE api_keys SET expires_at = 1 WHERE id = ?').bind(over.key.id).run()
     const handed = await mint(owner.token, project, { name: 'Handed over' })
-    await submit(`/console/p/${project}/platform/settings/api-keys/${handed.key.id}/rotate`, person.token, {
-      known: handed.key.key_prefix,
-    })
+    // One of each that has expired, which is not named.
+    const over = [person, owner].map(({ token }) => mint(token, project, { name: 'Long over' }))
+    for (const { id, key_prefix: known } of [handed.key, ...(await Promise.all(over)).map((one) => one.key)])
+      await submit(`/console/p/${project}/platform/settings/api-keys/${id}/rotate`, person.token, { known })
+    await STORE.prepare("UPDATE api_keys SET expires_at = 1 WHERE project_id = ? AND name = 'Long over'")
+      .bind(project)
+      .run()
     const path = at(project, `/${person.user}/remove`)
     const { text } = await visit(path, owner.token)
     for (const said of [

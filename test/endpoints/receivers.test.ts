@@ -66,6 +66,7 @@ describe('a receiver', () => {
     expect(first).toBeLessThanOrEqual(8)
     await pass(world, 5 * DAY, 6 * HOUR)
     expect((await endpoint.seen()).length).toBeLessThan(first + 14)
+    await endpoint.answers({ status: 504 }) // from now on, it gets less at once
     await pass(world, DAY, 6 * HOUR)
     expect(await endpoint.get()).toMatchObject({ state: 'disabled', disabled_reason: 'failing' })
     const log = await world.must('GET', 'audit-log?action=webhook_endpoint.disabled')
