@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm'
 import { apiKeys } from '../api-keys/schema'
 import { auditLog } from '../audit/schema'
+import type { Effect } from '../billing/effect'
 import { type PlanDocument, planAt } from '../catalog/revisions'
 import { features, plans } from '../catalog/schema'
 import { consumers, grants } from '../consumers/schema'
@@ -14,6 +15,7 @@ import { webhookEndpoints } from '../followers/schema'
 import { ssoConnections } from '../identities/schema'
 import { connections } from '../inbox/connections/schema'
 import { events, replays } from '../inbox/schema'
+import { effectsIn } from '../inbox/summary'
 
 /**
  * The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). `entry`: of an entry of the
@@ -24,6 +26,8 @@ export type NamedObject = {
   name: string
   ended_at: number | null
   entry?: EntryRow
+  /** Of an event: what it did. Null for one without a summary. */
+  effects?: Effect[] | null
 }
 
 /** An entry of the log. `actor_name`: of an API key. `before`, `after`: of a change of a plan, the plan, if it is kept and not too long. */
@@ -120,7 +124,12 @@ function namedGrants(db: Db, projectId: string, ids: readonly string[]): Query<N
 /** Events by the vendor's type. */
 function namedEvents(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return db
-    .select({ id: events.id, name: events.event_type, ended_at: sql<null>`NULL`.as('ended_at') })
+    .select({
+      id: events.id,
+      name: events.event_type,
+      ended_at: sql<null>`NULL`.as('ended_at'),
+      effects: effectsIn(events).as('effects'),
+    })
     .from(events)
     .where(and(eq(events.project_id, projectId), inArray(events.id, valuesOf(ids))))
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { stripeSubscription } from '../billing/payloads'
 import { stopClock } from '../clock'
 import { follow, newWorld } from '../feed/world'
 import { addMember, call } from '../harness'
@@ -32,7 +33,7 @@ describe('the changes in the console', () => {
     const said = cellsOf(text, 'Type').map((cell) => cell.replace(/<span.*/, ''))
     expect(said.slice(0, 5)).toEqual([
       'Event processed',
-      'Customer changed',
+      'Customer created',
       'Customer link changed',
       'Consumer changed',
       'Consumer created',
@@ -105,7 +106,44 @@ describe('the changes in the console', () => {
     ])
     expect(cellsOf(text, 'Cause')[0]).toMatch(/>API key “.*<span class="line quiet">Created a grant<\/span>$/)
     const settings = await visit(`${path}/changes?types=project.*`, world.owner.token)
-    expect(cellsOf(settings.text, 'Type')[0]).toMatch(/^Setting changed<.*>Publish entitlement changes to the feed</)
+    expect(cellsOf(settings.text, 'Type')[0]).toMatch(
+      /^Setting changed<.*>Publish entitlement changes to the feed: off → on</,
+    )
+  })
+
+  it('say what changed, before and after, as far as what made the change says it; a new object is created', async () => {
+    const { open, put, post, happens, queue, owner, project } = await changesPage()
+    const at = (status: string) => stripeSubscription({ id: 'sub_1', customer: 'cus_1', status })
+    await happens('customer.subscription.created', at('active'))
+    await queue.pump()
+    await happens('customer.subscription.updated', at('past_due'))
+    await queue.pump()
+    await put('billing/features/seats', { name: 'Seats', type: 'boolean' })
+    await put('billing/features/seats', { name: 'Team <seats>', type: 'boolean' })
+    const { id } = (await post('billing/plans', { key: 'pro', name: 'Pro', features: {}, prices: [] })).body
+    const of = { method: 'PATCH', token: owner.token, project }
+    await call(`/platform/v1/billing/plans/${id}`, { ...of, json: { name: 'Pro 2' } })
+    await call(`/platform/v1/projects/${project}`, { ...of, json: { settings: { default_plan: id } } })
+    const { text } = await open('?types=subscription.*,feature.*,plan.*,project.*')
+    const plain = (cell: string) =>
+      cell
+        .replace(/<[^>]+>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()
+    expect(cellsOf(text, 'Type').map(plain).slice(0, 7)).toEqual([
+      'Setting changed Default plan: none → Pro 2',
+      'Plan changed Name: Pro → Pro 2',
+      'Plan created Key: pro',
+      'Feature changed Name: Seats → Team &lt;seats&gt;',
+      'Feature created Type: On or off',
+      'Subscription changed Status: Active → Past due',
+      'Subscription created Status: Active',
+    ])
+    expect(cellsOf(text, 'Object')[3]).toContain('>Team &lt;seats&gt;<')
+    // Who may not read the audit log is told which fields changed.
+    const { token } = await addMember(project, 'developer')
+    const names = cellsOf((await visit(`/console/p/${project}/platform/changes`, token)).text, 'Type').map(plain)
+    expect(names.slice(0, 2)).toEqual(['Setting changed Default plan', 'Plan changed name'])
   })
 
   it('are filtered by type; a filter that names nothing is refused in place', async () => {

@@ -16,6 +16,7 @@ import { Total } from '../../ui/total'
 import { settingLabel } from '../general/said'
 import { Because } from './cause'
 import type { FoundChanges } from './find'
+import { isNew, linesOf } from './lines'
 import { Linked } from './linked'
 import { type Names, NO_NAMES, nameOf } from './names'
 import { CHOICES, saidOf } from './words'
@@ -80,27 +81,7 @@ export function listPage(
 function columnsOf(c: Visit, names: Names): Column<Change>[] {
   const { now } = c.get('rt')
   return [
-    [
-      'Type',
-      ({ type, fields, features = [] }) => (
-        <>
-          {saidOf(type)}
-          {fields !== null && fields.length > 0 && (
-            <span class="line quiet">
-              <FieldNames of={fields} type={type} />
-            </span>
-          )}
-          {features.slice(0, MAX_FEATURES_SHOWN).map(({ key, before, after }) => (
-            <span class="line quiet">
-              {key}: {valueText(before)} → {valueText(after)}
-            </span>
-          ))}
-          {features.length > MAX_FEATURES_SHOWN && (
-            <span class="line quiet">and {features.length - MAX_FEATURES_SHOWN} more</span>
-          )}
-        </>
-      ),
-    ],
+    ['Type', (change) => <What of={change} names={names} />],
     ['Object', (change) => <Linked to={changedPath(c, change)} id={change.object.id} name={nameOf(change, names)} />],
     [
       'Consumer',
@@ -118,7 +99,33 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
   ]
 }
 
-/** Fields that a line of the list names. A new object has more. */
+/** Lines that the list shows of what a change changed. */
+const MAX_LINES_SHOWN = 5
+
+/** What changed: the values before and after where they are known, or else the names of the fields. A new object has no changed fields. */
+function What({ of, names }: { of: Change; names: Names }) {
+  const { type, fields, features = [] } = of
+  const created = isNew(of, names)
+  const lines = linesOf(of, names) ?? []
+  const allowed = features.map(({ key, before, after }) => `${key}: ${valueText(before)} → ${valueText(after)}`)
+  const all = [...lines, ...allowed]
+  return (
+    <>
+      {created ? saidOf(type).replace(/changed$/, 'created') : saidOf(type)}
+      {lines.length === 0 && !created && fields !== null && fields.length > 0 && (
+        <span class="line quiet">
+          <FieldNames of={fields} type={type} />
+        </span>
+      )}
+      {all.slice(0, MAX_LINES_SHOWN).map((line) => (
+        <span class="line quiet">{line}</span>
+      ))}
+      {all.length > MAX_LINES_SHOWN && <span class="line quiet">and {all.length - MAX_LINES_SHOWN} more</span>}
+    </>
+  )
+}
+
+/** Fields that a line of the list names. */
 const MAX_FIELDS_SHOWN = 6
 
 function FieldNames({ of, type }: { of: readonly string[]; type: string }) {
@@ -135,8 +142,7 @@ function FieldNames({ of, type }: { of: readonly string[]; type: string }) {
 
 const fieldLabel = (name: string) => (name === 'livemode' ? 'mode' : name.replaceAll('_', ' '))
 
-/** Features that a line of the list shows, and characters of each value. */
-const MAX_FEATURES_SHOWN = 5
+/** Characters that are shown of a value of a feature. */
 const MAX_VALUE_SHOWN = 60
 
 /** A value of a feature, in few words. */

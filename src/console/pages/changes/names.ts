@@ -1,9 +1,10 @@
-import { type NamedObject, readNamed } from '../../../audit-log/objects'
+import { featureRef, type NamedObject, readNamed } from '../../../audit-log/objects'
 import type { Change } from '../../../feed/fields'
 import { projectOf } from '../../../http/auth'
 import type { Scope } from '../../../lib/access'
 import { type People, readMembers } from '../../../tenancy/people'
 import { can, type Visit } from '../../page'
+import { idsIn } from '../audit-log/names'
 import { grantTitle } from '../audit-log/words'
 
 /** What the objects of changes are called, by their ids, and the members of the project, who may have made them. */
@@ -25,16 +26,25 @@ const SCOPES: Record<string, Scope> = {
 export async function readNames(c: Visit, changes: readonly Change[]): Promise<Names> {
   const rt = c.get('rt')
   const project = projectOf(c.get('actor'))
-  const ids = changes.flatMap((change) => idsIn(change)).filter((id) => mayName(c, id))
+  const ids = changes.flatMap((change) => namedIn(change)).filter((id) => mayName(c, id))
   const [objects, people] = await Promise.all([
     readNamed(rt, project, ids),
     ids.some((id) => id.startsWith('aud_')) ? readMembers(rt, project) : null,
   ])
-  return { objects, people: people ?? NO_NAMES.people }
+  // What entries name beside their objects, such as the default plan of a setting: few do.
+  const inDetails = [...objects.values()].flatMap(({ entry }) => idsIn(entry?.details ?? null))
+  const others = await readNamed(
+    rt,
+    project,
+    inDetails.filter((id) => !objects.has(id) && mayName(c, id)),
+  )
+  return { objects: new Map([...objects, ...others]), people: people ?? NO_NAMES.people }
 }
 
-function idsIn(change: Change): string[] {
-  return [change.object.id, change.consumer_id ?? [], madeBy(change)?.id ?? []].flat()
+function namedIn(change: Change): string[] {
+  const { object, type } = change
+  const ofCatalog = object.type === 'feature' || type === 'plan.updated' ? [featureRef(object.id)] : []
+  return [object.id, change.consumer_id ?? [], madeBy(change)?.id ?? [], ofCatalog].flat()
 }
 
 function mayName(c: Visit, id: string): boolean {
@@ -49,7 +59,7 @@ export function madeBy({ cause, causes }: Change): NonNullable<Change['cause']> 
 
 /** What the object of a change is called. Undefined: by its id. */
 export function nameOf({ object, consumer_id }: Change, { objects }: Names): string | undefined {
-  const name = objects.get(object.id)?.name
+  const name = objects.get(object.type === 'feature' ? featureRef(object.id) : object.id)?.name
   if (object.id.startsWith('prj_')) return 'This project'
   if (object.type !== 'grant' || name === undefined) return name
   return grantTitle(name, consumer_id === null ? undefined : objects.get(consumer_id)?.name)
