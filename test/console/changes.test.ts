@@ -38,6 +38,12 @@ describe('the changes in the console', () => {
       'Consumer changed',
       'Consumer created',
     ])
+    // What the event did to the customer is no change of its link.
+    expect(
+      cellsOf(text, 'Type')
+        .slice(0, 5)
+        .map((cell) => cell.includes('Status')),
+    ).toEqual([false, true, false, false, false])
     expect(said.at(-1)).toBe('Project created')
     expect(cellsOf(text, 'Type')[3]).toContain('<span class="line quiet">name</span>')
     const type = `<a href="${base}/billing/webhooks/${event}" title="${event}">customer.<wbr/>created</a>`

@@ -10,6 +10,9 @@ import { madeBy, type Names } from './names'
 const TELLING = ['status']
 const AMOUNTS = ['total', 'amount', 'amount_due', 'amount_paid', 'refunded_amount']
 
+/** Changes of billing objects, which effects tell. */
+const OF_OBJECTS = /^(subscription|invoice|payment_method|purchase|customer)\.changed$/
+
 /** What was changed, in lines, as far as it is known from what made the change; null if it is not known. */
 export function linesOf(change: Change, names: Names): string[] | null {
   const made = madeBy(change)
@@ -32,12 +35,12 @@ export function linesOf(change: Change, names: Names): string[] | null {
 
 /** Whether the object of a change is new. */
 export function isNew(change: Change, names: Names): boolean {
-  if (!/^(subscription|invoice|payment_method|purchase|customer)\.changed$/.test(change.type)) return false
-  return change.revision === 1 || effectOn(change, names)?.status?.from === null
+  return OF_OBJECTS.test(change.type) && (change.revision === 1 || effectOn(change, names)?.status?.from === null)
 }
 
-/** What the event that made a change did to its object. */
+/** What the event that made a change did to its object. Of any other change, such as of a customer's link, it does not tell. */
 function effectOn(change: Change, names: Names): Effect['change'] {
+  if (!OF_OBJECTS.test(change.type)) return null
   const effects = names.objects.get(madeBy(change)?.id ?? '')?.effects ?? []
   return effects.find(({ kind, id }) => kind === change.object.type && id === change.object.id)?.change ?? null
 }
