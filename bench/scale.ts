@@ -184,6 +184,8 @@ function questionsOfNames(): Question[] {
   return [
     flat('a first name that a twentieth has', '/search?q=first7'),
     flat('a last name that a thousandth has', `/search?q=last${ONE}`),
+    flat('a last name and a first one', `/search?q=last${ONE}+first${ONE % 20}`),
+    flat('a last name and a first one that nobody has together', `/search?q=last${ONE}+first${(ONE + 1) % 20}`),
     flat('an email address', `/search?q=c${ONE}@example.com`),
     flat('the beginning of every external id', '/search?q=u'),
     flat('an invoice number', `/search?q=inv-${ONE}`),

@@ -23,6 +23,15 @@ const TOLD = `INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, 
        'email', 'c' || v || '@example.com', 'number', 'INV-' || v, 'livemode', json('true'), 'updated_at', '2026-11-01T00:00:00Z')))
      FROM n CROSS JOIN json_each('["customer","invoice"]') k`
 
+/** The keys of names of two words, as `keysOf` in src/lib/names.ts makes them. */
+const keysOf = (name: string) => `json_array(${name}, lower(${name}),
+   lower(substr(${name}, instr(${name}, ' ') + 1) || ' ' || substr(${name}, 1, instr(${name}, ' ') - 1)))`
+const CUSTOMER_NAME = `(candidates ->> '$[0].body.name')`
+const KEYED = [
+  `UPDATE consumers SET name_keys = ${keysOf('name')} WHERE project_id = ?1`,
+  `UPDATE billing_objects SET name_keys = ${keysOf(CUSTOMER_NAME)} WHERE project_id = ?1 AND kind = 'customer'`,
+]
+
 /** 20 features, and 5 plans with a price each, which have all of them. */
 const CATALOG = [
   `INSERT INTO features (project_id, key, name, type, combine, created_at)
@@ -54,6 +63,7 @@ export async function seedNames(db: Database, total: number, now: number): Promi
   const { project, ...of } = await seedConsumers(db, total, now)
   await db.prepare(CALLED).bind(project).run()
   await db.prepare(numbered(TOLD)).bind(project, total).run()
+  for (const keys of KEYED) await db.prepare(keys).bind(project).run()
   const { meta } = await db.prepare('SELECT 1').run()
   return { ...of, project, bytes: meta.size_after ?? 0, seconds: (performance.now() - began) / 1000 }
 }
