@@ -67,6 +67,9 @@ export function story({ consumer, now = Date.now() }: { consumer?: string; now?:
   }
 }
 
+/** Seconds from the first event of the story to the cancellation. */
+const STEPS = 8
+
 type Naming = { id: (prefix: string) => string; start: number; consumer: string | undefined }
 
 /** The objects of the story, in their states. */
@@ -84,6 +87,9 @@ function objects({ id, start, consumer }: Naming) {
     object: 'subscription',
     customer: customer.id,
     status,
+    created: start,
+    start_date: start,
+    ...(status === 'canceled' && { canceled_at: start + STEPS, ended_at: start + STEPS }),
     currency: 'eur',
     items: {
       object: 'list',

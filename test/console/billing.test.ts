@@ -86,7 +86,15 @@ describe('billing state in the console', () => {
       created: now - 200_000,
     }
     ids.push((await deliver(id, old)).body.event_ids[0])
+    const over = { ...SUBSCRIPTION, id: 'sub_over', status: 'canceled', customer: 'cus_over' }
+    ids.push((await deliver(id, stripeEvent('customer.subscription.deleted', over))).body.event_ids[0])
     for (const event of ids) await settled(project, token, event)
+  })
+
+  it('never says of a subscription that is over that it is renewed, though the vendor did not say when it ended', async () => {
+    expect(await textOf('/subscriptions/sub_1')).toMatch(/Renews 2027-01-01/)
+    expect(await textOf('/subscriptions/sub_over')).not.toContain('Renews')
+    expect(await textOf('/subscriptions?status=canceled')).not.toContain('2027-01-01')
   })
 
   it.each([

@@ -91,6 +91,16 @@ describe('the search of a project', () => {
     expect((await search('sample')).text).not.toContain('Nothing found')
   })
 
+  it.each(['invoice.paid', 'Invoice.pa', 'refund.created', 'transaction'])(
+    'leads to the events of the type %s',
+    async (text) => {
+      const { text: page } = await search(text)
+      expect(page).not.toContain('Nothing found')
+      const found = places(page).filter(({ to }) => to.includes('/webhooks?'))
+      expect(found).toEqual([{ to: expect.stringContaining(`?q=${text}`), title: `Events of type “${text}”` }])
+    },
+  )
+
   it('offers the pages and actions that the user may open', async () => {
     const viewer = await addMember(world.project, 'viewer')
     const titles = async (q: string, token: string) => places((await search(q, token)).text).map(({ title }) => title)

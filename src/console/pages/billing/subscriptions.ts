@@ -19,7 +19,7 @@ export const subscriptions: ObjectList<'subscription'> = {
     customer,
     ['Plan', (row) => itemsOf(row.items, row.currency, (item) => planOf(row, item)), 'wide'],
     status(),
-    time('Renews or ends', ({ current_period_end, ended_at }) => ended_at ?? current_period_end),
+    time('Renews or ends', (row) => row[endOf(row)[1]]),
     id,
     vendor,
     updated,
@@ -36,13 +36,20 @@ export const subscriptions: ObjectList<'subscription'> = {
   ],
 }
 
-type Ending = 'current_period_end' | 'cancel_at' | 'ended_at'
+/** Statuses in which nothing is renewed. */
+const OVER: readonly string[] = ['canceled', 'incomplete_expired']
 
-/** The time at which a subscription ended, ends or else renews: what it is called, and its field. */
+type Ending = 'current_period_end' | 'cancel_at' | 'canceled_at' | 'ended_at'
+
+/**
+ * The time at which a subscription ended, ends or else renews: what it is called, and its field. A vendor may not say when one that is over
+ * ended.
+ */
 export function endOf(
-  row: Pick<ShownObjects['subscription'], Exclude<Ending, 'current_period_end'> | 'cancel_at_period_end'>,
+  row: Pick<ShownObjects['subscription'], Exclude<Ending, 'current_period_end'> | 'cancel_at_period_end' | 'status'>,
 ): [label: string, name: Ending] {
   if (row.ended_at !== null) return ['Ended', 'ended_at']
+  if (OVER.includes(row.status)) return ['Canceled', 'canceled_at']
   if (row.cancel_at !== null) return ['Ends', 'cancel_at']
   return [row.cancel_at_period_end ? 'Ends' : 'Renews', 'current_period_end']
 }

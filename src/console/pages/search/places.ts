@@ -1,6 +1,8 @@
 import type { FoundObject } from '../../../search/fields'
 import type { SearchHit } from '../../../search/read'
 import type { SearchText } from '../../../search/text'
+import { VENDORS } from '../../../vendors'
+import type { Vendor } from '../../../vendors/vendor'
 import { devicesPath, objectPath } from '../../object-paths'
 import { type ProjectPaths, projectPaths } from '../../paths'
 import type { SignedIn } from '../../session'
@@ -216,13 +218,31 @@ function beginAlike(title: string, text: string): boolean {
   return wordsOf(text).every((typed) => words.some((word) => word.startsWith(typed)))
 }
 
+const EVENT_TYPES = Object.values(VENDORS).flatMap(({ endpoints }: Vendor) =>
+  endpoints ? [...endpoints.needed, ...endpoints.useful] : [],
+)
+/** Fewer characters of a type begin too many of them. */
+const FEWEST_OF_TYPE = 4
+
+/** The events of a type, if a vendor has types that begin with a text, such as `invoice.pa`. */
+export function eventsOfType(user: SignedIn, paths: ProjectPaths, text: string): Destination[] {
+  const begins = text.toLowerCase()
+  if (begins.length < FEWEST_OF_TYPE || !user.scopes.includes('billing:read')) return []
+  if (!EVENT_TYPES.some((type) => type.startsWith(begins))) return []
+  return [{ kind: 'Events', title: `Events of type “${text}”`, detail: null, to: eventsWith(paths, text) }]
+}
+
+function eventsWith({ events }: ProjectPaths, text: string): string {
+  return `${events}?q=${encodeURIComponent(text)}`
+}
+
 /** Where else to look for a text that has no page: among the events, and among the changes to an object of ours. */
 export function listsFor(user: SignedIn, paths: ProjectPaths, { text, id }: SearchText): Destination[] {
   const inEvents = {
     kind: 'Events',
     title: `Search events for “${text}”`,
     detail: null,
-    to: `${paths.events}?q=${encodeURIComponent(text)}`,
+    to: eventsWith(paths, text),
   }
   const inLog = { kind: 'Audit log', title: `Changes to ${text}`, detail: null, to: `${paths.audit}?object_id=${text}` }
   return [

@@ -7,7 +7,7 @@ import { page, pathsOf, type Visit } from '../../page'
 import { parse, refusalOf } from '../../refusal'
 import { userOf } from '../../session'
 import { FoundPlaces, type Shown, searchPage } from './page'
-import { destinationOf, listsFor, pagesNamed, settingsNamed } from './places'
+import { destinationOf, eventsOfType, listsFor, pagesNamed, settingsNamed } from './places'
 
 /** The search of a project: its page, and the results alone while somebody types. */
 export const searchPages = new Hono<HttpEnv>().get('/', page('projects:read'), async (c) => {
@@ -26,8 +26,10 @@ async function readShown(c: Visit, text: string): Promise<Shown> {
     const asked = readText(q)
     const { data, complete } = await find(c, asked)
     const found = data.map((one) => destinationOf(paths, one))
-    const places = [...pages, ...found, ...settingsNamed(user, paths, q)]
-    return { ...shown, places, elsewhere: listsFor(user, paths, asked), complete }
+    const typed = eventsOfType(user, paths, q)
+    const places = [...pages, ...found, ...typed, ...settingsNamed(user, paths, q)]
+    const elsewhere = listsFor(user, paths, asked).filter(({ to }) => typed.every((one) => one.to !== to))
+    return { ...shown, places, elsewhere, complete }
   } catch (error) {
     const { mistakes } = refusalOf(error)
     // A secret is not repeated.
