@@ -19,12 +19,13 @@ import { effectsIn } from '../inbox/summary'
 
 /**
  * The current state of what an entry is about: its name and, if it was revoked or deleted, when (ms). `entry`: of an entry of the
- * log itself, whose name is its action.
+ * log itself, whose name is its action. `key`: of a plan.
  */
 export type NamedObject = {
   id: string
   name: string
   ended_at: number | null
+  key?: string
   entry?: EntryRow
   /** Of an event: what it did. Null for one without a summary. */
   effects?: Effect[] | null
@@ -98,7 +99,7 @@ function namedConsumers(db: Db, projectId: string, ids: readonly string[]): Quer
 
 function namedPlans(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return db
-    .select({ id: plans.id, name: plans.name, ended_at: sql<null>`NULL`.as('ended_at') })
+    .select({ id: plans.id, name: plans.name, key: plans.key, ended_at: sql<null>`NULL`.as('ended_at') })
     .from(plans)
     .where(and(eq(plans.project_id, projectId), inArray(plans.id, valuesOf(ids))))
 }

@@ -38,7 +38,7 @@ const AuditEntry = named(
       .record(z.string(), z.unknown())
       .nullable()
       .describe(
-        'What was changed, mostly the new values. Of `project.settings_changed` and `feature.updated`, `before` has the values that the new ones replaced. Of `plan.updated`, `revision` is the revision that the change made. Entries of older versions lack both.',
+        'What was changed, mostly the new values. Of `project.settings_changed`, `project.renamed`, `connection.updated` and `feature.updated`, `before` has the values that the new ones replaced. Of `plan.updated`, `revision` is the revision that the change made. Entries of older versions lack both.',
       ),
   }),
   {

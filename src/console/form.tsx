@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type * as z from 'zod'
 import { type Mistakes, parse, type Sent } from './refusal'
 import { Field, type Option, Select } from './ui/controls'
+import type { Difference } from './ui/differences'
 import { words } from './ui/format'
 
 /** How a field is shown. A page can say some of it where it shows the form. */
@@ -116,7 +117,7 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
       )
     },
     /** Values in the words of the form, each after what it was before, where that is known: see {@link fromTo}. */
-    said(stored: Record<string, unknown>, before: Record<string, unknown> = {}): string[] {
+    said(stored: Record<string, unknown>, before: Record<string, unknown> = {}): Difference[] {
       return all.flatMap(([name, field]) =>
         fromTo(labelOf(field), [before[name], stored[name]], (value) => inWords(value, field)),
       )
@@ -132,16 +133,15 @@ export function form<T extends z.ZodType, Names extends string>(schema: T, field
 /** What a field is called outside its form. */
 const labelOf = ({ look }: FieldOf) => look.label.replace(' (optional)', '')
 
-/** A change in words: `Active devices per consumer: 3 → 100`. Empty if there is no value, or if it has not changed. */
+/** A change in words: `Active devices per consumer`, from `3` to `100`. Empty if there is no value, or if it has not changed. */
 export function fromTo(
   label: string,
   [before, after]: [unknown, unknown],
   inWords: (value: unknown) => string,
-): string[] {
+): Difference[] {
   if (after === undefined) return []
-  const [from, to] = [before === undefined ? null : inWords(before), inWords(after)]
-  if (from === to) return []
-  return [`${label}: ${from === null ? to : `${from} → ${to}`}`]
+  const [from, to] = [before === undefined ? undefined : inWords(before), inWords(after)]
+  return from === to ? [] : [{ what: label, from, to }]
 }
 
 function inWords(value: unknown, { none = 'not set', look: { options = [] } }: FieldOf): string {

@@ -1,5 +1,5 @@
-import { and, eq, ne } from 'drizzle-orm'
-import { audited, type Change } from '../audit/store'
+import { and, eq, ne, sql } from 'drizzle-orm'
+import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Db, type Directory, run } from '../db/client'
 import type { Runtime } from '../env'
 import { findProject, type Project } from '../tenancy/project'
@@ -8,12 +8,14 @@ import { projectEntry } from './in-store'
 
 /** Renames a project. The same name again changes nothing. @returns null if there is no such project */
 export async function renameProject(db: Db, id: string, name: string, change: Change): Promise<Project | null> {
-  const renamed = db
-    .update(projects)
-    .set({ name })
-    .where(and(eq(projects.id, id), ne(projects.name, name)))
+  const renaming = and(eq(projects.id, id), ne(projects.name, name))
+  const details = sql`json_object('name', ${name}, 'before', json_object('name', ${projects.name}))`
   const { project } = await batch(db, {
-    ...audited(db, change, projectEntry(id, 'project.renamed', name), renamed),
+    audited: auditedFrom(db, change, projectEntry(id, 'project.renamed', name), {
+      taken: { project_id: projects.id, details },
+      from: sql`FROM ${projects} WHERE ${renaming}`,
+    }),
+    renamed: db.update(projects).set({ name }).where(renaming),
     project: findProject(db, { id }),
   })
   return project[0] ?? null

@@ -152,7 +152,7 @@ describe('the audit log in the console', () => {
       const cells = [...text.matchAll(/data-label="What">(.*?)<\/td><td data-label="On">(.*?)<\/td>/g)]
       return cells.slice(0, 9).map(([, what, on = '']) => [plain(what), plain(on), /href="([^"]*)"/.exec(on)?.[1]])
     }
-    const plan = [`Pro 2 ${id}`, `${base}/billing/plans/${id}`]
+    const plan = ['Pro 2 pro', `${base}/billing/plans/${id}`]
     const seats = ['Team seats seats', `${base}/billing/features/seats/edit`]
     const combined = 'If several sources include it: The highest value applies → The values are added up'
     expect(await rowsOf(owner.token)).toEqual([
@@ -169,6 +169,54 @@ describe('the audit log in the console', () => {
     // What replaced a revision that is no longer kept is named.
     await STORE.prepare('DELETE FROM plan_revisions WHERE plan_id = ? AND revision = 1').bind(id).run()
     expect((await rowsOf(owner.token))[3]?.[0]).toBe('Changed a plan Name, features')
+  })
+
+  it('shows each changed field on a line, before and after where the entry says it', async () => {
+    const { project, owner, patch, post } = await catalogWorld()
+    const { id } = await stripeConnection(owner.token, project)
+    await patch(`billing/connections/${id}`, { name: 'Stripe <EU>', status: 'paused' })
+    await patch(`billing/connections/${id}`, { name: 'Stripe <EU>', livemode: false })
+    await patch(`projects/${project}`, { name: 'Acme' })
+    await patch(`projects/${project}`, { settings: { grace_days: 3, max_devices: 5 } })
+    const { body } = await call(`/platform/v1/audit-log?action=connection.updated`, { project, token: owner.token })
+    expect(body.data.map(({ details }: { details: object }) => details)).toEqual([
+      { name: 'Stripe <EU>', livemode: false, before: { name: 'Stripe <EU>', livemode: true } },
+      { name: 'Stripe <EU>', status: 'paused', before: { name: 'Stripe', status: 'active' } },
+    ])
+    const lines = async (n: number) => {
+      const { text } = await visit(`/console/p/${project}/platform/settings/audit-log`, owner.token)
+      const cells = [...text.matchAll(/data-label="What">(.*?)<\/td>/g)].slice(0, n)
+      return cells.map(([, cell = '']) =>
+        [...cell.matchAll(/<li><span class="quiet">(.*?)<\/span> (.*?)<\/li>/g)].map(([, what, values]) => [
+          what,
+          values,
+        ]),
+      )
+    }
+    const grace = 'Days of access while a subscription is past due:'
+    const shown = [
+      [
+        ['Active devices per consumer:', '100 → 5'],
+        [grace, '7 → 3'],
+      ],
+      [['Name:', 'Test → Acme']],
+      [['Mode:', 'Live → Test']],
+      [
+        ['Name:', 'Stripe → Stripe &lt;EU&gt;'],
+        ['Status:', 'Active → Paused'],
+      ],
+    ]
+    expect(await lines(4)).toEqual(shown)
+    // Entries of older versions say only the new values.
+    await STORE.prepare("UPDATE audit_log SET details = json_remove(details, '$.before') WHERE project_id = ?")
+      .bind(project)
+      .run()
+    const late = shown.map((entry) => entry.map(([what, values = '']) => [what, values.replace(/.* → /, '')]))
+    late[2]?.unshift(['Name:', 'Stripe &lt;EU&gt;'])
+    expect(await lines(4)).toEqual(late)
+    await post('invitations', { email: 'vera@example.com', role: 'viewer' })
+    const { text } = await visit(`/console/p/${project}/platform/settings/audit-log`, owner.token)
+    expect(text).toContain(`/members/invitations">vera@example.com</a>`)
   })
 
   it('names domains and single sign-on connections, which the directory holds', async () => {

@@ -98,10 +98,12 @@ describe('the settings of entitlements', () => {
       },
     ])
     const { text } = await visit(`/console/p/${project}/platform/settings/audit-log`, owner.token)
-    const days = 'Days of access while a subscription is past due: 7 → as long as the vendor reports it'
-    const hours = 'Hours of access after a period ends: 48 → 0'
-    const test = 'Test-mode subscriptions and purchases grant access: off → on'
-    expect(text).toContain(`Changed a setting<span class="line quiet">${days}; ${hours}; ${test}</span>`)
+    const lines = [
+      ['Days of access while a subscription is past due', '7 → as long as the vendor reports it'],
+      ['Hours of access after a period ends', '48 → 0'],
+      ['Test-mode subscriptions and purchases grant access', 'off → on'],
+    ].map(([what, values]) => `<li><span class="quiet">${what}:</span> ${values}</li>`)
+    expect(text).toContain(`Changed a setting<ul class="changes">${lines.join('')}</ul>`)
     for (const wrong of [
       { grace_days: '61', renewal_slack_hours: '1' },
       { grace_days: '1', renewal_slack_hours: '' },

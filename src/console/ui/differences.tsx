@@ -1,22 +1,22 @@
 import { cut } from './format'
 
-/** One changed field or part. `from`, `to`: as text; null if it was, or is, not there. */
-export type Difference = { what: string; from: string | null; to: string | null }
+/** One changed field or part. `from`, `to`: as text; null if it was, or is, not there. `from` is undefined if it is not known. */
+export type Difference = { what: string; from: string | null | undefined; to: string | null }
 
 /** Characters that are shown of a name and of a value, and of what is the same before the first difference. */
 const NAME_SHOWN = 60
 const SHOWN = 80
 const SAME_SHOWN = 20
 
-/** What changed: each field with its value before and after. @param most how many are shown */
+/** What changed: each field with its value before, where that is known, and after. @param most how many are shown */
 export function Differences({ of, most }: { of: readonly Difference[]; most: number }) {
   return (
     <ul class="changes">
       {of.slice(0, most).map((one) => {
-        const { what, from, to } = shortened(one)
+        const { what, values } = shortened(one)
         return (
           <li>
-            <span class="quiet">{what}:</span> {from} → {to}
+            <span class="quiet">{what}:</span> {values}
           </li>
         )
       })}
@@ -25,10 +25,16 @@ export function Differences({ of, most }: { of: readonly Difference[]; most: num
   )
 }
 
-/** A difference as it is shown. */
-export function shortened({ what, from, to }: Difference): { what: string; from: string; to: string } {
-  const [before, after] = apart(from ?? 'none', to ?? 'none')
-  return { what: cut(what, NAME_SHOWN), from: before, to: after }
+/** A difference as a line of text. */
+export function inLine(one: Difference): string {
+  const { what, values } = shortened(one)
+  return `${what}: ${values}`
+}
+
+function shortened({ what, from, to }: Difference): { what: string; values: string } {
+  const after = to ?? 'none'
+  const values = from === undefined ? cut(after, SHOWN) : apart(from ?? 'none', after).join(' → ')
+  return { what: cut(what, NAME_SHOWN), values }
 }
 
 /** Two texts, cut so that the place where they differ is shown. */

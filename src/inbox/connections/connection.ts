@@ -1,5 +1,5 @@
-import { and, desc, eq, getTableColumns, isNull, lt, type SQL, sql } from 'drizzle-orm'
-import { audited, type Change, entriesOf } from '../../audit/store'
+import { and, desc, eq, getTableColumns, isNull, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { audited, auditedFrom, type Change, entriesOf } from '../../audit/store'
 import { batch, type Db, type Held, prepared, run } from '../../db/client'
 import { insertWhere } from '../../db/insert-where'
 import { keptWith } from '../../idempotency/claim'
@@ -130,6 +130,8 @@ export async function updateConnection(
   change: Change,
 ): Promise<ConnectionRow> {
   const { name, status, livemode, customer_is_external_id } = changes
+  const modeFree = livemode === undefined ? undefined : hasNoKeyOfMode(!livemode)
+  const changing = and(liveConnections(project_id, id), modeFree)
   const updated = db
     .update(connections)
     .set({
@@ -139,14 +141,14 @@ export async function updateConnection(
       ...(status && withStatus(status, change.now)),
       version: nextVersion,
     })
-    .where(and(liveConnections(project_id, id), livemode === undefined ? undefined : hasNoKeyOfMode(!livemode)))
+    .where(changing)
+    .returning({ id: connections.id })
   const { changed, rows } = await batch(db, {
-    ...audited(
-      db,
-      change,
-      inboxConnectionEntry(project_id, id, 'connection.updated', changes),
-      updated.returning({ id: connections.id }),
-    ),
+    audited: auditedFrom(db, change, inboxConnectionEntry(project_id, id, 'connection.updated'), {
+      taken: { project_id: connections.project_id, details: withBefore(changes) },
+      from: sql`FROM ${connections} WHERE ${changing}`,
+    }),
+    changed: updated,
     rows: findConnection(db, project_id, id),
   })
   const row = requireFound(rows, 'Connection')
@@ -156,6 +158,23 @@ export async function updateConnection(
       'The connection has an API key for its current mode. Remove the key before you change the mode.',
     )
   return row
+}
+
+/** The details of a change, with what it replaces, as an expression over the row of the connection. */
+function withBefore(changes: ConnectionChanges): SQL {
+  const flag = (column: SQLWrapper) => sql`json(iif(${column}, 'true', 'false'))`
+  const stored = {
+    name: sql`${connections.name}`,
+    status: sql`${connections.status}`,
+    livemode: flag(connections.livemode),
+    customer_is_external_id: flag(connections.customer_is_external_id),
+  }
+  const sent = Object.entries(stored).filter(([name]) => changes[name as keyof ConnectionChanges] !== undefined)
+  const before = sql.join(
+    sent.map(([name, value]) => sql`${name}, ${value}`),
+    sql`, `,
+  )
+  return sql`json_set(${JSON.stringify(changes)}, '$.before', json_object(${before}))`
 }
 
 /** What changes with the status of a connection. */

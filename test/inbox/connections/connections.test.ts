@@ -90,10 +90,10 @@ describe('a connection', () => {
     expect((await api('/connections')).body.data.map(({ id }) => id)).toEqual([world.connection.id])
     expect(await storedSecrets(made.id)).toEqual([])
     expect((await audited(project)).slice(-5)).toEqual([
-      ['connection.updated', { name: 'Renamed' }],
-      ['connection.updated', { livemode: true }],
-      ['connection.updated', { livemode: false }],
-      ['connection.updated', { status: 'disabled' }],
+      ['connection.updated', { name: 'Renamed', before: { name: 'Second' } }],
+      ['connection.updated', { livemode: true, before: { livemode: false } }],
+      ['connection.updated', { livemode: false, before: { livemode: true } }],
+      ['connection.updated', { status: 'disabled', before: { status: 'active' } }],
       ['connection.deleted', null],
     ])
   })

@@ -6,6 +6,7 @@ import { devicesPath } from '../../object-paths'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { type Difference, Differences } from '../../ui/differences'
+import { words } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { saidOf } from './words'
 
@@ -20,7 +21,7 @@ export type NamedEntry = Row & {
   differences?: Difference[] | undefined
 }
 
-/** How many changed parts of a plan an entry shows. */
+/** How many changed parts of a plan an entry shows. The details of other entries are short. */
 const CHANGES_SHOWN = 5
 
 /** Who made a change. An API key leads to its page. */
@@ -52,7 +53,7 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
     case 'member':
       return <a href={paths.members}>{row.object?.name ?? 'A former user'}</a>
     case 'invitation':
-      return <a href={`${paths.members}/invitations`}>An invitation</a>
+      return <a href={`${paths.members}/invitations`}>{words(row.details?.email ?? 'An invitation')}</a>
     case 'connection':
       // A deleted connection has no page.
       return (
@@ -87,7 +88,7 @@ export function About({ c, row }: { c: Visit; row: NamedEntry }) {
     case 'plan':
       return (
         <a href={`${paths.plans}/${id}`}>
-          <Called by={row.object?.name} id={row.object_id} />
+          <Called by={row.object?.name} id={row.object?.key ?? row.object_id} />
         </a>
       )
     case 'feature':
@@ -148,12 +149,14 @@ function Called({ by, id }: { by: string | undefined; id: string }) {
 
 /** What was done, in words. @param instead what is shown instead of the details */
 export function EntryWhat({ row, instead }: { row: NamedEntry; instead?: Child | undefined }) {
-  const [did, more] = saidOf({ action: row.action, details: row.said })
-  const { differences = [] } = row
+  const { did, more, changes } = saidOf({ action: row.action, details: row.said })
+  const { differences = changes } = row
   return (
     <>
       {did}
-      {differences.length > 0 && <Differences of={differences} most={CHANGES_SHOWN} />}
+      {differences.length > 0 && (
+        <Differences of={differences} most={row.differences ? CHANGES_SHOWN : differences.length} />
+      )}
       {differences.length === 0 && (instead ?? (more && <span class="line quiet">{more}</span>))}
     </>
   )

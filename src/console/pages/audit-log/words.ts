@@ -1,6 +1,9 @@
 import { SECOND } from '../../../lib/time'
-import { capital, duration, plural, words } from '../../ui/format'
+import { fromTo } from '../../form'
+import type { Difference } from '../../ui/differences'
+import { asWords, capital, duration, labelOf, modeWord, plural, words } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
+import { CHANGED_CONNECTION } from '../connections/connect'
 import { FEATURE } from '../features/form'
 import { settingsSaid } from '../general/said'
 
@@ -10,18 +13,17 @@ type Action = {
   did: string
   /** What else there is to say about it. */
   more?: (details: Details) => string
+  /** Which fields it changed, instead of `more`. */
+  changes?: (details: Details) => Difference[]
 }
 
 /** The changes in the audit log, by the code that the API gives them, in the order of the filter. */
 export const ACTIONS: Record<string, Action> = {
   'project.created': { did: 'Created the project', more: ({ name }) => named(name) },
-  'project.renamed': { did: 'Renamed the project', more: ({ name }) => `to ${named(name)}` },
+  'project.renamed': { did: 'Renamed the project', changes: fieldsSaid },
   'project.deleted': { did: 'Deleted the project', more: ({ name }) => named(name) },
   'project.restored': { did: 'Restored the project', more: ({ name }) => named(name) },
-  'project.settings_changed': {
-    did: 'Changed a setting',
-    more: settingsSaid,
-  },
+  'project.settings_changed': { did: 'Changed a setting', changes: settingsSaid },
   'api_key.minted': {
     did: 'Created an API key',
     more: ({ name, scopes, ...bounds }) =>
@@ -143,10 +145,10 @@ export const ACTIONS: Record<string, Action> = {
       replaced_by ? `to make room for ${words(replaced_by)}` : exposed ? 'because its token was exposed' : '',
   },
   'device.exposed': { did: 'Device token reported as exposed' },
-  'feature.created': { did: 'Created a feature', more: ({ type }) => FEATURE.said({ type }).join('; ') },
-  'feature.updated': { did: 'Changed a feature', more: featureSaid },
+  'feature.created': { did: 'Created a feature', changes: ({ type }) => FEATURE.said({ type }) },
+  'feature.updated': { did: 'Changed a feature', changes: featureSaid },
   'feature.deleted': { did: 'Deleted a feature' },
-  'plan.created': { did: 'Created a plan', more: ({ key }) => `Key: ${words(key)}` },
+  'plan.created': { did: 'Created a plan', changes: ({ key }) => fieldsSaid({ key }) },
   'plan.updated': { did: 'Changed a plan', more: ({ fields }) => namesOf(fields) },
   'grant.created': { did: 'Created a grant', more: granted },
   'grant.revoked': { did: 'Revoked a grant', more: granted },
@@ -165,7 +167,7 @@ export const ACTIONS: Record<string, Action> = {
     did: 'Connected a vendor',
     more: ({ vendor, name }) => [vendor && vendorTitle(String(vendor)), named(name)].filter(Boolean).join(', '),
   },
-  'connection.updated': { did: 'Changed a connection', more: changed },
+  'connection.updated': { did: 'Changed a connection', changes: fieldsSaid },
   'connection.deleted': { did: 'Deleted a connection' },
   'connection.secret_added': { did: 'Added a signing secret' },
   'connection.secret_removed': { did: 'Removed a signing secret' },
@@ -187,7 +189,7 @@ export const ACTIONS: Record<string, Action> = {
   'import.started': { did: 'Started an import from a vendor' },
   'import.canceled': { did: 'Canceled an import from a vendor' },
   'webhook_endpoint.created': { did: 'Created a webhook endpoint', more: ({ url }) => words(url) },
-  'webhook_endpoint.updated': { did: 'Changed a webhook endpoint', more: changed },
+  'webhook_endpoint.updated': { did: 'Changed a webhook endpoint', changes: fieldsSaid },
   'webhook_endpoint.deleted': { did: 'Deleted a webhook endpoint' },
   'webhook_endpoint.disabled': {
     did: 'Disabled a webhook endpoint',
@@ -204,8 +206,8 @@ export const ACTIONS: Record<string, Action> = {
 }
 
 /** What was changed of a feature, in the words of its form; before and after, where the entry says it. */
-function featureSaid({ name, combine, before = {} }: Details): string {
-  return FEATURE.said({ name, combine }, before as Details).join('; ')
+function featureSaid({ name, combine, before = {} }: Details): Difference[] {
+  return FEATURE.said({ name, combine }, before as Details)
 }
 
 /** The names of fields. */
@@ -238,11 +240,12 @@ function domainNamed({ hostname, purpose }: Details): string {
   return `${words(hostname)}, for ${purpose === 'sso' ? 'single sign-on' : 'pages'}`
 }
 
-/** What an entry says was done, and more about it. An action that is not listed is shown by its code. */
-export function saidOf({ action, details }: { action: string; details: Details | null }): [did: string, more: string] {
+/** What an entry says was done, more about it, and which fields it changed. An action that is not listed is shown by its code. */
+export function saidOf({ action, details }: { action: string; details: Details | null }) {
   const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined
-  if (!known) return [action, details === null ? '' : words(details)]
-  return [known.did, (details && known.more?.(details)) ?? '']
+  if (!known) return { did: action, more: details === null ? '' : words(details), changes: [] }
+  const { did, more, changes } = known
+  return { did, more: (details && more?.(details)) ?? '', changes: (details && changes?.(details)) ?? [] }
 }
 
 /** The address and the role of an entry about a member or an invitation. */
@@ -277,9 +280,17 @@ function scopesIn(scopes: unknown): string {
   return Array.isArray(scopes) ? plural(scopes.length, 'scope') : ''
 }
 
-/** The fields of a connection that were changed, in words. */
-function changed({ name, status, livemode, ...rest }: Details): string {
-  const mode = livemode === undefined ? undefined : `receives ${livemode ? 'live' : 'test'} events`
-  const others = Object.keys(rest).length > 0 ? words(rest) : undefined
-  return [name === undefined ? undefined : `name: ${named(name)}`, status, mode, others].filter(Boolean).join(', ')
+const LABELS = new Map<string, string>(CHANGED_CONNECTION.labels)
+
+/** The fields of a project, a connection or an endpoint that were changed; before and after, where the entry says it. */
+function fieldsSaid({ before = {}, ...after }: Details): Difference[] {
+  return Object.entries(after).flatMap(([name, value]) => {
+    const label = LABELS.get(name) || labelOf(name)
+    return fromTo(label, [(before as Details)[name], value], (one) => fieldWords(name, one))
+  })
+}
+
+function fieldWords(name: string, value: unknown): string {
+  if (typeof value === 'boolean') return name === 'livemode' ? modeWord(value) : value ? 'on' : 'off'
+  return /^stat(e|us)$/.test(name) ? asWords(words(value)) : words(value)
 }

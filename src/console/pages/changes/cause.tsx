@@ -28,7 +28,7 @@ type EntryProps = CauseProps & { entry: NamedObject }
 /** Who made the change, with a link to the audit log of what they changed; and what they did, if that was another change. */
 function ByEntry({ c, change, entry: { name, entry }, names: { people } }: EntryProps) {
   if (!entry) return null
-  const [did] = entrySaid({ action: name, details: null })
+  const { did } = entrySaid({ action: name, details: null })
   return (
     <>
       <a href={`${pathsOf(c).audit}?object_id=${encodeURIComponent(entry.object_id)}`} title={did}>

@@ -1,6 +1,6 @@
 import type { Effect } from '../../../billing/effect'
 import type { Change } from '../../../feed/fields'
-import { shortened } from '../../ui/differences'
+import { inLine } from '../../ui/differences'
 import { effectSaid } from '../../ui/effects'
 import { calledBy, planChanged } from '../audit-log/names'
 import { saidOf as entrySaid } from '../audit-log/words'
@@ -21,10 +21,10 @@ export function linesOf(change: Change, names: Names): string[] | null {
   if (found.entry) {
     // An entry about something else does not say what this change changed.
     if (found.name !== change.type) return null
-    const differences = planChanged(names.objects, found.id)?.map(shortened)
-    if (differences?.length) return differences.map(({ what, from, to }) => `${what}: ${from} → ${to}`)
     const { details } = found.entry
-    const [, more] = entrySaid({ action: found.name, details: details && calledBy(names.objects, details) })
+    const { more, changes } = entrySaid({ action: found.name, details: details && calledBy(names.objects, details) })
+    const differences = planChanged(names.objects, found.id) ?? changes
+    if (differences.length > 0) return differences.map(inLine)
     return more === '' ? null : [more]
   }
   const of = effectOn(change, names)

@@ -2,7 +2,7 @@ import { MAX_BEFORE_BYTES } from '../../../inbox/events/limits'
 import type { ObjectChange } from '../../../inbox/events/object-change'
 import type { JsonDifference } from '../../../lib/json-differences'
 import { SECOND } from '../../../lib/time'
-import { type Difference, Differences, shortened } from '../../ui/differences'
+import { type Difference, Differences, inLine } from '../../ui/differences'
 import { bytes, exact } from '../../ui/format'
 import { bytesInHtml } from './payload-text'
 
@@ -42,8 +42,8 @@ const MARKS = 50
 /** About how many bytes of HTML the changes take. */
 export function changesInHtml(of: ObjectChange | null): number {
   if (of === null || !('differences' in of)) return 0
-  const shown = of.differences.slice(0, SHOWN).map((one) => shortened(shownAs(one)))
-  return shown.reduce((sum, one) => sum + MARKS + bytesInHtml(Object.values(one).join('')), 0)
+  const shown = of.differences.slice(0, SHOWN).map((one) => inLine(shownAs(one)))
+  return shown.reduce((sum, one) => sum + MARKS + bytesInHtml(one), 0)
 }
 
 function Known({ of, events, vendor }: Omit<ChangedProps, 'of'> & { of: ObjectChange }) {

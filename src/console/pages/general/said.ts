@@ -1,4 +1,5 @@
 import { fromTo } from '../../form'
+import type { Difference } from '../../ui/differences'
 import { words } from '../../ui/format'
 import { FORMS, SETTING_PLACES } from './settings'
 
@@ -20,12 +21,12 @@ type Values = Record<string, unknown>
  * A change of settings in the words of the forms. A setting that this version does not know is left out. So is one that was the same
  * `before`, unless all were: the change then only made them the project's own.
  */
-export function settingsSaid({ before, ...after }: Values): string {
+export function settingsSaid({ before, ...after }: Values): Difference[] {
   const changed = before ? said(after, before as Values) : []
-  return (changed.length > 0 ? changed : said(after, {})).join('; ')
+  return changed.length > 0 ? changed : said(after, {})
 }
 
-function said(after: Values, before: Values): string[] {
+function said(after: Values, before: Values): Difference[] {
   const inForms = Object.values(FORMS).flatMap(({ form }) => form.said(after, before))
   const others = Object.entries(OTHERS).filter(([name]) => name !== 'purchase_rules')
   return [...inForms, ...others.flatMap(([name, label]) => fromTo(label, [before[name], after[name]], words))]
