@@ -14,23 +14,28 @@ beforeEach(() => {
 })
 
 /** Days of a project as walks leave them: each has one active subscription more than the one before. */
-async function seedDays(project: string, from: number, n: number, without: readonly number[] = []) {
+async function seedDays(project: string, from: number, n: number, without: readonly number[] = [], livemode = 1) {
   const days = Array.from({ length: n }, (_, at) => from + at).filter((day) => !without.includes(day))
   const insert = STORE.prepare(
     `INSERT INTO billing_days (project_id, livemode, day, active, trialing, past_due, created, lost, failed, counted_at)
-     VALUES (?, 1, ?, ?, 5, ?, ?, 1, 0, ?)`,
+     VALUES (?, ?, ?, ?, 5, ?, ?, 1, 0, ?)`,
   )
   await STORE.batch(
     days.map((day) => {
       const recent = day >= TODAY - 30
-      return insert.bind(project, day, 1000 + day - TODAY, recent ? 2 : 4, recent ? 3 : 2, day * DAY + 18 * HOUR)
+      const active = (livemode === 1 ? 1000 : 700) + day - TODAY
+      return insert.bind(project, livemode, day, active, recent ? 2 : 4, recent ? 3 : 2, day * DAY + 18 * HOUR)
     }),
   )
 }
 
+const choosing = (token: string, project: string, mode: string) => ({
+  Cookie: `__Host-session=${token}; __Host-mode=${mode}.${project}`,
+})
+
 /** Subscriptions of nobody's events. */
-async function seedSubscriptions({ project }: World, n: number, named = 'seeded') {
-  const body = { status: 'active', livemode: true, created_at: isoOf(MIDNIGHT / 1000) }
+async function seedSubscriptions({ project }: World, n: number, named = 'seeded', livemode = true) {
+  const body = { status: 'active', livemode, created_at: isoOf(MIDNIGHT / 1000) }
   await STORE.prepare(
     `WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < ?3)
      INSERT INTO billing_objects (project_id, kind, vendor_id, vendor, status, version, candidates)
@@ -40,11 +45,11 @@ async function seedSubscriptions({ project }: World, n: number, named = 'seeded'
     .run()
 }
 
-/** What the overview says of subscriptions: each tile as `name: number change`. */
-async function tilesOf({ project }: World) {
+/** What the overview says of subscriptions: each tile as `name: number change`. @param mode what is chosen in the sidebar */
+async function tilesOf({ project }: World, mode = 'all') {
   // The session of the day before has ended.
   const { token } = await addMember(project, 'admin')
-  const { text } = await visit(`/console/p/${project}`, token)
+  const { text } = await visit(`/console/p/${project}`, token, { headers: choosing(token, project, mode) })
   const [, list = ''] = /<dl class="tiles sparks">(.*?)<\/dl>/s.exec(text) ?? []
   const tiles = [...list.matchAll(/<dt>(.*?)<\/dt><dd><a href="[^"]*">(.*?)<\/a>(?:<small>(.*?)<\/small>)?/g)]
   const lines = tiles.map(([, name, value, change]) => `${name}: ${value}${change ? ` ${change}` : ''}`)
@@ -180,6 +185,48 @@ it('a project with more than 500 subscriptions waits for the first count', async
   expect([lines, text]).toEqual([[], expect.stringContaining('The first count is still to come.')])
 })
 
+describe('the mode that is chosen in the sidebar', () => {
+  async function received() {
+    const world = await newWorld()
+    await world.send(stripeEventOf('invoice.paid', { id: 'in_1', object: 'invoice' }, { at: Date.now() / 1000 }))
+    await settle(world)
+    return world
+  }
+  const shown = async (world: World, mode: string) => {
+    const { text, lines, list } = await tilesOf(world, mode)
+    const modes = new Set([...list.matchAll(/subscriptions\?livemode=(\w+)/g)].map(([, livemode]) => livemode))
+    return [/<h2>(Subscriptions.*?)<\/h2>/.exec(text)?.[1], lines[0], ...modes]
+  }
+
+  it('is that of the subscriptions which are counted now', async () => {
+    const world = await received()
+    await seedSubscriptions(world, 3)
+    await seedSubscriptions(world, 2, 'tried', false)
+    expect(await shown(world, 'all')).toEqual(['Subscriptions', 'Active: 3', 'true'])
+    expect(await shown(world, 'live')).toEqual(['Subscriptions in live mode', 'Active: 3', 'true'])
+    expect(await shown(world, 'test')).toEqual(['Subscriptions in test mode', 'Active: 2', 'false'])
+  })
+
+  it('is that of the days which the cron has counted', async () => {
+    const world = await received()
+    await seedSubscriptions(world, 501)
+    for (const livemode of [1, 0]) await seedDays(world.project, TODAY - 60, 61, [], livemode)
+    setClock(MIDNIGHT + 20 * HOUR)
+    expect(await shown(world, 'live')).toEqual(['Subscriptions in live mode', 'Active: 1,000 +30 in 30 days', 'true'])
+    expect(await shown(world, 'test')).toEqual(['Subscriptions in test mode', 'Active: 700 +30 in 30 days', 'false'])
+  })
+
+  it.each([3, 501])('is said if it has none of %i subscriptions', async (n) => {
+    const world = await received()
+    await seedSubscriptions(world, n)
+    if (n > 500) await seedDays(world.project, TODAY - 60, 61)
+    expect(await shown(world, 'test')).toEqual(['Subscriptions in test mode', undefined])
+    const { text } = await tilesOf(world, 'test')
+    expect(text).toContain('No subscriptions in test mode have been counted.')
+    expect(text).not.toContain('The first count is still to come.')
+  })
+})
+
 describe('paid invoices', () => {
   type Invoice = [at: number, amount: number, said?: { currency?: string; livemode?: boolean; status?: string }]
 
@@ -198,12 +245,16 @@ describe('paid invoices', () => {
     )
   }
   /** What the overview says of them. */
-  async function paidIn({ project }: World) {
+  async function paidIn({ project }: World, mode = 'all') {
     const { token } = await addMember(project, 'viewer')
-    const { text } = await visit(`/console/p/${project}`, token)
+    const { text } = await visit(`/console/p/${project}`, token, { headers: choosing(token, project, mode) })
     const [, part = ''] = /<h2>Paid invoices(.*?)<\/dl>|$/s.exec(text) ?? []
     const tiles = [...part.matchAll(/<dt>(.*?)<\/dt><dd><a href="[^"]*">(.*?)<\/a>(?:<small>(.*?)<\/small>)?/g)]
-    return { text, tiles: tiles.map(([, name, value, change]) => [name, value, change].filter(Boolean).join(': ')) }
+    return {
+      text,
+      part,
+      tiles: tiles.map(([, name, value, change]) => [name, value, change].filter(Boolean).join(': ')),
+    }
   }
   const [NOW, BEFORE] = [MIDNIGHT - 2 * DAY, MIDNIGHT - 40 * DAY]
 
@@ -250,6 +301,27 @@ describe('paid invoices', () => {
     await settle(world)
     await seedInvoices(world.project, invoices)
     expect((await paidIn(world)).tiles).toEqual(said)
+  })
+
+  it('are those of the mode that is chosen in the sidebar', async () => {
+    const world = await newWorld()
+    await world.send(stripeEventOf('customer.created', { id: 'cus_1', object: 'customer' }, { at: Date.now() / 1000 }))
+    await settle(world)
+    await seedInvoices(world.project, [
+      [NOW, 100],
+      [NOW, 200, { livemode: false }],
+    ])
+    for (const [mode, amount, heading, livemode] of [
+      ['all', '$1.00', '</h2>', true],
+      ['live', '$1.00', ' in live mode</h2>', true],
+      ['test', '$2.00', ' in test mode</h2>', false],
+    ] as const) {
+      const { part, tiles } = await paidIn(world, mode)
+      expect([mode, tiles]).toEqual([mode, [`Paid in the last 30 days, USD: ${amount}`]])
+      expect([mode, part.startsWith(heading)]).toEqual([mode, true])
+      const links = [...part.matchAll(/href="[^"]*livemode=(\w+)/g)].map(([, of]) => of)
+      expect([mode, links]).toEqual([mode, [`${livemode}`, `${livemode}`]])
+    }
   })
 
   it('are not added up in part', async () => {

@@ -165,7 +165,7 @@ describe('the switch in the sidebar', () => {
   })
 
   it('takes no trip more', async () => {
-    for (const list of LISTS) {
+    for (const list of [...LISTS, '']) {
       const trips = []
       for (const choice of ['all', 'live', 'test']) {
         const { DB, count } = countingD1()
@@ -173,6 +173,35 @@ describe('the switch in the sidebar', () => {
         trips.push(count.trips)
       }
       expect([list, trips[1], trips[2]]).toEqual([list, trips[0], trips[0]])
+    }
+  })
+
+  it('is named by the overview: whose subscriptions it shows, whatever is chosen', async () => {
+    for (const [choice, shows] of [
+      ['all', 'live'],
+      ['live', 'live'],
+      ['test', 'test'],
+    ] as const) {
+      const { text } = await rowsOf(at(''), chosen(choice))
+      expect([choice, /<h2>Subscriptions in (\w+) mode<\/h2>/.exec(text)?.[1]]).toEqual([choice, shows])
+      expect([choice, text.includes(`/subscriptions?livemode=${shows === 'live'}&amp;status=active`)]).toEqual([
+        choice,
+        true,
+      ])
+      expect([choice, text.includes(`/subscriptions?livemode=${shows !== 'live'}`)]).toEqual([choice, false])
+    }
+  })
+
+  it.each([
+    ['', 2],
+    ['/platform/billing/connections', 1],
+    ['/platform/changes', 1],
+    ['/platform/consumers/unlinked', 1],
+    ['/platform/billing/plans', 1],
+  ])('says while it is set that %s shows both modes', async (path, n) => {
+    for (const choice of ['all', 'live', 'test']) {
+      const { text } = await rowsOf(at(path), chosen(choice))
+      expect([choice, text.split('Shows both modes.').length - 1]).toEqual([choice, choice === 'all' ? 0 : n])
     }
   })
 

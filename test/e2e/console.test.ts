@@ -211,8 +211,13 @@ describe('a customer in the console', () => {
     await expect.poll(() => page.getByLabel('Lag', { exact: true }).getByRole('row').count()).toBeGreaterThan(1)
   })
 
-  it('reads the API reference', async () => {
+  it('reads the API reference, which says that it is loading until its description has come', async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<void>()
+    await page.route('**/openapi.json', (route) => asked.then(() => route.continue()))
     await link('API reference').click()
+    await page.locator('#reference').getByText('Loading …').waitFor()
+    expect(await page.getByText('No operations').count()).toBe(0)
+    resolve()
     await page.getByText('Mint an API key').waitFor()
   })
 

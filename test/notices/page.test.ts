@@ -45,6 +45,8 @@ describe('the page', () => {
       const { token } = await addMember(project, role)
       const { status, text } = await visit(page, token)
       expect([role, status, text.includes('There are no notices.')]).toEqual([role, 200, true])
+      // What fails without a notice is on the overview.
+      expect([role, text.includes(`<a href="/console/p/${project}">Overview</a>`)]).toEqual([role, true])
       const offered = role === 'owner' || role === 'admin'
       expect([role, text.includes(`action="${page}/emails"`)]).toEqual([role, offered])
     }

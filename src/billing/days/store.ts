@@ -57,13 +57,17 @@ export function noteDays(db: Db, sums: readonly Sum[], { today, now }: { today: 
   return { noted, corrected, old }
 }
 
-/** Reads the days of a project since one, the earliest first: in live mode, or in test mode if it never had a subscription in live mode. */
-export function readDays(db: Db, projectId: string, since: number) {
+/**
+ * Reads the days of a project since one, the earliest first.
+ *
+ * @param mode the mode; if undefined, live mode, or test mode if the project never had a subscription in live mode
+ */
+export function readDays(db: Db, projectId: string, since: number, mode: boolean | undefined) {
   const { project_id, livemode, day } = billingDays
-  const mode = sql`(SELECT max(livemode) FROM ${billingDays} WHERE project_id = ${projectId})`
+  const first = sql`(SELECT max(livemode) FROM ${billingDays} WHERE project_id = ${projectId})`
   return db
     .select()
     .from(billingDays)
-    .where(and(eq(project_id, projectId), eq(livemode, mode), gte(day, since)))
+    .where(and(eq(project_id, projectId), eq(livemode, mode === undefined ? first : Number(mode)), gte(day, since)))
     .orderBy(asc(day))
 }

@@ -40,19 +40,19 @@ export function listChanged(db: Db, projectId: string, now: number, { rows, byte
 export type Paid = { currency: string; amount: number; n: number; before: number | null }
 
 /**
- * What was paid in the last {@link PAID_DAYS} days, in each currency, the one with the most invoices first: in live mode, or in test mode if
- * nothing was paid in live mode. Null if there are too many invoices.
+ * What was paid in the last {@link PAID_DAYS} days, in each currency, the one with the most invoices first. Null if there are too many invoices.
  *
  * @param most the limit of rows that was given to {@link listChanged}
+ * @param mode the mode; if undefined, live mode, or test mode if nothing was paid in live mode
  */
-export function paidBy(changed: readonly ChangedInvoice[], now: number, most: number) {
+export function paidBy(changed: readonly ChangedInvoice[], now: number, most: number, mode: boolean | undefined) {
   const end = changed.findIndex(({ fits }, i) => !fits || i === most)
   const read = end < 0 ? changed : changed.slice(0, end)
   // A payment is a change, so what changed before an invoice was not paid after it.
   const isKnown = (since: number) => end < 0 || timeOf(changed[end]) < since
   const since = now - PAID_DAYS * DAY
   if (!isKnown(since)) return null
-  const livemode = read.some((row) => row.currency !== null && row.livemode)
+  const livemode = mode ?? read.some((row) => row.currency !== null && row.livemode)
   const sums = new Map<string, Paid>()
   const isAllKnown = isKnown(since - PAID_DAYS * DAY)
   for (const row of read) {

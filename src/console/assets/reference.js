@@ -3,7 +3,7 @@
 /** The viewer's layout without its header, its second main landmark and its list of servers, as there is only one. */
 const Reference = ({ React: { createElement } }) => ({
   components: {
-    ReferenceLayout: ({ getComponent }) => {
+    ReferenceLayout: ({ getComponent, specSelectors }) => {
       const part = (name, container) => createElement(getComponent(name, container))
       return createElement(
         'div',
@@ -11,7 +11,10 @@ const Reference = ({ React: { createElement } }) => ({
         part('SvgAssets'),
         part('errors', true),
         createElement('div', { className: 'authorize' }, part('AuthorizeBtnContainer', true)),
-        part('operations', true),
+        // Until the description has come, the viewer would say that it has no operations.
+        specSelectors.specStr()
+          ? part('operations', true)
+          : specSelectors.loadingStatus() !== 'failed' && createElement('p', null, 'Loading …'),
       )
     },
   },

@@ -4,6 +4,7 @@ import { orderIn, sortedBy } from '../../list'
 import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
+import { BothModes } from '../../ui/both-modes'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
 import { FilterActions, KeptOrder } from '../../ui/filters'
@@ -39,6 +40,7 @@ export function listPage(
     { title: 'Changes', section: 'changes', status: list === null ? 422 : 200 },
     <>
       <Head title="Changes">{isAll && list.data.length > 0 && <CsvLink c={c} at={changes} />}</Head>
+      <BothModes c={c} />
       <p class="quiet">
         The changes that your servers read at <code>GET /platform/v1/changes</code>. They are kept for {KEPT_DAYS} days.
       </p>

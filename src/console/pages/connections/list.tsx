@@ -1,6 +1,7 @@
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge, ModeBadge } from '../../ui/badge'
+import { BothModes } from '../../ui/both-modes'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -24,6 +25,7 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<ListedConne
     { title: 'Connections', section: 'connections' },
     <>
       <Head title="Connections">{!empty && add}</Head>
+      <BothModes c={c} />
       {empty ? (
         <section class="empty">
           <h2>No connections yet</h2>

@@ -1,5 +1,6 @@
 import { keyOf } from '../../../consumers/customer-fields'
 import { can, pathsOf, type Visit } from '../../page'
+import { BothModes } from '../../ui/both-modes'
 import { Choose, Choosing } from '../../ui/choosing'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
@@ -20,6 +21,7 @@ export function unlinkedPage(c: Visit, page: UnlinkedCustomers, settled: boolean
     { title: 'Unlinked customers', section: 'unlinked' },
     <>
       <Head title="Unlinked customers" />
+      <BothModes c={c} />
       <nav class="chips" aria-label="Customers">
         <a href={pathsOf(c).unlinked} aria-current={settled ? undefined : 'true'}>
           Without a consumer

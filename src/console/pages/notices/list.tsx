@@ -28,14 +28,18 @@ export const EMAILS = form(z.object({ mail: z.enum(MAIL_CHOICES) }), {
 
 /** The notices of the project, the open ones among the others. @param mail what the user has chosen */
 export function noticesPage(c: Visit, list: Page<NoticeRow>, mail: MailChoice, sent: Sent = UNSENT) {
-  const { notices } = pathsOf(c)
+  const { notices, start } = pathsOf(c)
   const of = { ...sent, entered: sent.entered ?? EMAILS.opened({ mail }) }
   return show(
     c,
     { title: 'Notices', section: 'notices', status: sent.status },
     <>
       <Head title="Notices" />
-      <p class="quiet">What needs your attention. A notice closes within an hour of its cause being resolved.</p>
+      <p class="quiet">
+        Notices are about problems that your team also gets emails about, such as exposed keys, and connections that
+        refuse every delivery. A notice closes within an hour of its cause being resolved. Everything that needs
+        attention now, with or without a notice, is on the <a href={start}>Overview</a>.
+      </p>
       {list.data.length > 0 ? (
         <Table label="Notices" rows={list.data} columns={columnsOf(c)} class="audit" />
       ) : (

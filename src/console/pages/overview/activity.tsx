@@ -1,6 +1,7 @@
 import type { HourRow } from '../../../health/read'
 import { HOUR, iso } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
+import { BothModes } from '../../ui/both-modes'
 import { plural, took } from '../../ui/format'
 import { Fact } from '../../ui/parts'
 import { Table } from '../../ui/table'
@@ -23,6 +24,7 @@ export function Activity({ c, of }: { c: Visit; of: Overview }) {
         <h2>Activity</h2>
         <a href={health}>Health and lag</a>
       </div>
+      <BothModes c={c} />
       <dl class="tiles">
         <Fact name="Received, 24 h">{sum(hours, 'received').toLocaleString('en')}</Fact>
         <Fact name="Failed, 24 h">{sum(hours, 'failed').toLocaleString('en')}</Fact>

@@ -7,6 +7,7 @@ import { idTime } from '../../../lib/ids'
 import { DAY, HOUR, iso } from '../../../lib/time'
 import { can, pathsOf, type Visit } from '../../page'
 import { TestBadge } from '../../ui/badge'
+import { BothModes } from '../../ui/both-modes'
 import { exact, plural, sentence } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { RefusedFor, totalOf } from '../../ui/refusals'
@@ -68,10 +69,11 @@ function splitRefused({ id, last_60m }: Connected, mutes: Overview['mutes']): { 
 }
 
 /** The list, or a note that it is empty, and what is muted. */
-export function Attention({ items, muted }: { items: readonly Item[]; muted: readonly MutedNote[] }) {
+export function Attention({ c, items, muted }: { c: Visit; items: readonly Item[]; muted: readonly MutedNote[] }) {
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
+      <BothModes c={c} />
       {items.length === 0 ? (
         <p class="well">Nothing needs attention.</p>
       ) : (

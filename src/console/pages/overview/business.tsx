@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { dayText } from '../../../billing/days/count'
 import { WALK_HOURS } from '../../../inbox/renewals/limits'
+import { livemodeIn } from '../../mode'
 import { pathsOf, type Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
@@ -19,9 +20,9 @@ const TILE_NAMES = { ...LEVEL_NAMES, unlinked: 'Subscriptions without a consumer
 const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Payment failed' }
 
 /** How the business is: subscriptions in each status, and what happened to them. Nothing if the project has none. */
-export function Business({ c, of: { days, uncounted } }: { c: Visit; of: Pick<Overview, 'days' | 'uncounted'> }) {
-  const [first, ...rest] = days
-  if (!first) return uncounted ? <Uncounted c={c} /> : null
+export function Business({ c, of }: { c: Visit; of: Pick<Overview, 'days' | 'uncounted' | 'connections'> }) {
+  const [first, ...rest] = of.days
+  if (!first) return of.uncounted ? <Uncounted c={c} /> : null
   const { now } = c.get('rt')
   const { window, last, shown, level, flow } = figuresOf([first, ...rest])
   const list = `${pathsOf(c).billing}/subscriptions?livemode=${last.livemode === 1}`
@@ -33,7 +34,7 @@ export function Business({ c, of: { days, uncounted } }: { c: Visit; of: Pick<Ov
   return (
     <>
       <div class="head section">
-        <h2>Subscriptions{last.livemode === 0 && ' in test mode'}</h2>
+        <h2>Subscriptions{inMode(c, of, last.livemode === 1)}</h2>
         <a href={list}>All subscriptions</a>
       </div>
       <p class="quiet">
@@ -67,15 +68,26 @@ export function Business({ c, of: { days, uncounted } }: { c: Visit; of: Pick<Ov
   )
 }
 
-/** Large projects wait for the cron's first walk over their subscriptions. */
+/** What follows a heading whose numbers are of one mode: nothing where live mode is all that there is. */
+export function inMode(c: Visit, { connections }: Pick<Overview, 'connections'>, livemode: boolean): string {
+  if (!livemode) return ' in test mode'
+  return livemodeIn(c) || connections.some((row) => !row.livemode) ? ' in live mode' : ''
+}
+
+/** Large projects wait for the cron's first walk over their subscriptions. The mode that was chosen may have none. */
 function Uncounted({ c }: { c: Visit }) {
+  const livemode = livemodeIn(c)
+  const mode = livemode === undefined ? '' : livemode ? ' in live mode' : ' in test mode'
   return (
     <>
       <div class="head section">
-        <h2>Subscriptions</h2>
+        <h2>Subscriptions{mode}</h2>
         <a href={`${pathsOf(c).billing}/subscriptions`}>All subscriptions</a>
       </div>
-      <p class="quiet">Subscriptions are counted every {WALK_HOURS} hours. The first count is still to come.</p>
+      <p class="quiet">
+        Subscriptions are counted every {WALK_HOURS} hours.{' '}
+        {mode ? `No subscriptions${mode} have been counted.` : 'The first count is still to come.'}
+      </p>
     </>
   )
 }

@@ -2,21 +2,23 @@ import { PAID_DAYS, type Paid } from '../../../billing/invoices/paid'
 import { DAY, iso } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { money } from '../../ui/format'
+import { inMode } from './business'
 import type { Overview } from './read'
 
 /** The most currencies that are shown, those with the most invoices. */
 const SHOWN = 6
 
 /** What was paid in invoices in the last days, in each currency. Nothing if nothing was. */
-export function PaidInvoices({ c, of: { paid } }: { c: Visit; of: Pick<Overview, 'paid'> }) {
+export function PaidInvoices({ c, of }: { c: Visit; of: Pick<Overview, 'paid' | 'connections'> }) {
+  const { paid } = of
   if (paid?.sums.length === 0) return null
   const list = `${pathsOf(c).billing}/invoices`
   const since = `updated_after=${iso(c.get('rt').now - PAID_DAYS * DAY).slice(0, 19)}Z`
   return (
     <>
       <div class="head section">
-        <h2>Paid invoices{paid?.livemode === false && ' in test mode'}</h2>
-        <a href={list}>All invoices</a>
+        <h2>Paid invoices{paid && inMode(c, of, paid.livemode)}</h2>
+        <a href={paid ? `${list}?livemode=${paid.livemode}` : list}>All invoices</a>
       </div>
       {paid === null ? (
         <p class="quiet">Too many invoices have changed in the last {PAID_DAYS} days to add them up here.</p>

@@ -14,6 +14,7 @@ import { type CauseRow, listCauses } from '../../../inbox/failures/failures'
 import { listMutes, type MuteRow } from '../../../inbox/mutes/mutes'
 import { firstSubscription, listCountable } from '../../../inbox/renewals/countable'
 import { DAY, HOUR } from '../../../lib/time'
+import { livemodeIn } from '../../mode'
 import type { Visit } from '../../page'
 
 /** The days of subscriptions that the overview reads: two times thirty, and today. */
@@ -32,7 +33,7 @@ export type Progress = Awaited<ReturnType<typeof progressOf>>
 export type Connected = Progress['connections'][number]
 /**
  * All that the overview shows. `hours`: what each of the last {@link HOURS} received; quiet hours are left out. `uncounted`: whether there are
- * subscriptions that are not counted yet. `paid`: null if there are too many invoices.
+ * subscriptions, and none of those that are shown is counted. `paid`: null if there are too many invoices.
  */
 export type Overview = Progress & {
   hours: HourRow[]
@@ -54,20 +55,22 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const rt = c.get('rt')
   const until = Math.floor(rt.now / HOUR) + 1
   const project = projectOf(c.get('actor'))
+  const mode = livemodeIn(c)
   const hours = readHours(rt.db, project, { from: until - HOURS, to: until })
-  const days = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1)
+  const counted = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1, mode)
   const causes = listCauses(rt.db, project)
   const mutes = listMutes(rt.db, project, {}, rt.now)
   const subscriptions = listCountable(rt.db, project, COUNTED_LIVE)
   const first = firstSubscription(rt.db, project)
   const invoices = listChanged(rt.db, project, rt.now, COUNTED_LIVE)
-  const found = await batch(rt.db, { ...queries(c), hours, days, causes, mutes, subscriptions, first, invoices })
+  const found = await batch(rt.db, { ...queries(c), hours, counted, causes, mutes, subscriptions, first, invoices })
+  const days = withToday(found.counted, found.subscriptions, { now: rt.now, mode })
   return {
     ...(await progressOf(rt, found)),
     hours: found.hours,
-    days: withToday(found.days, found.subscriptions, rt.now),
-    uncounted: found.first.length > 0 && found.subscriptions.length === 0 && found.days.length === 0,
-    paid: paidBy(found.invoices, rt.now, COUNTED_LIVE.rows),
+    days,
+    uncounted: found.first.length > 0 && days.length === 0,
+    paid: paidBy(found.invoices, rt.now, COUNTED_LIVE.rows, mode),
     causes: found.causes,
     mutes: found.mutes,
   }

@@ -40,9 +40,9 @@ export function overviewPage(c: Visit, of: Overview) {
     { title: 'Overview', section: 'overview' },
     <>
       <Head title="Overview" />
-      {isRunning && <Attention items={items} muted={muted} />}
+      {isRunning && <Attention c={c} items={items} muted={muted} />}
       {!isAlmost && setup}
-      {!isRunning && items.length > 0 && <Attention items={items} muted={muted} />}
+      {!isRunning && items.length > 0 && <Attention c={c} items={items} muted={muted} />}
       {isRunning && (
         <>
           {can(c, 'billing:read') && (

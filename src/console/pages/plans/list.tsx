@@ -3,6 +3,7 @@ import type { Unmapped } from '../../../catalog/sold'
 import type { Page } from '../../../http/page'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { BothModes } from '../../ui/both-modes'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -29,6 +30,7 @@ export function listPage(c: Visit, page: Page<Plan>, { unmapped, ...sold }: Besi
           </a>
         )}
       </Head>
+      <BothModes c={c} />
       {empty ? (
         <NoPlans c={c} />
       ) : (
