@@ -198,6 +198,6 @@ describe('names beside ids', () => {
   it('are in the audit log', async () => {
     const { text } = await visit(`${base}/settings/audit-log`, token)
     expect(text).toContain(`<span class="line">Ada &lt;Lovelace&gt;</span><code class="id">${consumer}</code>`)
-    expect(text).toContain(`<span class="line">Team &lt;1&gt;</span><code class="id">${plan}</code>`)
+    expect(text).toContain(`<span class="line">Team &lt;1&gt;</span><code class="id">team</code>`)
   })
 })
