@@ -152,7 +152,9 @@ describe('connections in the console', () => {
     await submit(at, owner.token, { status: 'active' })
     expect(await seen()).toContain('1 event is held , and is being released: the oldest first')
     expect(await seen(event)).toContain('It will be released after')
-    expect(await seen(`/console/p/${project}/platform/settings/audit-log`)).toMatch(/Changed a connection Status:? Active → Paused/)
+    expect(await seen(`/console/p/${project}/platform/settings/audit-log`)).toMatch(
+      /Changed a connection Status:? Active → Paused/,
+    )
   })
 
   it('suggests a secret where you choose it: the same until it is stored, and never a stored one', async () => {
