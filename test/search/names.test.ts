@@ -167,6 +167,14 @@ describe('names of consumers', () => {
     expect(await find('zizka 1200')).toEqual(['Jan Žižka 1200'])
   })
 
+  it.each(['a.b.c.d.e.f.g.h.i@j.k', 'one two three', '1 2 3 4 5 6 7 8 9 10 11 12'])(
+    'are looked for by many words, on the page of the list too: %s',
+    async (q) => {
+      const { status } = await visit(`/console/p/${project}/platform/consumers?q=${encodeURIComponent(q)}`, token)
+      expect([status, await find(q)]).toEqual([200, []])
+    },
+  )
+
   it('take a limited number of rows, however many words they have', async () => {
     const letters = Array.from({ length: 50 }, (_, i) => String.fromCodePoint(i < 33 ? 0x10d0 + i : 0x540 + i)) // Georgian, Armenian
     const { id } = (await api().put('long', { name: letters.join(' ') })).body
