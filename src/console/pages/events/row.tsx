@@ -72,8 +72,11 @@ export function eventColumns(c: Visit, choosing = false): EventColumns {
   ]
 }
 
-/** A name that may be too long for its column. */
-const Name = ({ of }: { of: string }) => <span title={of}>{of}</span>
+/** The number of characters of a name that fit into its column at every width. */
+const ALWAYS_FITS = 10
+
+/** A name. One that may be too long for its column has it in full on hover: the page has a hundred names, and 60 KB. */
+const Name = ({ of }: { of: string }) => <span title={of.length > ALWAYS_FITS ? of : undefined}>{of}</span>
 
 /** The id of the object that the event is about. */
 const idOf = (row: EventRow) => presentEvent(row).decoded_summary?.object.id
