@@ -6,7 +6,7 @@ import { type PlanDocument, planAt } from '../catalog/revisions'
 import { features, plans } from '../catalog/schema'
 import { consumers, grants } from '../consumers/schema'
 import { consumerTitle } from '../consumers/title'
-import { batch, type Database, type Db, type Directory, type Query } from '../db/client'
+import { batch, type Database, type Db, type Directory, type Queries, type Query, type Results } from '../db/client'
 import { json, valuesOf } from '../db/sql'
 import { domains } from '../domains/schema'
 import { featureOfGrant, grantName, planOfGrant } from '../entitlements/grant-name'
@@ -48,44 +48,65 @@ const FEATURE = 'feature/'
  * Other ids are ignored. It reads one row for each id, and another for what a grant gives or who made an entry. For an entry of a plan, it
  * reads the plan before and after it. If it reads a feature, it reads all features of the catalog, which plans name.
  */
-export async function readNamed(
-  { db, directory }: Pick<Runtime, 'db' | 'directory'>,
-  projectId: string,
-  ids: readonly string[],
-): Promise<Map<string, NamedObject>> {
-  const [own, others] = await Promise.all([
-    readFrom(db, ids, {
-      key_: (some) => namedKeys(db, projectId, some),
-      con_: (some) => namedConnections(db, projectId, some),
-      csm_: (some) => namedConsumers(db, projectId, some),
-      pln_: (some) => namedPlans(db, projectId, some),
-      grt_: (some) => namedGrants(db, projectId, some),
-      evt_: (some) => namedEvents(db, projectId, some),
-      rpl_: (some) => namedReplays(db, projectId, some),
-      aud_: (some) => namedEntries(db, projectId, some),
-      whe_: (some) => namedEndpoints(db, projectId, some),
-      [FEATURE]: () => namedFeatures(db, projectId),
-    }),
-    readFrom(directory, ids, {
-      dom_: (some) => namedDomains(directory, projectId, some),
-      sso_: (some) => namedSso(directory, projectId, some),
-    }),
-  ])
-  return new Map([...own, ...others].map((row) => [row.id, row]))
+export async function readNamed(rt: Stores, projectId: string, ids: readonly string[]) {
+  return (await readNamedAnd(rt, projectId, ids, {})).objects
 }
 
-/** Reads objects in one round trip, or in none. @param reads the statements by the beginnings of the ids that they read */
-async function readFrom(
+type Stores = Pick<Runtime, 'db' | 'directory'>
+
+/** As {@link readNamed}. @param more statements for the same trip to the project's store, whose results are `found` */
+export async function readNamedAnd<Q extends Queries>(
+  { db, directory }: Stores,
+  projectId: string,
+  ids: readonly string[],
+  more: Q,
+): Promise<{ objects: Map<string, NamedObject>; found: Results<Q> }> {
+  const [own, others] = await Promise.all([
+    readFrom(
+      db,
+      ids,
+      {
+        key_: (some) => namedKeys(db, projectId, some),
+        con_: (some) => namedConnections(db, projectId, some),
+        csm_: (some) => namedConsumers(db, projectId, some),
+        pln_: (some) => namedPlans(db, projectId, some),
+        grt_: (some) => namedGrants(db, projectId, some),
+        evt_: (some) => namedEvents(db, projectId, some),
+        rpl_: (some) => namedReplays(db, projectId, some),
+        aud_: (some) => namedEntries(db, projectId, some),
+        whe_: (some) => namedEndpoints(db, projectId, some),
+        [FEATURE]: () => namedFeatures(db, projectId),
+      },
+      more,
+    ),
+    readFrom(
+      directory,
+      ids,
+      {
+        dom_: (some) => namedDomains(directory, projectId, some),
+        sso_: (some) => namedSso(directory, projectId, some),
+      },
+      {},
+    ),
+  ])
+  return { objects: new Map([...own.rows, ...others.rows].map((row) => [row.id, row])), found: own.found }
+}
+
+/** Reads objects and more in one round trip, or in none. @param reads the statements by the beginnings of the ids that they read */
+async function readFrom<Q extends Queries>(
   database: Database,
   ids: readonly string[],
   reads: Record<string, (some: string[]) => Query<NamedObject[]>>,
-): Promise<NamedObject[]> {
+  more: Q,
+): Promise<{ rows: NamedObject[]; found: Results<Q> }> {
   const asked = Object.entries(reads).flatMap(([prefix, read]) => {
     const some = [...new Set(ids.filter((id) => id.startsWith(prefix)))]
     return some.length > 0 ? [[prefix, read(some)] as const] : []
   })
-  if (asked.length === 0) return []
-  return Object.values(await batch(database, Object.fromEntries(asked))).flat()
+  const named = Object.fromEntries(asked)
+  const isNone = asked.length === 0 && Object.keys(more).length === 0
+  const found = (isNone ? {} : await batch(database, { ...more, ...named })) as Results<Q & typeof named>
+  return { rows: Object.keys(named).flatMap((prefix) => found[prefix] as NamedObject[]), found }
 }
 
 /** Consumers by what the console calls them. One without a name, an email address or an external id is left out, as an erased one is. */

@@ -89,7 +89,7 @@ const STATED: Record<string, Bounds> = {
   // With the revisions of plans and the features that the entries name, for what they changed.
   [`${SETTINGS}/audit-log`]: { trips: 9 + BESIDE, statements: 14 + 2 * BESIDE, rows: COUNTED + PEOPLE + 500 },
   // As the audit log: any member may have made a change.
-  'GET /console/p/:project/platform/changes': { trips: 6, statements: 13, rows: PEOPLE + 500 },
+  'GET /console/p/:project/platform/changes': { trips: 6, statements: 14, rows: PEOPLE + 500 },
   [`${CONSUMER}/identities/:identity/remove`]: { trips: 6, rows: PEOPLE + 100 },
   // A pinned customer shows its consumer's first external id; a hundred customers, and a hundred external ids.
   'GET /platform/v1/consumers/:consumer': { rows: 2_000 },

@@ -1,10 +1,11 @@
+import { and, eq, inArray, or } from 'drizzle-orm'
 import type { Db, Results } from '../../db/client'
 import type { ObjectKind } from '../../lib/billing-kinds'
 import { shownBody } from '../body'
 import { MAX_CUSTOMER_LIST_BYTES, MAX_OF_CUSTOMER } from '../limits'
 import { isListedObject } from '../read/list'
 import { type Owned, presentObject } from '../read/present'
-import { findObject, listObjects, type ReadBeside } from '../read/store'
+import { findObject, listObjects, o, type ReadBeside } from '../read/store'
 
 /** A vendor's customer. */
 export type CustomerKey = { vendor: string; id: string }
@@ -26,6 +27,18 @@ export function ofCustomer(db: Db, projectId: string, { vendor, id }: CustomerKe
     payment_methods: latest('payment_method'),
     purchases: latest('purchase', beside),
   }
+}
+
+/** Reads whether anything of a vendor's customer is known: a row if so. */
+export function findTrace(db: Db, projectId: string, { vendor, id }: CustomerKey) {
+  const of = and(eq(o.project_id, projectId), eq(o.vendor, vendor))
+  const own = and(eq(o.kind, 'customer'), eq(o.vendor_id, id))
+  const theirs = and(inArray(o.kind, ['subscription', 'invoice', 'payment_method', 'purchase']), eq(o.customer, id))
+  return db
+    .select({ id: o.vendor_id })
+    .from(o)
+    .where(and(of, or(own, theirs)))
+    .limit(1)
 }
 
 type Found = Results<ReturnType<typeof ofCustomer>>

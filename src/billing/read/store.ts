@@ -1,4 +1,4 @@
-import { and, asc, type Column, desc, eq, gte, inArray, isNotNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, desc, eq, gte, isNotNull, ne, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Query, raw } from '../../db/client'
 import { fitsPage, json, literals } from '../../db/sql'
@@ -69,18 +69,6 @@ function isObject(projectId: string, { kind, id, vendor }: ObjectKey): SQL | und
   return and(key, vendor === undefined ? undefined : eq(o.vendor, vendor))
 }
 
-/** Reads whether anything of a vendor's customer is known: a row if so. */
-export function findTrace(db: Db, projectId: string, { vendor, id }: { vendor: string; id: string }) {
-  const of = and(eq(o.project_id, projectId), eq(o.vendor, vendor))
-  const own = and(eq(o.kind, 'customer'), eq(o.vendor_id, id))
-  const theirs = and(inArray(o.kind, ['subscription', 'invoice', 'payment_method', 'purchase']), eq(o.customer, id))
-  return db
-    .select({ id: o.vendor_id })
-    .from(o)
-    .where(and(of, or(own, theirs)))
-    .limit(1)
-}
-
 /**
  * Reads an object. If two vendors use its id and no vendor is given: the first by the vendor's name.
  *
@@ -90,9 +78,21 @@ export function findObject(db: Db, projectId: string, key: ObjectKey, beside: Re
   return selectObjects(db, beside).where(isObject(projectId, key)).orderBy(o.vendor).limit(1)
 }
 
-/** Reads several objects, as {@link findObject} does. */
-export function findObjects(db: Db, projectId: string, keys: readonly Required<ObjectKey>[], beside: ReadBeside) {
-  return selectObjects(db, beside).where(or(...keys.map((key) => isObject(projectId, key))))
+/**
+ * Reads several objects, as {@link findObject} does.
+ *
+ * @param how.largest how many bytes a row may have: others are left out
+ */
+export function findObjects(
+  db: Db,
+  projectId: string,
+  keys: readonly Required<ObjectKey>[],
+  how: { beside: ReadBeside; largest?: number },
+) {
+  const asked = JSON.stringify(keys.map(({ kind, vendor, id }) => [kind, vendor, id]))
+  const isAsked = sql`(${o.kind}, ${o.vendor}, ${o.vendor_id}) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${asked}))`
+  const fits = how.largest === undefined ? undefined : sql`octet_length(${o.candidates}) <= ${how.largest}`
+  return selectObjects(db, how.beside).where(and(eq(o.project_id, projectId), isAsked, fits))
 }
 
 /** Reads the subscription that an invoice names, as {@link findObject} does. */

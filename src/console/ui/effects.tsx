@@ -110,11 +110,16 @@ function tells(field: string, of: Record<string, Change>): boolean {
 
 const isEmptyList = (value: unknown) => JSON.stringify(value) === '{"data":[],"has_more":false}'
 
-/** A changed field with its label: `Status: Active → Canceled`. Null if it did not change, or says nothing. */
-export function effectSaid(field: string, of: NonNullable<Effect['change']>): string | null {
+/**
+ * A changed field with its label: `Status: Active → Canceled`. Null if it did not change, or says nothing.
+ *
+ * @param currency of the object's amounts, unless it changed too
+ */
+export function effectSaid(field: string, of: NonNullable<Effect['change']>, currency: unknown): string | null {
   const change = of[field]
   if (!change || change.personal || change.too_large || !tells(field, of)) return null
-  return `${labelOf(field)}: ${said(field, change, { from: of.currency?.from ?? of.currency?.to, to: of.currency?.to })}`
+  const known = { from: of.currency?.from ?? currency, to: of.currency?.to ?? currency }
+  return `${labelOf(field)}: ${said(field, change, known)}`
 }
 
 function said(field: string, { from, to, too_large, personal }: Change, currency: { from: unknown; to: unknown }) {

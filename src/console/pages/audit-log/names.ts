@@ -22,7 +22,7 @@ export async function readNames(rt: Runtime, project: string, rows: readonly Lis
   ])
   return (row) => ({
     ...row,
-    said: row.details && { ...calledBy(objects, row.details), ...givenBy(objects, row) },
+    said: saidIn(objects, row),
     actor_email: people.get(row.actor_id) ?? null,
     object: objectOf(objects, row) ?? personIn(people, row.object_id),
     differences: planChanged(objects, row.id),
@@ -51,10 +51,13 @@ function objectOf(objects: ReadonlyMap<string, NamedObject>, { object_type, obje
   return { ...found, name: grantTitle(found.name, objects.get(String(details?.consumer))?.name) }
 }
 
-/** What a grant gives, or denies. */
-function givenBy(objects: ReadonlyMap<string, NamedObject>, { object_type, object_id }: Row): { gives?: string } {
-  const found = object_type === 'grant' ? objects.get(object_id) : undefined
-  return found ? { gives: found.name } : {}
+/** The details of an entry with names in place of ids, and with what a grant gives, or denies. */
+export function saidIn(
+  objects: ReadonlyMap<string, NamedObject>,
+  { object_type, object_id, details }: Pick<Row, 'object_type' | 'object_id' | 'details'>,
+): Details | null {
+  const grant = object_type === 'grant' ? objects.get(object_id) : undefined
+  return details && { ...calledBy(objects, details), ...(grant && { gives: grant.name }) }
 }
 
 type Details = NonNullable<Row['details']>
@@ -68,7 +71,7 @@ export function idsIn(details: ListRow['details']): string[] {
 }
 
 /** Details with names in place of the ids of consumers and plans. */
-export function calledBy(objects: ReadonlyMap<string, NamedObject>, details: Details): Details {
+function calledBy(objects: ReadonlyMap<string, NamedObject>, details: Details): Details {
   const known = (value: unknown) => {
     if (isDetails(value)) return calledBy(objects, value)
     return typeof value === 'string' ? (objects.get(value)?.name ?? value) : value

@@ -21,8 +21,17 @@ export const hasPage = (kind: string): kind is ObjectKind => Object.hasOwn(LISTS
 
 /** What objects are called on their pages, by their ids: those that are not called by them. @param rows read with their plans beside them */
 export function titlesOf(rows: readonly ObjectRow[]): Map<string, string> {
-  const entries = rows.map((row) => [row.vendor_id, row.body && hasPage(row.kind) && titleOf(row.kind, row)] as const)
+  const entries = rows.map((row) => [row.vendor_id, titleIn(row)] as const)
   return new Map(entries.flatMap(([id, title]) => (title ? [[id, title]] : [])))
+}
+
+/** What an object is called on its page; a customer as the vendor calls it. Null: by its id. */
+export function titleIn(row: ObjectRow): string | null {
+  const { kind, body } = row
+  if (body === null) return null
+  if (hasPage(kind)) return titleOf(kind, row)
+  const { name, email } = body as { name?: string | null; email?: string | null }
+  return name ?? email ?? null
 }
 
 function titleOf<K extends ObjectKind>(kind: K, row: ObjectRow): string | null {

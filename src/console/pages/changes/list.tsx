@@ -9,6 +9,7 @@ import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
 import { FilterActions, KeptOrder } from '../../ui/filters'
 import { timeOf } from '../../ui/format'
+import { NamedId } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
@@ -19,7 +20,7 @@ import { Because } from './cause'
 import type { FoundChanges } from './find'
 import { isNew, linesOf } from './lines'
 import { Linked } from './linked'
-import { type Names, NO_NAMES, nameOf } from './names'
+import { billedBy, type Names, NO_NAMES, nameOf } from './names'
 import { CHOICES, saidOf } from './words'
 
 /** The changes of the project. `list` is null if the filter is invalid. */
@@ -84,7 +85,7 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
   const { now } = c.get('rt')
   return [
     ['Type', (change) => <What of={change} names={names} />],
-    ['Object', (change) => <Linked to={changedPath(c, change)} id={change.object.id} name={nameOf(change, names)} />],
+    ['Object', (change) => <Changed c={c} change={change} names={names} />],
     [
       'Consumer',
       ({ consumer_id: id }) =>
@@ -99,6 +100,14 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
     ['When', ({ at }) => <Time at={timeOf(at)} now={now} />],
     ['Number', ({ number }) => number.toLocaleString('en'), 'number'],
   ]
+}
+
+/** What a change is about. An object of a vendor has its id beside its name, because the vendor knows it by that. */
+function Changed({ c, change, names }: { c: Visit; change: Change; names: Names }) {
+  const to = changedPath(c, change)
+  const title = billedBy(change, names)?.title
+  if (title !== undefined) return <NamedId to={to} id={change.object.id} title={title} />
+  return <Linked to={to} id={change.object.id} name={nameOf(change, names)} />
 }
 
 /** Lines that the list shows of what a change changed. */

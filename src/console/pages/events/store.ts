@@ -1,7 +1,8 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
 import { readNamed } from '../../../audit-log/objects'
-import { findObjects, findTrace } from '../../../billing/read/store'
+import { findTrace } from '../../../billing/customers/read'
+import { findObjects } from '../../../billing/read/store'
 import { batch, type Db, type Results, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
 import { findOwner, type Named, plansIn } from '../../../entitlements/named'
@@ -111,12 +112,10 @@ export async function eventLinks(db: Db, { project_id, vendor, summary }: EventR
     { kind: own?.kind ?? '', id: own?.id ?? '' },
   ].flatMap(({ kind, id }) => (hasPage(kind) && id !== '' ? { kind, id, vendor } : []))
   if (!vendorOf(vendor)?.snapshots || (named.length === 0 && !customer)) return {}
-  // No object has an empty id.
-  const none = { kind: 'invoice', id: '', vendor } as const
   const payer = { vendor, id: customer ?? '' }
   const found = await batch(db, {
     customer: findTrace(db, project_id, payer),
-    objects: findObjects(db, project_id, [none, ...named], plansIn(project_id)),
+    objects: findObjects(db, project_id, named, { beside: plansIn(project_id) }),
     owner: findOwner(db, project_id, payer),
   })
   const paths = projectPaths(project_id)
