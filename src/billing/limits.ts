@@ -20,7 +20,7 @@ export const MAX_BODIES_READ = 2 * MAX_SCANNED_BODIES + MAX_SORTED + ROWS_OF_PAG
 export const MAX_BODIES_READ_OF_SET = MAX_BODIES_READ + 1_500
 
 /** Names of customers whose keys one step of the cron writes: their rows are large. */
-export const KEYS_AT_ONCE = 200
+export const CUSTOMERS_KEYED_AT_ONCE = 200
 
 /** Events of one rank that an object keeps. With this many at the same time, the object is ambiguous. */
 export const MAX_TIED = 16

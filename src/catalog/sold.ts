@@ -64,13 +64,13 @@ export function unmappedPrices(db: Db, projectId: string) {
 const STANDING = ['active', 'trialing', 'past_due']
 
 /** How many subscriptions that are active, trialing or past due have a price of a plan. Those whose mode is not known are live. */
-export type Subscribed = { plan: string; live: number; test: number }
+export type PlanCount = { plan: string; live: number; test: number }
 
 /**
  * Counts the subscriptions of each plan among those that changed last: see {@link NEWEST_SUBSCRIPTIONS} and {@link MAX_SUBSCRIPTION_BYTES}.
  * `complete`: whether the project has no others. A plan that none has is missing. Grants and one-time payments are not counted.
  */
-export function countSubscribed(db: Db, projectId: string) {
+export function countByPlan(db: Db, projectId: string) {
   const fits = fitsPage(sql`bytes`, MAX_SUBSCRIPTION_BYTES, sql`updated DESC`)
   const newest = sql`SELECT vendor, id, ${fits} AS fits FROM (${newestOf(projectId, 'subscription')})`
   const own = sql`${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.vendor_id} = s.id AND ${o.vendor} = s.vendor`
@@ -85,7 +85,7 @@ export function countSubscribed(db: Db, projectId: string) {
     complete: sql<boolean>`(SELECT count(*) < ${NEWEST_SUBSCRIPTIONS} AND coalesce(min(fits), 1) FROM newest)`.mapWith(
       Boolean,
     ),
-    plans: json<Subscribed[]>(
+    plans: json<PlanCount[]>(
       sql`(SELECT json_group_array(json_object('plan', plan, 'live', live, 'test', test)) FROM (${byPlan}))`,
     ),
   }

@@ -3,7 +3,7 @@ import { modeIn } from './browser'
 import type { Visit } from './page'
 
 /** Whether live mode was chosen in the sidebar, or test mode; undefined if it was neither. */
-export function livemodeIn(c: Visit): boolean | undefined {
+export function chosenLivemode(c: Visit): boolean | undefined {
   const chosen = modeIn(c, projectOf(c.get('actor')))
   return chosen === 'all' ? undefined : chosen === 'live'
 }
@@ -19,7 +19,7 @@ const NAMED = ['id', 'connection_id', 'ref', 'vendor_event_id', 'replay_id']
  */
 export function withMode(c: Visit, sent = new URL(c.req.url).searchParams): URLSearchParams {
   const query = new URLSearchParams(sent)
-  const livemode = livemodeIn(c)
+  const livemode = chosenLivemode(c)
   const asked = query.get('livemode')
   if (asked === '' || asked === 'all') query.delete('livemode')
   if (livemode === undefined) return query

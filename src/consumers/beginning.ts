@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, raw } from '../db/client'
-import { type Look, lookAt, union } from '../db/names'
+import { type Look, limitedLook, union } from '../db/names'
 import { begins } from '../db/sql'
 import { MAX_BEGINNING } from './limits'
 import { consumersNamed } from './names'
@@ -22,7 +22,7 @@ function looksOf(projectId: string, text: string): [names: Look[], others: Look[
   const { of_consumers, of_ids } = MAX_BEGINNING
   return [
     consumersNamed(projectId, text, of_consumers),
-    [lookAt(sql`id`, byEmail, of_consumers), lookAt(sql`id`, byId, of_ids)],
+    [limitedLook(sql`id`, byEmail, of_consumers), limitedLook(sql`id`, byId, of_ids)],
   ]
 }
 

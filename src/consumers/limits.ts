@@ -47,7 +47,7 @@ export const MAX_CUSTOMERS_COUNTED = 200
 /** Consumers that one page of a list looks at, full or not. */
 export const MAX_CONSUMERS_LOOKED_AT = 5_000
 /** Names whose keys one step of the cron writes. */
-export const KEYS_AT_ONCE = 500
+export const CONSUMERS_KEYED_AT_ONCE = 500
 /** Bytes of the consumers on one page of a list, about as JSON. The last consumer may go beyond. */
 export const MAX_CONSUMER_PAGE_BYTES = 256 * 1024
 

@@ -1,10 +1,10 @@
 import { and, isNull, sql } from 'drizzle-orm'
 import { type Db, raw, run } from '../db/client'
-import { type Look, lookAt, looksFor } from '../db/names'
+import { type Look, limitedLook, looksFor } from '../db/names'
 import { begins, lowered } from '../db/sql'
 import { keysOf, type NameKeys } from '../lib/names'
 import type { PassStep } from '../tenancy/pass'
-import { KEYS_AT_ONCE } from './limits'
+import { CONSUMERS_KEYED_AT_ONCE } from './limits'
 import { type ConsumerFields, consumerNames, consumers } from './schema'
 
 const { project_id, id, name, name_keys } = consumers
@@ -24,7 +24,7 @@ export function consumersNamed(projectId: string, text: string, most: number): L
   const names = { table: consumerNames, of: { id: consumerNames.consumer_id } }
   const withoutKeys = sql`SELECT ${id} AS id FROM ${consumers} INDEXED BY consumers_without_keys
     WHERE ${project_id} = ${projectId} AND ${isWithoutKeys} AND ${begins(sql`lower(${name})`, lowered(text))}`
-  return [...looksFor(names, projectId, text, most), lookAt(sql`id`, withoutKeys, most)]
+  return [...looksFor(names, projectId, text, most), limitedLook(sql`id`, withoutKeys, most)]
 }
 
 /**
@@ -38,7 +38,7 @@ export async function addConsumerKeys(db: Db): Promise<PassStep> {
       db,
       { project_id, id, name: sql<string>`${name}` },
       (fields) => sql`SELECT ${fields} FROM ${consumers} INDEXED BY consumers_without_keys
-        WHERE ${project_id} > '' AND ${isWithoutKeys} LIMIT ${KEYS_AT_ONCE}`,
+        WHERE ${project_id} > '' AND ${isWithoutKeys} LIMIT ${CONSUMERS_KEYED_AT_ONCE}`,
     ),
   )
   if (rows.length === 0) return { done: 0, after: null }

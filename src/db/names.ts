@@ -1,6 +1,6 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { type NameWalk, walksOf } from '../lib/names'
+import { type NameWalk, nameWalks } from '../lib/names'
 import { MOST_NAMES_LOOKED_AT } from './limits'
 import { begins } from './sql'
 
@@ -11,7 +11,7 @@ type Names = { table: SQLiteTable & Record<'project_id' | 'name', Column>; of: R
 export type Look = { some: SQL; more: SQL }
 
 /** @param has what must hold for each row that is looked at */
-export function lookAt(columns: SQL, all: SQL, limit: number, has: SQL = sql`1`): Look {
+export function limitedLook(columns: SQL, all: SQL, limit: number, has: SQL = sql`1`): Look {
   return {
     some: sql`SELECT ${columns} FROM (SELECT * FROM (${all}) LIMIT ${limit}) WHERE ${has}`,
     more: sql`EXISTS (SELECT 1 FROM (${all}) LIMIT 1 OFFSET ${limit})`,
@@ -31,7 +31,7 @@ export function union(looks: readonly Look[]): SQL {
  * @param most owners of names that begin with all of the text
  */
 export function looksFor(names: Names, projectId: string, text: string, most: number): Look[] {
-  return walksOf(text).map((walk) => look(names, projectId, walk, most))
+  return nameWalks(text).map((walk) => look(names, projectId, walk, most))
 }
 
 function look({ table, of }: Names, projectId: string, { begins: text, words }: NameWalk, most: number): Look {
@@ -43,9 +43,9 @@ function look({ table, of }: Names, projectId: string, { begins: text, words }: 
   )
   const found = sql`FROM ${table} WHERE ${table.project_id} = ${projectId} AND ${begins(table.name, text)} ORDER BY ${table.name}`
   // Each owner once.
-  if (words.length === 0) return lookAt(columns, sql`SELECT DISTINCT ${owner} ${found}`, most)
+  if (words.length === 0) return limitedLook(columns, sql`SELECT DISTINCT ${owner} ${found}`, most)
   const all = sql`SELECT ${owner}, ${table.name} AS name ${found}`
-  return lookAt(columns, all, MOST_NAMES_LOOKED_AT, hasAll(words))
+  return limitedLook(columns, all, MOST_NAMES_LOOKED_AT, hasAll(words))
 }
 
 /** Words that are a parameter each: D1 takes a hundred in a statement, and counts what it reads of a list as rows. */

@@ -20,7 +20,7 @@ const APOSTROPHES = /['’‘ʼ`´]/g
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}\p{S}]+/u
 
 /** The words of a name, or of what somebody types, as they are compared. A text of nothing but punctuation is one word. */
-export function wordsOf(text: string): string[] {
+export function nameWords(text: string): string[] {
   const plain = text
     .replaceAll(APOSTROPHES, '')
     .normalize('NFKD')
@@ -40,7 +40,7 @@ export type NameKeys = [name: string, ...keys: string[]]
 /** The keys of a name; null if there is no name. */
 export function keysOf(name: string | null): NameKeys | null {
   if (name === null) return null
-  const words = wordsOf(name)
+  const words = nameWords(name)
   const keys = words.map((_, i) => [...words.slice(i), ...words.slice(0, i)].join(' '))
   return [name, ...new Set(keys)]
 }
@@ -55,8 +55,8 @@ export type NameWalk = { begins: string; words: readonly string[] }
  * The ways to the names that have words which begin with those of a text, in any order: the text as it is; its last word before the others, as
  * in “Lovelace Ada”; and then all names with the first word or the last one.
  */
-export function walksOf(text: string): NameWalk[] {
-  const words = wordsOf(text)
+export function nameWalks(text: string): NameWalk[] {
+  const words = nameWords(text)
   const [first = '', last = ''] = [words[0], words.at(-1)]
   const whole = (some: readonly string[]) => ({ begins: some.join(' '), words: [] })
   if (words.length < 2) return [whole(words)]

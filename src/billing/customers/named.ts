@@ -1,9 +1,9 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { type Db, raw, run } from '../../db/client'
-import { lookAt, looksFor, union } from '../../db/names'
+import { limitedLook, looksFor, union } from '../../db/names'
 import { begins, lowered } from '../../db/sql'
 import { keysOf } from '../../lib/names'
-import { KEYS_AT_ONCE } from '../limits'
+import { CUSTOMERS_KEYED_AT_ONCE } from '../limits'
 import { saidBy } from '../overdue/overdue'
 import { billingObjects, CALLED, customerNames, WITHOUT_KEYS } from '../schema'
 
@@ -22,7 +22,7 @@ export const indexBegins = (indexed: SQL, lower: string) => sql`${indexed} IS NO
 export function customersNamed(projectId: string, text: string, most: number): SQL {
   const first = sql`SELECT ${vendor} AS v, ${vendor_id} AS i FROM ${billingObjects}
     WHERE ${project_id} = ${projectId} AND ${kind} = 'customer' AND ${indexBegins(CALLED, lowered(text))} ORDER BY ${CALLED}`
-  return union([...looksFor(NAMES, projectId, text, most), lookAt(sql`v, i`, first, most)])
+  return union([...looksFor(NAMES, projectId, text, most), limitedLook(sql`v, i`, first, most)])
 }
 
 /** As `addConsumerKeys` in consumers/names.ts, for customers. */
@@ -34,7 +34,7 @@ export async function addCustomerKeys(db: Db): Promise<{ done: number; after: st
       db,
       { project_id, vendor, vendor_id, name },
       (fields) =>
-        sql`SELECT ${fields} FROM ${billingObjects} INDEXED BY billing_without_keys WHERE ${project_id} > '' AND ${WITHOUT_KEYS} LIMIT ${KEYS_AT_ONCE}`,
+        sql`SELECT ${fields} FROM ${billingObjects} INDEXED BY billing_without_keys WHERE ${project_id} > '' AND ${WITHOUT_KEYS} LIMIT ${CUSTOMERS_KEYED_AT_ONCE}`,
     ),
   )
   if (rows.length === 0) return { done: 0, after: null }

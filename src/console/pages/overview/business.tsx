@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { dayText } from '../../../billing/days/count'
 import { WALK_HOURS } from '../../../inbox/renewals/limits'
-import { livemodeIn } from '../../mode'
+import { chosenLivemode } from '../../mode'
 import { pathsOf, type Visit } from '../../page'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
@@ -71,12 +71,12 @@ export function Business({ c, of }: { c: Visit; of: Pick<Overview, 'days' | 'unc
 /** What follows a heading whose numbers are of one mode: nothing where live mode is all that there is. */
 export function inMode(c: Visit, { connections }: Pick<Overview, 'connections'>, livemode: boolean): string {
   if (!livemode) return ' in test mode'
-  return livemodeIn(c) || connections.some((row) => !row.livemode) ? ' in live mode' : ''
+  return chosenLivemode(c) || connections.some((row) => !row.livemode) ? ' in live mode' : ''
 }
 
 /** Large projects wait for the cron's first walk over their subscriptions. The mode that was chosen may have none. */
 function Uncounted({ c }: { c: Visit }) {
-  const livemode = livemodeIn(c)
+  const livemode = chosenLivemode(c)
   const mode = livemode === undefined ? '' : livemode ? ' in live mode' : ' in test mode'
   return (
     <>

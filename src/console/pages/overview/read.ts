@@ -14,7 +14,7 @@ import { type CauseRow, listCauses } from '../../../inbox/failures/failures'
 import { listMutes, type MuteRow } from '../../../inbox/mutes/mutes'
 import { firstSubscription, listCountable } from '../../../inbox/renewals/countable'
 import { DAY, HOUR } from '../../../lib/time'
-import { livemodeIn } from '../../mode'
+import { chosenLivemode } from '../../mode'
 import type { Visit } from '../../page'
 
 /** The days of subscriptions that the overview reads: two times thirty, and today. */
@@ -55,7 +55,7 @@ export async function readOverview(c: Visit): Promise<Overview> {
   const rt = c.get('rt')
   const until = Math.floor(rt.now / HOUR) + 1
   const project = projectOf(c.get('actor'))
-  const mode = livemodeIn(c)
+  const mode = chosenLivemode(c)
   const hours = readHours(rt.db, project, { from: until - HOURS, to: until })
   const counted = readDays(rt.db, project, Math.floor(rt.now / DAY) - DAYS + 1, mode)
   const causes = listCauses(rt.db, project)

@@ -9,7 +9,7 @@ import { Pager } from '../../ui/pager'
 import { Head, Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import type { Amounts, Subscriptions } from './read'
-import { COUNTED, Subscribed } from './subscribed'
+import { COUNTED, SubscriptionCount } from './subscribed'
 import { UnmappedPrices } from './unmapped'
 
 type Sold = { defaultPlan: string | null; amounts: Amounts; subscriptions: Subscriptions | null }
@@ -68,7 +68,7 @@ function columnsOf(c: Visit, { defaultPlan, amounts, subscriptions }: Sold): Col
     ['Features', ({ features }) => Object.keys(features).length, 'number'],
     ['Prices', ({ prices }) => prices.length > 0 && <Prices of={prices} amounts={amounts} />],
     ...(subscriptions
-      ? [['Subscriptions', ({ id }: Plan) => <Subscribed of={subscriptions(id)} />, 'number'] as const]
+      ? [['Subscriptions', ({ id }: Plan) => <SubscriptionCount of={subscriptions(id)} />, 'number'] as const]
       : []),
     ['Rank', ({ rank }) => rank, 'number spare'],
     ['Changed', ({ updated_at }) => <Time at={updated_at} now={c.get('rt').now} />],

@@ -13,7 +13,7 @@ import { History } from '../audit-log/history'
 import { partPath } from '../general/tabs'
 import { lastingOf } from './differences'
 import type { Amounts, Subscriptions } from './read'
-import { COUNTED, Subscribed } from './subscribed'
+import { COUNTED, SubscriptionCount } from './subscribed'
 import { shownValue } from './values'
 
 type Shown = {
@@ -60,7 +60,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts,
         )}
         {subscriptions && (
           <Fact name="Subscriptions">
-            <Subscribed of={subscriptions(id)} />
+            <SubscriptionCount of={subscriptions(id)} />
             <span class="hint">{capital(COUNTED)}</span>
           </Fact>
         )}

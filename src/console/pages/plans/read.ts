@@ -12,7 +12,7 @@ import {
   withPrices,
 } from '../../../catalog/plans'
 import { listRevisions, type Revision } from '../../../catalog/revisions'
-import { countSubscribed, type Subscribed, type Unmapped, unmappedPrices } from '../../../catalog/sold'
+import { countByPlan, type PlanCount, type Unmapped, unmappedPrices } from '../../../catalog/sold'
 import { batch, type Results, run } from '../../../db/client'
 import { previewPlan } from '../../../entitlements/preview'
 import { projectOf } from '../../../http/auth'
@@ -76,12 +76,12 @@ export function amountsIn(c: Visit, costs: readonly PricedRef[]): Amounts {
 }
 
 /** How many subscriptions a plan has. `complete`: whether there are no more. */
-export type Subscriptions = (plan: string) => Omit<Subscribed, 'plan'> & { complete: boolean }
+export type Subscriptions = (plan: string) => Omit<PlanCount, 'plan'> & { complete: boolean }
 
-/** How many subscriptions plans have, from what {@link countSubscribed} reads; null if that is not shown to the user. */
+/** How many subscriptions plans have, from what {@link countByPlan} reads; null if that is not shown to the user. */
 export function subscriptionsIn(
   c: Visit,
-  [counted]: Results<{ of: ReturnType<typeof countSubscribed> }>['of'],
+  [counted]: Results<{ of: ReturnType<typeof countByPlan> }>['of'],
 ): Subscriptions | null {
   if (!can(c, 'billing:read') || !counted) return null
   const byPlan = new Map(counted.plans.map((one) => [one.plan, one]))
@@ -94,7 +94,7 @@ export async function readSold(c: Visit): Promise<{ amounts: Amounts; subscripti
   const project = projectOf(c.get('actor'))
   const { costs, counted } = await batch(db, {
     costs: amountsOfPrices(db, project),
-    counted: countSubscribed(db, project),
+    counted: countByPlan(db, project),
   })
   return { amounts: amountsIn(c, costs), subscriptions: subscriptionsIn(c, counted) }
 }

@@ -4,7 +4,7 @@ import { amountsOfPrices } from '../../../catalog/amounts'
 import { createPlan, type PlanFields, updatePlan } from '../../../catalog/change'
 import { planFieldsOf } from '../../../catalog/fields'
 import { listPlans, mappedPrices, namePlans, type Price, plansOnPage } from '../../../catalog/plans'
-import { countSubscribed, unmappedPrices } from '../../../catalog/sold'
+import { countByPlan, unmappedPrices } from '../../../catalog/sold'
 import { batch, run } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
@@ -105,7 +105,7 @@ export const planPages = new Hono<HttpEnv>()
       unmapped: unmappedPrices(db, project),
       settings: findSettings(db, project),
       costs: amountsOfPrices(db, project),
-      counted: countSubscribed(db, project),
+      counted: countByPlan(db, project),
     })
     const [plans, fitting] = plansOnPage(rows, refs)
     const shown = list.page(plans, (row) => row, fitting)

@@ -5,7 +5,7 @@ import type { Subscriptions } from './read'
 export const COUNTED = 'active, trialing or past due. Grants and one-time payments are not included.'
 
 /** How many subscriptions a plan has: in live mode, and below it in test mode. With a plus, there may be more. */
-export function Subscribed({ of }: { of: ReturnType<Subscriptions> }) {
+export function SubscriptionCount({ of }: { of: ReturnType<Subscriptions> }) {
   const counted = (n: number) => n.toLocaleString('en') + (of.complete ? '' : '+')
   return (
     <span
