@@ -26,8 +26,8 @@ export function boughtBy(purchases: readonly PurchaseFact[], rules: Rules, now: 
   return inOrder.map(({ purchase, item, taken }) => {
     const { paid_at } = purchase
     const plan = item.plan_id as string
-    // What was taken back for good leaves the row, and later ones move up.
-    const follows = item.again !== 'beside' && !taken?.ends && paid_at !== null
+    // What was taken back for good leaves the row, and later ones move up. What only counts as a test has no place in it.
+    const follows = item.again !== 'beside' && !taken?.ends && paid_at !== null && !isTest(purchase, rules)
     const from = follows ? Math.max(paid_at, ends.get(plan) ?? paid_at) : paid_at
     const until = from === null ? null : endOfLasting(from, item.lasts as string)
     if (follows && until !== null) ends.set(plan, until)
@@ -89,9 +89,11 @@ function closedAt({ from, until }: Pick<Bought, 'from' | 'until'>, now: number):
   return until !== null && now >= until ? { why: 'expired', cause: null } : null
 }
 
-function whyNotOf({ livemode }: PurchaseFact, closed: Access['why'], { test_mode_counts }: Rules): Access['why'] {
-  const isTest = livemode === false && !test_mode_counts
-  const reasons = [closed, isTest ? ('test_mode' as const) : null].filter((one) => one !== null)
+/** Whether a purchase is in a vendor's test mode, which gives nothing in this project. */
+const isTest = ({ livemode }: PurchaseFact, { test_mode_counts }: Rules) => livemode === false && !test_mode_counts
+
+function whyNotOf(purchase: PurchaseFact, closed: Access['why'], rules: Rules): Access['why'] {
+  const reasons = [closed, isTest(purchase, rules) ? ('test_mode' as const) : null].filter((one) => one !== null)
   return WHY_NOT.find((one) => reasons.includes(one)) ?? closed
 }
 

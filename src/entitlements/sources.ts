@@ -104,7 +104,9 @@ function boughtSource(
 ): EntitlementSource[] {
   const given = givenBy(plan, key)
   if (!given) return []
-  const seats = Math.max(0, (item.quantity ?? 1) - item.returned)
+  const bought = item.quantity ?? 1
+  // What was returned in full gives nothing. It says what it gave, so that the reason is not that nothing was bought.
+  const seats = item.returned < bought ? bought - item.returned : Math.max(0, bought)
   const { vendor, id, event_id, ambiguous } = purchase
   return [
     {

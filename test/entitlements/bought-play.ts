@@ -84,8 +84,14 @@ export async function boughtWorld() {
 export type BoughtWorld = Awaited<ReturnType<typeof boughtWorld>>
 type Explained = Awaited<ReturnType<BoughtWorld['one']>>['features']
 
-/** Consumers by their external ids, in this order: their own ids, what was explained halfway, and what a person says that they have in the end. */
-export type Played = { people: string[]; ids: string[]; halfway: (Explained | null)[]; holders: ConsumerFacts[] }
+/** Consumers by their external ids, in this order: their own ids, what was explained halfway, what a person says that they have in the end, and what they bought. */
+export type Played = {
+  people: string[]
+  ids: string[]
+  halfway: (Explained | null)[]
+  holders: ConsumerFacts[]
+  bought: Sold[][]
+}
 
 /** @param asked which of the consumers are asked about halfway */
 export async function playSales(
@@ -132,7 +138,8 @@ export async function playSales(
     const purchases = facts.filter(({ customer }) => customers.includes(customer ?? ''))
     return { state: 'active', subscriptions: [], purchases, grants: [] }
   })
-  return { people, ids, halfway, holders }
+  const bought = people.map((_, n) => sold.filter(({ person }) => person === n))
+  return { people, ids, halfway, holders, bought }
 }
 
 /** What the project sells under rules, in memory. */

@@ -107,10 +107,10 @@ export type Sale = {
 /** One of these under a name of its own. */
 export type Sold = Sale & { id: string; customer: string }
 export const buyerOf = (vendor: string, name: string) => `${vendor === 'paddle' ? 'ctm' : 'cus'}_${name}`
-const fateOf = ({ fate }: Pick<Sold, 'fate'>): Fate => FATES[fate] as Fate
+export const fateOf = ({ fate }: Pick<Sold, 'fate'>): Fate => FATES[fate] as Fate
 export const sellerOf = (one: Pick<Sold, 'fate'>) => fateOf(one).vendor ?? 'stripe'
 
-const piecesOf = ({ price, quantity, second }: Sold) => [
+export const piecesOf = ({ price, quantity, second }: Sold) => [
   { price, quantity },
   ...(second ? [{ price: second, quantity: 2 }] : []),
 ]

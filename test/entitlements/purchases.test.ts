@@ -153,6 +153,15 @@ describe('a purchase', () => {
     )
     expect(await on(3)).toEqual(NOT('refunded'))
   })
+
+  it('in test mode delays no other one, unless it counts', async () => {
+    await world.deliver({ ...sold('pi_1', 'price_30', 0), livemode: false }, sold('pi_2', 'price_30', 10))
+    expect(await on(11)).toEqual([true, 1, 100, 'plan', iso(40)])
+    expect(await on(40)).toEqual(NOT('expired'))
+    setClock(START)
+    expect((await world.settings({ test_mode_counts: true })).status).toBe(200)
+    expect(await on(41)).toEqual([true, 1, 100, 'plan', iso(60)])
+  })
 })
 
 type Rule = [rule: string, events: object[], kept: unknown[], ended: string]
