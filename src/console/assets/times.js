@@ -26,7 +26,7 @@ const offset = (at) =>
 
 function tick() {
   const now = Date.now() + behind
-  for (const time of document.querySelectorAll('time[data-ago]')) {
+  for (const time of document.querySelectorAll('time:not([data-zone], [data-ahead])')) {
     const at = Date.parse(time.dateTime)
     const text = relative(at, now)
     if (time.textContent !== text) time.textContent = text

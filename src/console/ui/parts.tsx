@@ -24,7 +24,7 @@ export function InChosenTimes({ c, children }: PropsWithChildren<{ c: Visit }>) 
 /** A time relative to now, which the script keeps true. The exact time, in UTC and the reader's own, appears on hover. */
 function Ago({ at, now }: { at: number; now: number }) {
   return (
-    <time datetime={iso(at)} title={exact(at)} data-ago="">
+    <time datetime={iso(at)} title={exact(at)}>
       {relative(at, now)}
     </time>
   )

@@ -211,7 +211,7 @@ function keys(c: Visit, { keys }: Progress): Item[] {
 function InDays({ at, now }: { at: number; now: number }) {
   const days = Math.round((at - now) / DAY)
   return days > 0 ? (
-    <time datetime={iso(at)} title={exact(at)}>{`in ${plural(days, 'day')}`}</time>
+    <time datetime={iso(at)} title={exact(at)} data-ahead="">{`in ${plural(days, 'day')}`}</time>
   ) : (
     <Time at={at} now={now} />
   )
