@@ -4,12 +4,14 @@ import { audited, type Change, entriesOf } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import { refusedNull, refusedTwin } from '../db/refused'
 import { requireMatch } from '../http/etag'
+import { TURN_WAIT_MS } from '../http/limits'
+import { turnOf } from '../http/turns'
 import { Fault } from '../lib/fault'
 import { type Editing, edited } from './edits'
 import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
 import { withKeys } from './names'
 import { type Consumer, changeable, findConsumer, requireConsumer } from './read'
-import type { NamedConsumer } from './ref'
+import type { ConsumerRef, NamedConsumer } from './ref'
 import { type ConsumerFields, consumerIds, consumers } from './schema'
 
 /**
@@ -24,7 +26,7 @@ export async function updateConsumer(
   { external_id, ...fields }: ConsumerFields & { external_id?: string },
   { ifMatch, ...editing }: Editing & { ifMatch: string | undefined },
 ): Promise<Consumer> {
-  return untilCurrent(async () => {
+  return untilCurrent(project_id, [ref], async () => {
     const before = changeable(await run(db, findConsumer(db, project_id, ref)))
     requireMatch(ifMatch, before.revision, 'consumer')
     const set = differing(before, fields)
@@ -80,19 +82,35 @@ export function fenced(
 
 /**
  * Reads and writes again if another call changes the consumer in between. Each time, that call has succeeded. But of many
- * calls at once all read again each time, so their number of attempts is limited.
+ * calls at once all would read again each time, so those of one isolate take turns, and the number of attempts is limited.
  *
+ * @param refs how the call names the consumers that it changes
  * @throws {Fault} `overloaded`
  */
-export async function untilCurrent<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!refusedNull(error, consumers.revision)) throw error
+export async function untilCurrent<T>(
+  project_id: string,
+  refs: readonly ConsumerRef[],
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const keys = refs.map((ref) => `consumer:${project_id}:${'id' in ref ? ref.id : ref.external_id}`)
+  const endTurn = await turnOf(keys, Date.now() + TURN_WAIT_MS)
+  if (endTurn === null) throw tooManyAtOnce()
+  try {
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!refusedNull(error, consumers.revision)) throw error
+      }
     }
+    throw tooManyAtOnce()
+  } finally {
+    endTurn()
   }
-  throw new Fault('overloaded', 'Too many calls change this consumer at once. Nothing was changed. Try again.')
+}
+
+function tooManyAtOnce(): Fault {
+  return new Fault('overloaded', 'Too many calls change this consumer at once. Nothing was changed. Try again.')
 }
 
 /** @param count of the external ids that the consumer would have. @throws {Fault} `external_id_limit_reached` */
@@ -133,7 +151,7 @@ export async function setBlocked(
   { blocked, reason }: { blocked: boolean; reason: string | null },
   change: Change,
 ): Promise<Consumer> {
-  return untilCurrent(async () => {
+  return untilCurrent(project_id, [ref], async () => {
     const before = changeable(await run(db, findConsumer(db, project_id, ref)))
     const state = blocked ? 'blocked' : 'active'
     const blocked_reason = blocked ? (reason ?? before.blocked_reason) : null

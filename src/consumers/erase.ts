@@ -71,7 +71,7 @@ async function eraseInStore(
   { project_id, ref }: NamedConsumer,
   change: Change,
 ): Promise<{ erasure: Erasure; erased: readonly string[] }> {
-  return untilCurrent(async () => {
+  return untilCurrent(project_id, [ref], async () => {
     const found = await batch(db, {
       rows: findConsumer(db, project_id, ref),
       erasure: findErasure(db, project_id, ref),

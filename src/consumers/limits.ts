@@ -5,7 +5,7 @@ export const MAX_EXTERNAL_ID = 200
 /** External ids of one consumer. The write itself is fenced, so calls at the same time cannot exceed it. */
 export const MAX_EXTERNAL_IDS = 100
 /**
- * Times that a change of a consumer is tried while other calls change the same one. As many calls at once all succeed.
+ * Times that a change of a consumer is tried while other isolates change the same one. As many calls at once all succeed.
  * Without a limit, n calls would cost n² trips to the database.
  */
 export const MAX_ATTEMPTS = 20

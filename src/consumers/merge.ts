@@ -26,7 +26,7 @@ export async function mergeConsumer(
   into: ConsumerRef,
   change: Change,
 ): Promise<Consumer> {
-  return untilCurrent(async () => {
+  return untilCurrent(project_id, [ref, into], async () => {
     const found = await batch(db, {
       from: findConsumer(db, project_id, ref),
       into: findConsumer(db, project_id, into),

@@ -81,9 +81,11 @@ export const ROW_WRITTEN = 20
 export const MAX_COSTLY_UNITS = 10
 /** For how long (ms) calls of a route take turns in a project, after one of them has read so many rows. */
 export const HEAVY_FOR_MS = MINUTE
-/** How long a costly call waits for the one before it (ms), and how often it looks (ms). */
+/** How long a costly call, or a change of a consumer, waits for the one before it (ms), and how often it looks (ms). */
 export const TURN_WAIT_MS = 5 * SECOND
 export const TURN_POLL_MS = 20
+/** Turns that an isolate remembers: more than it has requests at once. */
+export const MAX_TURNS = 10_000
 /** An isolate refuses a project over its limit for this long (ms) without asking the limiter or a database again. */
 export const PROJECT_PAUSE_MS = SECOND
 /** Projects over their limits that an isolate remembers. */

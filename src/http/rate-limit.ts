@@ -11,18 +11,17 @@ import {
   DAILY_ENTRIES,
   DAILY_LIMIT,
   HEAVY_FOR_MS,
-  MAKING_DEADLINE,
   MAX_COSTLY_UNITS,
   MAX_PAUSED,
   PROJECT_PAUSE_MS,
   RATE_LIMITS,
   RETRY_AFTER,
-  TURN_POLL_MS,
   TURN_WAIT_MS,
 } from './limits'
 import { writeLog } from './log'
 import { matchedRoute } from './meta'
 import type { Counted } from './policy'
+import { turnOf } from './turns'
 
 /**
  * Counts one request against a rate limit. The binding counts per Cloudflare location and returns only yes or no, so
@@ -166,18 +165,14 @@ export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void
   }
 }
 
-/** Whose costly call runs in this isolate, and since when (ms). */
-const turns = new Map<string, { since: number }>()
-
 /**
  * Costly calls of a project, and of one user in all projects, run one after the other in an isolate. Side by side, they would occupy
- * its database and its processor, and all others would wait. The turn ends with `endTurn` of the context, or after a time: the runtime ends
- * some requests without a word.
+ * its database and its processor, and all others would wait. The turn ends with `endTurn` of the context.
  *
  * @throws {Fault} `rate_limited` if the turn does not come in time
  */
 async function takeTurn(c: Context<HttpEnv>, actor: Actor): Promise<void> {
-  const end = await turnOf(actor, Date.now() + TURN_WAIT_MS)
+  const end = await turnOf(costlyTurn(actor), Date.now() + TURN_WAIT_MS)
   if (end === null) throw rateLimited('project_costly', ONE_AT_A_TIME, RETRY_AFTER)
   c.set('endTurn', end)
 }
@@ -187,7 +182,7 @@ async function takeTurn(c: Context<HttpEnv>, actor: Actor): Promise<void> {
  * it takes: an answer that has begun cannot be refused any more.
  */
 export async function inTurn<T>(actor: Actor, part: () => Promise<T>): Promise<T> {
-  const end = await turnOf(actor, Number.POSITIVE_INFINITY)
+  const end = await turnOf(costlyTurn(actor), Number.POSITIVE_INFINITY)
   try {
     return await part()
   } finally {
@@ -195,21 +190,8 @@ export async function inTurn<T>(actor: Actor, part: () => Promise<T>): Promise<T
   }
 }
 
-/** Waits for a turn until this time (ms). @returns what ends it; null if it does not come */
-async function turnOf(actor: Actor, until: number): Promise<(() => void) | null> {
-  const keys = [groupOf(actor), `${userOf(actor)}:${actor.type}`]
-  const isTaken = (key: string) => Date.now() - (turns.get(key)?.since ?? 0) < MAKING_DEADLINE
-  // It looks again and again, because a promise that another request keeps can end with that request.
-  while (keys.some(isTaken)) {
-    if (Date.now() >= until) return null
-    await scheduler.wait(TURN_POLL_MS)
-  }
-  const turn = { since: Date.now() }
-  for (const key of keys) turns.set(key, turn)
-  return () => {
-    for (const key of keys) if (turns.get(key) === turn) turns.delete(key)
-  }
-}
+/** What a costly call of this actor needs for itself. */
+const costlyTurn = (actor: Actor) => [groupOf(actor), `${userOf(actor)}:${actor.type}`]
 
 /** Such as `GET /platform/v1/api-keys/:id`; `none` where no route matched. */
 export function routeOf(c: Context<HttpEnv>): string {

@@ -65,6 +65,18 @@ describe('the cost of', () => {
     })
   })
 
+  it.each<[string, (n: number, options: RequestOptions) => Promise<Answer>]>([
+    ['changes', (n, o) => api.patch('ext:busy', { name: `N ${n}` }, o)],
+    ['blocks', (n, o) => api.block('ext:busy', { reason: `reason ${n}` }, o)],
+  ])('many %s of one consumer at once: each as many trips as alone, because they take turns', async (_, change) => {
+    const calls = Array.from({ length: 30 }, (_, n) => n)
+    await api.put('busy')
+    const { DB, count } = countingD1()
+    const answers = await Promise.all(calls.map((n) => change(n, { bindings: { DB } })))
+    expect(answers.map(({ status }) => status)).toEqual(calls.map(() => 200))
+    expect(count.trips).toBe(calls.length * (KEY + 2))
+  })
+
   it('blocking: two trips, a row with its index and the audit row', async () => {
     expect(await cost((o) => api.block('ext:u', {}, o))).toMatchObject({ trips: KEY + 2, written: 3 + TOLD })
     expect(await cost((o) => api.block('ext:u', {}, o))).toMatchObject({ trips: KEY + 1, written: 0 })
