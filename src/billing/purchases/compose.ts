@@ -1,7 +1,15 @@
 import { PARTS, type PurchaseStatus, type SalePart, type SoldItem } from '../../vendors/purchase'
 import { stored } from '../body'
 import { type Candidate, isVersioned, nanoseconds } from '../reduce'
-import { isAfter, type MoneyReturned, moneyReturnedIn, type PartWinner, returnedOf, storedMoney } from './money'
+import {
+  isAfter,
+  type MoneyReturned,
+  moneyReturnedIn,
+  moneyStanding,
+  type PartWinner,
+  returnedOf,
+  storedMoney,
+} from './money'
 
 /**
  * What the winners of all parts make together: a candidate without a part, of the newest of them. Its body is null where there is no sale, and
@@ -77,13 +85,8 @@ function bodyOf(first: Candidate, otherwise: unknown, all: readonly PartWinner[]
   return isErased ? { ...body, erased: true } : body
 }
 
-/** What is said of a payment that was made, the worst first. */
-function statusOf(
-  { status, total = null }: Partial<SalePart>,
-  { back, lost, disputes }: MoneyReturned,
-): PurchaseStatus {
-  if (disputes.some(({ body }) => body.status === 'lost')) return 'charged_back'
-  if (status === 'refunded' || (total !== null && total > 0 && back >= total)) return 'refunded'
-  if (disputes.some(({ body }) => body.status === 'open')) return 'disputed'
-  return back + lost > 0 ? 'partially_refunded' : 'paid'
+/** What is said of a payment that was made. */
+function statusOf({ status, total = null }: Partial<SalePart>, { shown }: MoneyReturned): PurchaseStatus {
+  const standing = moneyStanding(total, shown)
+  return status === 'refunded' && standing !== 'charged_back' ? 'refunded' : standing
 }

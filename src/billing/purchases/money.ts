@@ -20,7 +20,7 @@ type Winner<Part> = { id: string; event_id: string; body: Partial<Part> & { upda
 type Money = { charges: Winner<ChargePart>[]; refunds: Winner<RefundPart>[]; disputes: Winner<DisputePart>[] }
 type Sale = Partial<SalePart>
 
-/** `back`: by refunds, `lost`: by disputes. `shown`: as purchases and invoices show it. `first`: the first charge. */
+/** `shown`: as purchases and invoices show it. `first`: the first charge. */
 export type MoneyReturned = ReturnType<typeof moneyReturnedIn>
 
 /** @param sale what the sale says of it, if there is one */
@@ -29,13 +29,23 @@ export function moneyReturnedIn(all: readonly PartWinner[], sale: Sale) {
   const disputes = settled(money.disputes)
   const { known, unknown } = returned(money, sale)
   const lost = totalOf(disputes.filter(({ body }) => body.status === 'lost'))
-  const back = known + unknown
   const shown = {
-    refunded_amount: back + lost,
+    refunded_amount: known + unknown + lost,
     refunds: money.refunds.map(shownRefund),
     disputes: disputes.map(shownDispute),
   }
-  return { back, lost, shown, disputes, refunds: money.refunds, first: money.charges[0] }
+  return { shown, refunds: money.refunds, first: money.charges[0] }
+}
+
+/** What became of the money of a payment that was made, the worst first. @param whole what was paid, in minor units; null if that is not known */
+export function moneyStanding(
+  whole: number | null,
+  { refunded_amount, disputes }: { refunded_amount: number; disputes: readonly { state: string }[] },
+) {
+  if (disputes.some(({ state }) => state === 'lost')) return 'charged_back'
+  if (whole !== null && whole > 0 && refunded_amount >= whole) return 'refunded'
+  if (disputes.some(({ state }) => state === 'open')) return 'disputed'
+  return refunded_amount > 0 ? 'partially_refunded' : 'paid'
 }
 
 const NONE: MoneyReturned['shown'] = { refunded_amount: 0, refunds: [], disputes: [] }

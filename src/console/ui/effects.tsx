@@ -56,7 +56,7 @@ export function Effects({ of, project, vendor, currency, titles }: EffectsProps)
         <li>
           <span class="spread">
             <span>
-              {asWords(kind)}{' '}
+              {result === 'unplaced' ? 'Payment' : asWords(kind)}{' '}
               <NamedId id={id} title={titles?.get(id)} to={result === 'unplaced' ? undefined : pageOf(kind, id)} />
             </span>
             <span>

@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import * as z from 'zod'
 import { Effect } from '../../billing/effect'
+import { onInvoice } from '../../billing/purchases/on-invoice'
 import type { Db } from '../../db/client'
 import { named, timestamp } from '../../http/fields'
 import { SAMPLE } from '../../http/samples'
@@ -96,10 +97,8 @@ function lastOf(rows: readonly TimelineRow[]): string | null {
 function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string }): TimelineEntry | null {
   const effects = row.effects ?? []
   const of = (one: Effect['kind']) => effects.find((effect) => effect.id === id && effect.kind === one)
-  const effect =
-    of(kind) ??
-    of('payment_card') ??
-    (kind === 'invoice' && MONEY_ON_INVOICES.includes(row.vendor ?? '') ? onMoney(of('purchase')) : undefined)
+  const money = kind === 'invoice' && MONEY_ON_INVOICES.includes(row.vendor ?? '') ? of('purchase') : undefined
+  const effect = of(kind) ?? of('payment_card') ?? (money && onInvoice(money))
   if (!effect && (effects.length > 0 || row.object_id !== id)) return null
   return {
     event_id: row.id,
@@ -112,11 +111,6 @@ function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string 
     differing_deliveries: row.differing,
     last_differing_at: isoOrNull(row.last_differing_at),
   }
-}
-
-/** What an event did to the money of an invoice: that is in the row of a purchase, whether there is a sale or not. */
-function onMoney(effect: Effect | undefined): Effect | undefined {
-  return effect?.result === 'unplaced' ? { ...effect, result: 'applied' } : effect
 }
 
 /**

@@ -21,7 +21,7 @@ export function BillingStanding({
   return (
     <>
       <Badge of={now ?? status} />{' '}
-      {vendor_status && vendor_status !== status && (
+      {vendor_status && vendor_status !== status && vendor_status !== now && (
         <small class="quiet">{`${vendorTitle(vendor)}:\u00a0${asWords(vendor_status)}`}</small>
       )}{' '}
       {ambiguous && <Badge of="ambiguous" />} {incomplete && <Badge of="incomplete" />} <TestBadge of={livemode} />

@@ -1,10 +1,10 @@
-import { isOverdueInvoice } from '../../../billing/invoices/debt'
 import type { ShownObjects } from '../../../billing/read/present'
 import { isOver } from '../../../entitlements/subscribed'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge, TestBadge } from '../../ui/badge'
 import { amountIn, plural, timeOf } from '../../ui/format'
 import { Fact, None, Time } from '../../ui/parts'
+import { invoiceStanding } from '../billing/invoices'
 import { endOf } from '../billing/subscriptions'
 import { givenBy, PlanLinks, plansOf } from '../entitlements/table'
 import type { ShownConsumer } from './read'
@@ -70,7 +70,7 @@ function Paying({ c, of: { latest } }: Props) {
           <a href={`${billing}/invoices/${encodeURIComponent(invoice.id)}?vendor=${invoice.vendor}`}>
             {amountIn('total', invoice.total, invoice.currency) ?? invoice.id}
           </a>{' '}
-          <Badge of={isOverdueInvoice(invoice, now) ? 'overdue' : invoice.status} /> <TestBadge of={invoice.livemode} />
+          <Badge of={invoiceStanding(invoice, now) ?? invoice.status} /> <TestBadge of={invoice.livemode} />
         </Fact>
       )}
     </>

@@ -5,6 +5,7 @@ import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
 import { Differences } from '../../ui/differences'
 import { Id } from '../../ui/id'
+import { Dotted } from '../../ui/parts'
 import { Who } from '../audit-log/entry'
 import type { Happened } from '../audit-log/history'
 import { customerPath } from '../customers/read'
@@ -20,12 +21,12 @@ const CHANGES_SHOWN = 8
  * that events made or ended.
  */
 export function happenedTo(c: Visit, of: ShownConsumer): Happened[] {
-  const { row, devices, customers, endedLinks, past } = of
+  const { row, devices, customers, endedLinks, linkedBy, past } = of
   return [
     ...past.edits.map((edit) => edited(c, of, edit)),
     // Each key has an entry of its own.
     ...devices.data.filter(({ platform }) => platform !== KEY).map(registered),
-    ...customers.flatMap((link) => linked(c, link)),
+    ...customers.flatMap((link) => linked(c, link, linkedBy)),
     ...endedLinks.map((link) => ended(c, link)),
     { at: row.created_at, who: by(c, of, past.created_by), what: 'Created the consumer' },
   ]
@@ -73,12 +74,13 @@ function registered(device: Device): Happened {
 }
 
 /** A link that an event makes. A customer’s own events repeat it: then it is the newest. */
-function linked(c: Visit, { vendor, id, linked_by, event_id }: Link): Happened[] {
+function linked(c: Visit, { vendor, id, linked_by, event_id }: Link, typeOf: ReadonlyMap<string, string>): Happened[] {
   if (event_id === null) return []
+  const type = typeOf.get(event_id)
   return [
     {
       at: idTime(event_id),
-      who: <a href={`${pathsOf(c).events}/${event_id}`}>An event</a>,
+      who: type === undefined ? 'An event that is no longer stored' : <EventLink c={c} id={event_id} type={type} />,
       what: (
         <>
           Linked a customer, by {linked_by === 'customer' ? 'its metadata' : 'a checkout or subscription'}
@@ -101,6 +103,12 @@ function ended(c: Visit, { vendor, id, moved_at }: EndedLink): Happened {
     ),
   }
 }
+
+const EventLink = ({ c, id, type }: { c: Visit; id: string; type: string }) => (
+  <a href={`${pathsOf(c).events}/${id}`}>
+    <Dotted>{type}</Dotted>
+  </a>
+)
 
 const Customer = ({ c, of }: { c: Visit; of: Pick<Link, 'vendor' | 'id'> }) => (
   <span class="line">

@@ -11,7 +11,7 @@ import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links'
 import { type Consumer, changeable, countMerged, findConsumer, listMerged } from '../../../consumers/read'
 import { type ConsumerRef, refToChange, refToRead } from '../../../consumers/ref'
-import { batch, type Query, run } from '../../../db/client'
+import { batch, type Db, type Query, run } from '../../../db/client'
 import { countDevices, withCap } from '../../../devices/device-limit'
 import { readFacts } from '../../../entitlements/answer'
 import { type Grant, listGrants } from '../../../entitlements/grants'
@@ -19,10 +19,12 @@ import { namedOf } from '../../../entitlements/named'
 import { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
 import type { EventRow } from '../../../inbox/events/events'
+import { typesOfEvents } from '../../../inbox/events/of-customer'
 import { SearchQuery } from '../../../inbox/search/filters'
 import { findPage } from '../../../inbox/search/search'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { requireFound } from '../../../lib/fault'
+import { idTime } from '../../../lib/ids'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/identities'
 import { can, type Visit } from '../../page'
 import type { NamedEntry } from '../audit-log/entry'
@@ -80,6 +82,8 @@ export type ShownConsumer = {
   past: { created_by: string | null; edits: ShownEdit[]; names: ReadonlyMap<string, string> }
   /** The links of customers that ended last; none if they are not shown. */
   endedLinks: EndedLink[]
+  /** The types of the events that made the newest links, by the ids of the events; none if they are not shown. */
+  linkedBy: ReadonlyMap<string, string>
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
   /** The newest entries of the audit log about the consumer; null if they are not shown, or the user may not read the log. */
@@ -137,8 +141,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const givers = tab === 'access' ? given.map(({ actor }) => actor) : []
   const past = {
     entries: listAudit(db, project, list.filters, list.at),
-    ended: lastEnded(db, project, ref, HISTORY),
-    own: editsOf(db, project, ref),
+    ...happenedIn(db, project, ref, found.customers),
   }
   const [latest, happened, identities, events, names, [into = null]] = await Promise.all([
     latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
@@ -176,6 +179,17 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     events,
     past: { created_by, edits: shownEdits(row, edits ?? []), names: actors },
     endedLinks: happened?.ended ?? [],
+    linkedBy: new Map((happened?.types ?? []).map(({ id, type }) => [id, type])),
+  }
+}
+
+/** Statements that read what happened to a consumer beside the audit log: its changes, and which events linked its customers. */
+function happenedIn(db: Db, project: string, ref: ConsumerRef, customers: readonly Link[]) {
+  const newest = customers.flatMap(({ event_id }) => event_id ?? []).sort((a, b) => idTime(b) - idTime(a))
+  return {
+    ended: lastEnded(db, project, ref, HISTORY),
+    own: editsOf(db, project, ref),
+    types: typesOfEvents(db, project, newest.slice(0, HISTORY)),
   }
 }
 

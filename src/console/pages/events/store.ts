@@ -2,6 +2,8 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
 import { readNamed } from '../../../audit-log/objects'
 import { findTrace } from '../../../billing/customers/read'
+import type { Effect } from '../../../billing/effect'
+import { invoicesIn, withInvoices } from '../../../billing/purchases/on-invoice'
 import { findObjects } from '../../../billing/read/store'
 import { batch, type Db, type Results, run } from '../../../db/client'
 import { valuesOf } from '../../../db/sql'
@@ -96,6 +98,8 @@ function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named
  * invoice, by their ids, what they are called and where their pages are.
  */
 export type Links = {
+  /** The effects of the event, those that are on invoices as such. Undefined if it has none on billing objects. */
+  effects?: readonly Effect[]
   customer?: string | undefined
   owner?: Named | undefined
   titles?: ReadonlyMap<string, string>
@@ -107,6 +111,7 @@ export async function eventLinks(db: Db, { project_id, vendor, summary }: EventR
   const { customer, subscription, invoice, object, effects = [] } = summary ?? {}
   const own = effects.find(({ id }) => id === object?.id)
   const named = [
+    ...invoicesIn(vendor, effects).map((id) => ({ kind: 'invoice', id })),
     { kind: 'subscription', id: subscription ?? '' },
     { kind: 'invoice', id: invoice ?? '' },
     { kind: own?.kind ?? '', id: own?.id ?? '' },
@@ -122,9 +127,18 @@ export async function eventLinks(db: Db, { project_id, vendor, summary }: EventR
   const known = found.objects.filter(({ body }) => body !== null)
   const at = (type: ObjectKind | 'customer', id: string) => objectPath(paths, { type, id, vendor })
   return {
+    effects: withInvoices(vendor, effects, known),
     customer: customer && found.customer.length > 0 ? at('customer', customer) : undefined,
     owner: found.owner[0]?.owner,
     titles: titlesOf(known),
     pages: new Map(known.map((row) => [row.vendor_id, at(row.kind as ObjectKind, row.vendor_id)])),
   }
+}
+
+/** The effects of an event, those that are on invoices as such: it looks whether the invoices are known. */
+export async function effectsOf(db: Db, project: string, vendor: string, effects: readonly Effect[]) {
+  const keys = invoicesIn(vendor, effects).map((id) => ({ kind: 'invoice', id, vendor }) as const)
+  return keys.length === 0
+    ? effects
+    : withInvoices(vendor, effects, await run(db, findObjects(db, project, keys, { beside: plansIn(project) })))
 }

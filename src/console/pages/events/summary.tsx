@@ -99,7 +99,7 @@ export function Effected({ row, links }: Pick<SummaryProps, 'row' | 'links'>) {
     <>
       <h2>Effects</h2>
       <Effects
-        of={row.summary?.effects ?? []}
+        of={links.effects ?? row.summary?.effects ?? []}
         project={row.project_id}
         vendor={row.vendor}
         currency={row.summary?.amount?.currency}

@@ -1,3 +1,4 @@
+import type { Effect } from '../../../billing/effect'
 import { batch } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
 import { type EventRow, findEvent, findKept } from '../../../inbox/events/events'
@@ -15,6 +16,7 @@ import { show } from '../../ui/layout'
 import { Time } from '../../ui/parts'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { isOpenEvent } from '../events/row'
+import { effectsOf } from '../events/store'
 
 /** Asks before an event is replayed, and shows what the replay would do. */
 export const replayOne = action({
@@ -28,7 +30,8 @@ export const replayOne = action({
     const [preview, { event, kept }] = await Promise.all([previewReplay(c.get('rt'), project, id), batch(db, reads)])
     const row = requireFound(event, 'Event')
     if (!preview) throw notFound('Event')
-    return { row, preview, kept: (kept[0]?.bytes ?? null) !== null }
+    const effects = await effectsOf(db, project, row.vendor, preview.effects)
+    return { row, preview: { ...preview, effects }, kept: (kept[0]?.bytes ?? null) !== null }
   },
   ask: (c, { row, preview, kept }) => {
     const at = `${pathsOf(c).events}/${row.id}`
@@ -63,7 +66,11 @@ export const replayOne = action({
   },
 })
 
-type OutlookProps = { row: EventRow; preview: Preview; project: string }
+type OutlookProps = {
+  row: EventRow
+  preview: Omit<Preview, 'effects'> & { effects: readonly Effect[] }
+  project: string
+}
 
 /** What a replay would do. Where it would fail, or the last attempt did, the cause comes first. */
 function Outlook({ row: { vendor, last_error }, preview, project }: OutlookProps) {

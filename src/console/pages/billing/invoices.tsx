@@ -1,9 +1,28 @@
+import type { Child } from 'hono/jsx'
 import { isOverdueInvoice, remainingOf } from '../../../billing/invoices/debt'
+import { moneyStanding } from '../../../billing/purchases/money'
+import type { ShownObjects } from '../../../billing/read/present'
 import { INVOICE_STATUSES } from '../../../vendors/objects'
 import { amountIn, decimal } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
-const standingAt: ObjectList<'invoice'>['standingAt'] = (row, now) => (isOverdueInvoice(row, now) ? 'overdue' : null)
+/** What the status of an invoice means at a time (ms), where that says more: that it is overdue, or what became of the money that was paid. */
+export function invoiceStanding(row: ShownObjects['invoice'], now: number): string | null {
+  if (row.status === 'paid') return moneyStanding(row.amount_paid || row.total, row)
+  return isOverdueInvoice(row, now) ? 'overdue' : null
+}
+
+/** The total, and below it what came back of it. */
+function totalOf({ total, refunded_amount, currency }: ShownObjects['invoice']): Child {
+  const all = amountIn('total', total, currency)
+  const back = amountIn('refunded_amount', refunded_amount || null, currency)
+  if (back === null) return all
+  return (
+    <>
+      {all} <span class="line quiet">{back} refunded</span>
+    </>
+  )
+}
 
 /** The list of invoices. To add a column, add a line to `columns`, and one to `file` for the CSV. */
 export const invoices: ObjectList<'invoice'> = {
@@ -12,13 +31,17 @@ export const invoices: ObjectList<'invoice'> = {
   title: 'Invoices',
   statuses: INVOICE_STATUSES,
   showsPlans: false,
-  standingAt,
+  standingAt: invoiceStanding,
   titleOf: ({ number }) => number,
-  first: () => ['total', 'amount_remaining', 'due_at', 'paid_at'],
+  first: ({ refunded_amount }) => [
+    'total',
+    ...(refunded_amount > 0 ? (['refunded_amount'] as const) : []),
+    ...(['amount_remaining', 'due_at', 'paid_at'] as const),
+  ],
   columns: ({ id, status, customer, vendor, updated, time }) => [
     customer,
-    ['Total', ({ total, currency }) => amountIn('total', total, currency), 'number'],
-    status(standingAt),
+    ['Total', totalOf, 'number'],
+    status(invoiceStanding),
     ['Remaining', (row) => amountIn('amount_remaining', remainingOf(row), row.currency), 'number'],
     // Nobody waits for what has been paid.
     time('Due', (row) => (remainingOf(row) === null ? null : row.due_at)),
