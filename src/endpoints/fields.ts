@@ -17,6 +17,11 @@ import { SECRET_PREFIX } from './sign'
 const url = z
   .url()
   .max(MAX_URL_LENGTH)
+  // It must have the host that it seems to have: the parser adds slashes, takes a backslash for one, and leaves out what is invisible.
+  .refine(
+    (text) => /^[a-z]+:\/\/[^/][!-~]*$/i.test(text) && !text.includes('\\'),
+    'must have two slashes before its host, and only visible ASCII characters without a backslash',
+  )
   .describe('Where changes are sent: an `https` address with a host name on the public internet, on port 443.')
 
 /** A list of types, which may be written as `subscription.*`. */

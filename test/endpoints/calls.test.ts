@@ -25,6 +25,11 @@ describe('an endpoint', () => {
     ['https://user:pass@api.acme.com/hook', 'password'],
     ['https://platform.test/platform/v1/consumers', 'public internet'],
     ['https://a.platform.test/hook', 'public internet'],
+    ['https:api.acme.com/hook', 'ASCII'],
+    ['https://api.acme.com\\@mine.plain.dev/hook', 'ASCII'],
+    ['https://api.ac\u00adme.com/hook', 'ASCII'],
+    ['https://api.acme.com/\u202ekooh', 'ASCII'],
+    ['https://api.acme.com/hook?a=\0', 'ASCII'],
   ])('cannot be at %s', async (url, why) => {
     const world = await hooksWorld()
     const { status, body } = await world.ask('POST', 'webhook-endpoints', { url, types: ['consumer.*'] })
