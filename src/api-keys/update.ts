@@ -1,6 +1,6 @@
 import { and, gt, gte, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod'
-import { audited, type Change } from '../audit/store'
+import { auditedFrom, type Change } from '../audit/store'
 import { batch, type Db, run } from '../db/client'
 import type { Runtime } from '../env'
 import type { Actor } from '../http/actor'
@@ -127,10 +127,13 @@ async function updateKey(
     rate_limit === undefined ? undefined : sql`${apiKeys.rate_limit} IS NOT ${rate_limit}`,
   )
   const same = seen && and(hasNetworks(seen.allowed_networks), sql`${apiKeys.rate_limit} IS ${seen.rate_limit}`)
-  const changed = db
-    .update(apiKeys)
-    .set({ name, expires_at, allowed_networks, rate_limit })
-    .where(and(keysOfProject(project_id, id), isNull(apiKeys.revoked_at), endsIf(gte), differs, same ?? undefined))
+  const changing = and(
+    keysOfProject(project_id, id),
+    isNull(apiKeys.revoked_at),
+    endsIf(gte),
+    differs,
+    same ?? undefined,
+  )
   const details = {
     name,
     expires_at: expires_at === undefined ? undefined : iso(expires_at),
@@ -138,10 +141,39 @@ async function updateKey(
     rate_limit,
   }
   const { rows } = await batch(db, {
-    ...audited(db, change, keyEntry(project_id, id, 'api_key.updated', details), changed),
+    audit: auditedFrom(db, change, keyEntry(project_id, id, 'api_key.updated'), {
+      taken: { project_id: apiKeys.project_id, details: withBefore(details) },
+      from: sql`FROM ${apiKeys} WHERE ${changing}`,
+    }),
+    changed: db.update(apiKeys).set({ name, expires_at, allowed_networks, rate_limit }).where(changing),
     rows: findKey(db, { project_id, id }),
   })
   return requireFound(rows, 'API key')
+}
+
+/** Bytes of networks, as JSON, that an entry has as what a change replaced: with as many new ones, it must stay short. */
+const MAX_NETWORKS_BEFORE = 600
+
+/** The details of a change, with what it replaces, as an expression over the row of the key. */
+function withBefore(details: Record<'name' | 'expires_at' | keyof Bounds, unknown>): SQL {
+  const { name, expires_at, allowed_networks, rate_limit } = apiKeys
+  const seconds = sql`${expires_at} / 1000.0`
+  const stored = {
+    name: sql`${name}`,
+    expires_at: sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${seconds}, 'unixepoch')`,
+    rate_limit: sql`${rate_limit}`,
+  }
+  const sent = Object.entries(stored).filter(([field]) => details[field as keyof typeof stored] !== undefined)
+  const before = sql`json_object(${sql.join(
+    sent.map(([field, value]) => sql`${field}, ${value}`),
+    sql`, `,
+  )})`
+  const isShort = sql`coalesce(octet_length(${allowed_networks}), 0) <= ${MAX_NETWORKS_BEFORE}`
+  const all =
+    details.allowed_networks === undefined
+      ? before
+      : sql`iif(${isShort}, json_set(${before}, '$.allowed_networks', json(coalesce(${allowed_networks}, 'null'))), ${before})`
+  return sql`json_set(${JSON.stringify(details)}, '$.before', json(${all}))`
 }
 
 function hasNetworks(networks: string[] | null): SQL {

@@ -76,11 +76,12 @@ export function textsIn(sent: URLSearchParams, name: string, between = /\s+/): s
 }
 
 /** Several texts in one field, or in several with one name: boxes to tick, and a text for the others. @param between what is between them */
-export function list(label: string, between: ' ' | '\n' | ', ', { when, ...look }: More = {}): FieldOf {
+export function list(label: string, between: ' ' | '\n' | ', ', { when, none, ...look }: More = {}): FieldOf {
   const parts = between === ', ' ? /\s*,\s*/ : /\s+/
   return {
     look: { label, ...look },
     when,
+    none,
     read: (_, sent, name) => textsIn(sent, name, parts),
     show: (value) => (value as string[]).join(between),
     Control: look.rows ? Area : Line,

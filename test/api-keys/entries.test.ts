@@ -85,18 +85,21 @@ it('of changes: what was sent, each only if it differs, and none for what stays 
   const { key } = await keys.make()
   const end = iso(Date.now() + HOUR)
   const steps = [
-    [{ rate_limit: { per_minute: 9 } }, { rate_limit: 9 }],
+    [{ rate_limit: { per_minute: 9 } }, { rate_limit: 9, before: { rate_limit: null } }],
     [{ rate_limit: { per_minute: 9 } }, null],
-    [{ allowed_networks: ['192.0.2.0/24', '::1'] }, { allowed_networks: ['192.0.2.0/24', '::1/128'] }],
+    [
+      { allowed_networks: ['192.0.2.0/24', '::1'] },
+      { allowed_networks: ['192.0.2.0/24', '::1/128'], before: { allowed_networks: null } },
+    ],
     [{ allowed_networks: ['192.0.2.0/24', '::1/128'], rate_limit: { per_minute: 9 } }, null],
-    [{ expires_at: end }, { expires_at: end }],
+    [{ expires_at: end }, { expires_at: end, before: { expires_at: key.expires_at } }],
     [{ expires_at: end }, null],
     [{ name: 'Refused', expires_at: iso(Date.now() + 2 * HOUR), rate_limit: null }, null],
     [
       { name: 'Named', rate_limit: null },
-      { name: 'Named', rate_limit: null },
+      { name: 'Named', rate_limit: null, before: { name: key.name, rate_limit: 9 } },
     ],
-    [{ allowed_networks: null }, { allowed_networks: null }],
+    [{ allowed_networks: null }, { allowed_networks: null, before: { allowed_networks: ['192.0.2.0/24', '::1/128'] } }],
     [{ name: 'Named', rate_limit: null, allowed_networks: null }, null],
   ] as const
   for (const [json, details] of steps) {

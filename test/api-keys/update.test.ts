@@ -49,7 +49,11 @@ describe('one API key', () => {
     advance(1)
     // An end that stays as it is does not keep the name from changing.
     expect((await patch(world, secret, key.id, { name: 'Export', expires_at: end })).body.name).toBe('Export')
-    const changes = [{ name: 'Import' }, { expires_at: end }, { name: 'Export', expires_at: end }]
+    const changes = [
+      { name: 'Import', before: { name: 'test key' } },
+      { expires_at: end, before: { expires_at: null } },
+      { name: 'Export', expires_at: end, before: { name: 'Import', expires_at: end } },
+    ]
     expect(await audited(key.id)).toEqual(changes)
     expect((await call(`${KEYS}/self`, { token: secret, project: world.project })).status).toBe(200)
     advance(DAY)

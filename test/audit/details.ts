@@ -7,7 +7,10 @@ import type { World } from '../routes/world'
  */
 export const DETAILS: Record<string, unknown> = {
   'api_key.minted': { name: 'sample', scopes: ['billing:read'], rate_limit: 600 },
-  'api_key.updated': { name: 'sample', allowed_networks: ['::/0'], rate_limit: 600 },
+  'api_key.updated': {
+    ...{ name: 'sample', allowed_networks: ['::/0'], rate_limit: 600 },
+    before: { name: 'other', allowed_networks: null, rate_limit: null },
+  },
   'api_key.rotated': { key_prefix: 'svc_v1_…' },
   'api_key.pending_secret_ended': { key_prefix: 'svc_v1_…' },
   'api_key.previous_secret_ended': { key_prefix: 'svc_v1_…' },
@@ -94,6 +97,16 @@ export const DETAILS: Record<string, unknown> = {
     create_consumers: true,
     redirect_uris: ['https://app.acme.dev/callback'],
     client_secret: 'changed',
+    before: {
+      name: 'sample',
+      client_id: 'rp',
+      auth_method: 'none',
+      scopes: ['openid'],
+      claims: { email: 'email', name: 'name' },
+      domain_ids: [],
+      create_consumers: false,
+      redirect_uris: [],
+    },
   },
   'sso_connection.test_started': { test: 'sit_…' },
   ...inProject({
@@ -117,12 +130,15 @@ export const DETAILS: Record<string, unknown> = {
     'general/exposure': { on_exposure: 'notify', before: { on_exposure: 'revoke' } },
     general: { name: 'By form', before: { name: 'Test' } },
     'api-keys': { name: 'By form', scopes: ['billing:read'] },
-    'api-keys/:id/edit': { name: 'By form', rate_limit: 60 },
+    'api-keys/:id/edit': { name: 'By form', rate_limit: 60, before: { name: 'other', rate_limit: null } },
     'members/:user/role': { from: 'developer', to: 'admin' },
     domains: { hostname: 'by-form.dev', purpose: 'surface' },
     sso: { audience: 'team', name: 'By form', issuer: 'https://sample.plain.dev' },
-    'sso/:id': { name: 'By form', client_id: 'rp', domain_ids: [] },
-    'sso/:id/enforce': { enforce: false },
+    'sso/:id': {
+      ...{ name: 'By form', client_id: 'rp', domain_ids: [] },
+      before: { name: 'sample', client_id: 'rp', domain_ids: [] },
+    },
+    'sso/:id/enforce': { enforce: false, before: { enforce: true } },
   }),
   'POST /console/projects': { name: 'By form' },
   'POST /console/p/:project/platform/billing/connections': { vendor: 'stripe', name: 'By form' },

@@ -37,8 +37,14 @@ it('changes only what was changed in the form, and takes the networks away again
   expect((await submit(path, owner.token, { ...fields, name: 'Three' })).status).toBe(303)
   expect((await submit(path, owner.token, { ...fields, name: 'Three', allowed_networks: '' })).status).toBe(303)
   expect(await details()).toEqual([
-    { name: 'Three', allowed_networks: null },
-    { name: 'Three' },
-    { name: 'Two', allowed_networks: ['192.0.2.0/24'] },
+    {
+      ...{ name: 'Three', allowed_networks: null },
+      before: { name: 'Three', allowed_networks: ['192.0.2.0/24'] },
+    },
+    { name: 'Three', before: { name: 'Two' } },
+    {
+      ...{ name: 'Two', allowed_networks: ['192.0.2.0/24'] },
+      before: { name: 'test key', allowed_networks: null },
+    },
   ])
 })

@@ -100,7 +100,7 @@ it('a form sends what the user has changed: what somebody else has changed meanw
   const refused = await submit(`${path}/activate`, owner.token)
   expect([refused.status, refused.text.includes('value="Renamed"')]).toEqual([409, true])
   const log = await call(`/platform/v1/audit-log?object_id=${body.id}`, { project, token: owner.token })
-  expect(log.body.data[0].details).toEqual({ name: 'Renamed' })
+  expect(log.body.data[0].details).toEqual({ name: 'Renamed', before: { name: 'Acme' } })
   expect((await submit(path, owner.token, form)).headers.get('Location')).toBe(`${path}?done=sso_unchanged`)
   expect((await shown(body.id)).name).toBe('Renamed')
   await submit(path, owner.token, { ...form, auth_method: 'none' })

@@ -93,8 +93,6 @@ export async function changeSsoConnection(
   { actor, of, change }: Changing,
   changes: ChangedFields,
 ): Promise<SsoConnection> {
-  const { client_secret, ...shown } = changes
-  const details = { ...shown, ...(client_secret !== undefined && { client_secret: 'changed' }) }
   return untilWritten(rt, of, async (row) => {
     requireOwnFields(row.audience, changes)
     if (changes.enforce !== undefined) requireEnforceable(actor, row, changes.enforce)
@@ -102,8 +100,25 @@ export async function changeSsoConnection(
     const domains = await findDomains(rt, of.project_id, changes)
     const update = await updateOf(rt, row, changes, domains)
     if (update === null) return row
-    return updateSsoConnection(rt.directory, row, update, { ...change, action: 'sso_connection.updated', details })
+    const action = 'sso_connection.updated'
+    return updateSsoConnection(rt.directory, row, update, { ...change, action, details: detailsOf(row, changes) })
   })
+}
+
+/** The details of a change, with what it replaces. A secret is never among them. */
+function detailsOf(row: SsoConnection, { client_secret, ...shown }: ChangedFields): Record<string, unknown> {
+  const { name, client_id, auth_method, settings, domains, enforced } = row
+  const stored: Record<string, unknown> = {
+    ...{ name, client_id, auth_method, ...settings },
+    domain_ids: domains.map(({ id }) => id),
+    enforce: enforced,
+  }
+  const before = Object.fromEntries(Object.keys(shown).map((field) => [field, stored[field]]))
+  return {
+    ...shown,
+    ...(client_secret !== undefined && { client_secret: 'changed' }),
+    ...(Object.keys(before).length > 0 && { before }),
+  }
 }
 
 /**

@@ -70,7 +70,7 @@ export async function updateSsoConnection(
   { domain_ids, enforce, retest = false, ...columns }: Update,
   { action, details, ...change }: Change & { action: string; details?: Record<string, unknown> },
 ): Promise<SsoConnection | null> {
-  const { project_id, id, revision, state } = read
+  const { project_id, id, revision, state, name } = read
   // Either all of the batch happens to the connection that was read, or nothing.
   const free = columns.state === 'disabled' ? sql`NOT EXISTS ${enforcing(directory, read)}` : undefined
   const held = enforce ? willHoldDomain(directory, read, domain_ids) : undefined
@@ -81,6 +81,8 @@ export async function updateSsoConnection(
   const unchanged = and(
     eq(ssoConnections.revision, revision),
     eq(ssoConnections.state, state),
+    // The entry of the audit log has what the change replaced.
+    eq(ssoConnections.name, name),
     same,
     free,
     held,

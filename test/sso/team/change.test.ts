@@ -58,7 +58,7 @@ describe('a change that is refused', () => {
     await DIRECTORY.prepare("UPDATE domains SET state = 'verified' WHERE id = ?").bind(domainId).run()
     expect(await shown(project, owner.token, connection)).toEqual(before)
     const log = await call(`/platform/v1/audit-log?object_id=${connection}`, { project, token: owner.token })
-    expect(log.body.data[0].details).toEqual({ enforce: false })
+    expect(log.body.data[0].details).toEqual({ enforce: false, before: { enforce: true } })
   })
 
   it('writes nothing, if it enforces what is then untested, or has no verified domain', async () => {

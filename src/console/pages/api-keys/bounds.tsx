@@ -14,7 +14,7 @@ const HERE = 'network_here'
 /** The fields of a form that say where a key may be used, and how often. */
 export const BOUNDS = {
   allowed_networks: {
-    ...list('Allowed networks', '\n', { rows: 3 }),
+    ...list('Allowed networks', '\n', { rows: 3, none: 'all' }),
     read: (text: string, sent: URLSearchParams) => {
       const networks = [...text.split(/[\s,]+/), ...sent.getAll(HERE)].filter((one) => one !== '')
       return networks.length === 0 ? null : networks
@@ -22,7 +22,7 @@ export const BOUNDS = {
     show: (stored: unknown) => ((stored ?? []) as string[]).join('\n'),
   },
   rate_limit: {
-    ...number('Requests per minute'),
+    ...number('Requests per minute', { none: 'no limit of its own' }),
     read: (text: string) => (text === '' ? null : { per_minute: Number(text) }),
   },
 }

@@ -62,18 +62,19 @@ export function saidIn(
 
 type Details = NonNullable<Row['details']>
 
-/** The consumers and plans that details name, also in what a change has replaced. */
-export function idsIn(details: ListRow['details']): string[] {
+/** The consumers, plans and domains that details name, also in what a change has replaced. */
+export function idsIn(details: ListRow['details'] | readonly unknown[]): string[] {
   return Object.values(details ?? {}).flatMap((value) => {
-    if (isDetails(value)) return idsIn(value)
-    return typeof value === 'string' && /^(csm|pln)_/.test(value) ? value : []
+    if (isDetails(value) || Array.isArray(value)) return idsIn(value)
+    return typeof value === 'string' && /^(csm|pln|dom)_/.test(value) ? value : []
   })
 }
 
-/** Details with names in place of the ids of consumers and plans. */
+/** Details with names in place of the ids of consumers, plans and domains. */
 function calledBy(objects: ReadonlyMap<string, NamedObject>, details: Details): Details {
-  const known = (value: unknown) => {
+  const known = (value: unknown): unknown => {
     if (isDetails(value)) return calledBy(objects, value)
+    if (Array.isArray(value)) return value.map(known)
     return typeof value === 'string' ? (objects.get(value)?.name ?? value) : value
   }
   return Object.fromEntries(Object.entries(details).map(([name, value]) => [name, known(value)]))

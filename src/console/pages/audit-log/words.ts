@@ -1,13 +1,11 @@
 import { SECOND } from '../../../lib/time'
-import { fromTo } from '../../form'
 import type { Difference } from '../../ui/differences'
-import { asWords, capital, duration, labelOf, modeWord, plural, words } from '../../ui/format'
+import { capital, duration, plural, words } from '../../ui/format'
 import { vendorTitle } from '../../ui/vendor-titles'
-import { CHANGED_CONNECTION } from '../connections/connect'
 import { FEATURE } from '../features/form'
 import { settingsSaid } from '../general/said'
+import { type Details, featureSaid, fieldsSaid, keySaid, ssoSaid } from './fields'
 
-type Details = Record<string, unknown>
 type Action = {
   /** What was done, without its object. */
   did: string
@@ -29,13 +27,7 @@ export const ACTIONS: Record<string, Action> = {
     more: ({ name, scopes, ...bounds }) =>
       [named(name), scopesIn(scopes), boundsSaid(bounds)].filter(Boolean).join(', '),
   },
-  'api_key.updated': {
-    did: 'Changed an API key',
-    more: ({ name, expires_at, ...bounds }) =>
-      [name && `name: ${named(name)}`, expires_at && `expires at ${words(expires_at)}`, boundsSaid(bounds)]
-        .filter(Boolean)
-        .join(', '),
-  },
+  'api_key.updated': { did: 'Changed an API key', changes: keySaid },
   'api_key.rotated': {
     did: 'Rotated an API key',
     more: ({ key_prefix, grace_s }) => `new secret ${key_prefix ?? ''}${graceSaid(grace_s, 'secret')}`,
@@ -84,7 +76,7 @@ export const ACTIONS: Record<string, Action> = {
   'member.break_glass_taken': { did: 'Removed break-glass access from an owner' },
   'sso.bypassed': { did: 'Signed in without the enforced single sign-on' },
   'sso_connection.created': { did: 'Created a single sign-on connection', more: ({ issuer }) => words(issuer) },
-  'sso_connection.updated': { did: 'Changed a single sign-on connection', more: ssoChanged },
+  'sso_connection.updated': { did: 'Changed a single sign-on connection', changes: ssoSaid },
   'sso_connection.activated': { did: 'Activated a single sign-on connection' },
   'sso_connection.test_started': { did: 'Started a single sign-on test run' },
   'sso_connection.tested': { did: 'Passed a single sign-on test run' },
@@ -205,11 +197,6 @@ export const ACTIONS: Record<string, Action> = {
   },
 }
 
-/** What was changed of a feature, in the words of its form; before and after, where the entry says it. */
-function featureSaid({ name, combine, before = {} }: Details): Difference[] {
-  return FEATURE.said({ name, combine }, before as Details)
-}
-
 /** The names of fields. */
 function namesOf(fields: unknown): string {
   return Array.isArray(fields) ? capital(fields.map(words).join(', ')) : ''
@@ -228,12 +215,6 @@ function graceSaid(grace_s: unknown, what: 'secret' | 'token', from: 'now' | 'th
   if (typeof grace_s !== 'number') return ''
   const then = from === 'then' ? 'after that, ' : ''
   return `; ${then}the old ${what} keeps working for ${duration(grace_s * SECOND)}`
-}
-
-/** What was changed of a single sign-on connection: what is enforced in words, other fields by their names. */
-function ssoChanged({ enforce, ...rest }: Details): string {
-  const enforced = enforce === true ? 'enforced' : enforce === false ? 'no longer enforced' : ''
-  return [enforced, ...Object.keys(rest).map((name) => name.replaceAll('_', ' '))].filter(Boolean).join(', ')
 }
 
 function domainNamed({ hostname, purpose }: Details): string {
@@ -278,19 +259,4 @@ function named(name: unknown): string {
 
 function scopesIn(scopes: unknown): string {
   return Array.isArray(scopes) ? plural(scopes.length, 'scope') : ''
-}
-
-const LABELS = new Map<string, string>(CHANGED_CONNECTION.labels)
-
-/** The fields of a project, a connection or an endpoint that were changed; before and after, where the entry says it. */
-function fieldsSaid({ before = {}, ...after }: Details): Difference[] {
-  return Object.entries(after).flatMap(([name, value]) => {
-    const label = LABELS.get(name) || labelOf(name)
-    return fromTo(label, [(before as Details)[name], value], (one) => fieldWords(name, one))
-  })
-}
-
-function fieldWords(name: string, value: unknown): string {
-  if (typeof value === 'boolean') return name === 'livemode' ? modeWord(value) : value ? 'on' : 'off'
-  return /^stat(e|us)$/.test(name) ? asWords(words(value)) : words(value)
 }
