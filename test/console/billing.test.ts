@@ -2,7 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { Value } from '../../src/console/pages/billing/value'
 import { insertObjects } from '../billing/rows'
 import { as } from '../consumers/consumers'
-import { countingD1, deliver, freshProject, lossyQueue, settled, stripeConnection, stripeEvent } from '../harness'
+import {
+  countingD1,
+  deliver,
+  freshProject,
+  lossyQueue,
+  ORIGIN,
+  settled,
+  stripeConnection,
+  stripeEvent,
+} from '../harness'
 import { visit } from './visit'
 
 const SUBSCRIPTION = {
@@ -207,6 +216,24 @@ describe('billing state in the console', () => {
     const html = String(Value({ name: 'hosted_url', value: address, now: 0, currency: null }))
     expect(html.includes('<a href=')).toBe(linked)
     expect(html).toContain(linked ? new URL(address).hostname : `<code>${address}</code>`)
+  })
+
+  it.each([
+    ['', 'Subscriptions', '/billing/subscriptions'],
+    ['/billing/subscriptions/sub_1?vendor=stripe', 'Subscriptions', '/billing/subscriptions'],
+    ['/billing/invoices/in_1', 'Invoices', '/billing/invoices'],
+    ['/billing/payment-methods?status=attached', 'Payment methods', '/billing/payment-methods?status=attached'],
+    ['/billing/purchases/in_1', 'Purchases', '/billing/purchases'],
+    ['/billing/webhooks/evt_1', 'Events', '/billing/webhooks'],
+    ['/consumers/unlinked?settled=true', 'Unlinked customers', '/consumers/unlinked?settled=true'],
+    ['/consumers/csm_1?tab=billing', 'Consumer', '/consumers/csm_1?tab=billing'],
+    ['/consumers/csm_1/edit', 'Consumer', '/consumers/csm_1'],
+    ['/settings/general', 'Subscriptions', '/billing/subscriptions'],
+  ])('leads from a customer back to where one came from: %s', async (from, label, back) => {
+    const platform = `/console/p/${project}/platform`
+    const headers = from ? { Referer: ORIGIN + platform + from } : {}
+    const { text } = await visit(`${billing}/customers/stripe/cus_1`, token, { headers })
+    expect(/class="above"><a href="([^"]+)">← ([^<]+)</.exec(text)?.slice(1)).toEqual([platform + back, label])
   })
 
   it('has no page of a customer that no event has named', async () => {

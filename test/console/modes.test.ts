@@ -193,15 +193,18 @@ describe('the switch in the sidebar', () => {
   })
 
   it.each([
-    ['', 2],
-    ['/platform/billing/connections', 1],
-    ['/platform/changes', 1],
-    ['/platform/consumers/unlinked', 1],
-    ['/platform/billing/plans', 1],
-  ])('says while it is set that %s shows both modes', async (path, n) => {
+    ['', ['Problems', 'Events']],
+    ['/platform/billing/connections', ['Connections']],
+    ['/platform/changes', ['Changes']],
+    ['/platform/consumers/unlinked', ['Customers']],
+    ['/platform/billing/plans', ['Subscriptions']],
+    ['/platform/billing/webhooks/replays', ['Replays']],
+    ['/platform/billing/webhooks/health', ['Events and connections']],
+  ])('says while it is set what of both modes %s shows', async (path, what) => {
     for (const choice of ['all', 'live', 'test']) {
       const { text } = await rowsOf(at(path), chosen(choice))
-      expect([choice, text.split('Shows both modes.').length - 1]).toEqual([choice, choice === 'all' ? 0 : n])
+      const said = [...text.matchAll(/>([\w ]+) of both modes are shown\.</g)].map(([, one]) => one)
+      expect([choice, said]).toEqual([choice, choice === 'all' ? [] : what])
     }
   })
 

@@ -3,6 +3,7 @@ import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { Link } from '../../../consumers/links'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { paymentOfGuest } from '../../../vendors/guest'
+import { pageBefore } from '../../lead'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
 import { plural } from '../../ui/format'
@@ -39,7 +40,7 @@ type About = {
 
 /** A vendor's customer: which consumer it is, what its own events say about it, and its objects. */
 export function customerPage(c: Visit, customer: Customer, { link, consumer, typeOf, namesOf, refreshes }: About) {
-  const { billing, events } = pathsOf(c)
+  const { events } = pathsOf(c)
   const { id, vendor, source_event_id, status, vendor_status, ambiguous, incomplete, metadata, ...rest } = customer
   const {
     subscriptions: subs,
@@ -54,7 +55,7 @@ export function customerPage(c: Visit, customer: Customer, { link, consumer, typ
   const around = { now: c.get('rt').now, currency: currencyOf(customer as unknown as Presented) }
   return show(
     c,
-    { title, section: 'subscriptions', above: ['Subscriptions', `${billing}/subscriptions`] },
+    { title, ...listBefore(c) },
     <>
       <Head
         title={
@@ -115,6 +116,24 @@ export function customerPage(c: Visit, customer: Customer, { link, consumer, typ
       <Metadata of={metadata} />
     </>,
   )
+}
+
+/** The list that the visitor came from: the page before was the list, or was about something in it. By default, the list of subscriptions. */
+function listBefore(c: Visit) {
+  const { billing, consumers, events, unlinked } = pathsOf(c)
+  const [before = ''] = pageBefore(c).split('?')
+  const consumer = before.startsWith(`${consumers}/`) && /^csm_\w+/.exec(before.slice(consumers.length + 1))?.[0]
+  const lists = [
+    ...[subscriptions, invoices, purchases, paymentMethods].map(({ path, title }) => ({
+      section: path,
+      above: [title, `${billing}/${path}`] as const,
+    })),
+    { section: 'events', above: ['Events', events] },
+    { section: 'unlinked', above: ['Unlinked customers', unlinked] },
+    // It lists its customers.
+    ...(consumer ? [{ section: 'consumers', above: ['Consumer', `${consumers}/${consumer}`] } as const] : []),
+  ] as const
+  return lists.find(({ above: [, path] }) => before === path || before.startsWith(`${path}/`)) ?? lists[0]
 }
 
 type LatestProps<K extends ObjectKind> = {

@@ -41,7 +41,7 @@ export function listPage(
     { title: 'Changes', section: 'changes', status: list === null ? 422 : 200 },
     <>
       <Head title="Changes">{isAll && list.data.length > 0 && <CsvLink c={c} at={changes} />}</Head>
-      <BothModes c={c} />
+      <BothModes c={c}>Changes</BothModes>
       <p class="quiet">
         The changes that your servers read at <code>GET /platform/v1/changes</code>. They are kept for {KEPT_DAYS} days.
       </p>

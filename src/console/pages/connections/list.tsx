@@ -25,7 +25,7 @@ export function listPage(c: Visit, { data: rows, next_cursor }: Page<ListedConne
     { title: 'Connections', section: 'connections' },
     <>
       <Head title="Connections">{!empty && add}</Head>
-      <BothModes c={c} />
+      <BothModes c={c}>Connections</BothModes>
       {empty ? (
         <section class="empty">
           <h2>No connections yet</h2>

@@ -21,7 +21,7 @@ export function unlinkedPage(c: Visit, page: UnlinkedCustomers, settled: boolean
     { title: 'Unlinked customers', section: 'unlinked' },
     <>
       <Head title="Unlinked customers" />
-      <BothModes c={c} />
+      <BothModes c={c}>Customers</BothModes>
       <nav class="chips" aria-label="Customers">
         <a href={pathsOf(c).unlinked} aria-current={settled ? undefined : 'true'}>
           Without a consumer

@@ -49,7 +49,13 @@ function columnsOf(c: Visit, plans: readonly NamedPlan[]): Column<Feature>[] {
       'Feature',
       ({ key, name }) => (
         <>
-          <span class="name">{name}</span>
+          {can(c, 'catalog:write') ? (
+            <a class="name" href={`${features}/${key}/edit`}>
+              {name}
+            </a>
+          ) : (
+            <span class="name">{name}</span>
+          )}
           <code class="line quiet">{key}</code>
         </>
       ),

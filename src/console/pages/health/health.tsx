@@ -1,6 +1,7 @@
 import { DAY, HOUR } from '../../../lib/time'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { BothModes } from '../../ui/both-modes'
 import { LagChart } from '../../ui/chart/lag-chart'
 import type { Series } from '../../ui/chart/words'
 import { sentence } from '../../ui/format'
@@ -36,6 +37,7 @@ export function healthPage(props: Props) {
       <div id="verdict" {...live('verdict', here, '10s')}>
         <Verdict c={c} health={health} findings={findings} />
       </div>
+      <BothModes c={c}>Events and connections</BothModes>
       <Chart {...props} here={here} />
       <div id="health" {...live('health', here, '10s')}>
         <HealthGlance c={c} health={health} failed={failed} />

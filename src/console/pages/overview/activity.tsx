@@ -24,7 +24,7 @@ export function Activity({ c, of }: { c: Visit; of: Overview }) {
         <h2>Activity</h2>
         <a href={health}>Health and lag</a>
       </div>
-      <BothModes c={c} />
+      <BothModes c={c}>Events</BothModes>
       <dl class="tiles">
         <Fact name="Received, 24 h">{sum(hours, 'received').toLocaleString('en')}</Fact>
         <Fact name="Failed, 24 h">{sum(hours, 'failed').toLocaleString('en')}</Fact>

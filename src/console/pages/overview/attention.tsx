@@ -73,7 +73,7 @@ export function Attention({ c, items, muted }: { c: Visit; items: readonly Item[
   return (
     <section aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
-      <BothModes c={c} />
+      <BothModes c={c}>Problems</BothModes>
       {items.length === 0 ? (
         <p class="well">Nothing needs attention.</p>
       ) : (

@@ -30,7 +30,7 @@ export function listPage(c: Visit, page: Page<Plan>, { unmapped, ...sold }: Besi
           </a>
         )}
       </Head>
-      <BothModes c={c} />
+      <BothModes c={c}>Subscriptions</BothModes>
       {empty ? (
         <NoPlans c={c} />
       ) : (

@@ -2,6 +2,7 @@ import type { Page } from '../../../http/page'
 import { openOf, type ReplayRow } from '../../../inbox/replay/replays'
 import { idTime } from '../../../lib/ids'
 import { pathsOf, type Visit } from '../../page'
+import { BothModes } from '../../ui/both-modes'
 import { show } from '../../ui/layout'
 import { Pager } from '../../ui/pager'
 import { Head, live, Time } from '../../ui/parts'
@@ -17,6 +18,7 @@ export function listPage(c: Visit, { data, next_cursor }: Page<ReplayRow>, besid
     { title: 'Replays', section: 'replays' },
     <>
       <Head title="Replays" />
+      <BothModes c={c}>Replays</BothModes>
       {data.length > 0 ? (
         <div id="replays" {...(open && live('replays', pathsOf(c).replays + search, '3s'))}>
           <Table label="Replays" rows={data} columns={columnsOf(c, beside)} />
