@@ -54,7 +54,7 @@ export function MoneyBack({ c, object, refunds, disputes, typeOf }: Props) {
       {rest > 0 && (
         <p class="quiet">
           {amountIn('amount', rest, currency) ?? words(rest)} {rows.length > 0 && 'more '}was refunded according to the
-          vendor, but we have received no event about it.
+          vendor, but we have received no event of the refund itself.
         </p>
       )}
     </>
