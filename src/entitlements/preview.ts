@@ -157,8 +157,7 @@ function whose(
 }
 
 /** Whether a feature becomes less, and stays. */
-const isReduction = ({ direction, to }: EntitlementDifference) =>
-  direction === 'losses' && to !== false && amountOf(to) > 0
+const isReduction = ({ direction, to }: EntitlementDifference) => direction === 'losses' && amountOf(to) > 0
 
 /** How many consumers gain or lose each feature. */
 function countOf(differences: readonly EntitlementDifference[], direction: 'gains' | 'losses'): Record<string, number> {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GUIDES } from '../../src/console/pages/connections/guides'
+import { MINUTE } from '../../src/lib/time'
 import { VENDOR_NAMES, VENDORS } from '../../src/vendors'
+import { advance, stopClock } from '../clock'
 import {
   addMember,
   call,
@@ -228,6 +230,27 @@ describe('connections in the console', () => {
     expect(list).toMatch(/Refused, 1 h"><a class="error" href="[^"]+#refused">3</)
     const health = `/console/p/${project}/platform/billing/webhooks/health`
     expect((await visit(health, owner.token)).text).toMatch(/title="signature_mismatch".*?>2</s)
+  })
+
+  it('says what it accepted and refused in the last hour', async () => {
+    stopClock()
+    const { project, owner } = await freshProject()
+    const { id } = await stripeConnection(owner.token, project)
+    const receive = async (accepted: number, refused: number) => {
+      for (let n = 0; n < accepted; n++) await deliver(id, stripeEvent('customer.created'))
+      for (let n = 0; n < refused; n++) await deliver(id, stripeEvent(), { secret: 'whsec_of_another' })
+    }
+    const seen = async () => {
+      const { text } = await visit(`${pathIn(project)}/${id}`, owner.token)
+      return ['Accepted', 'Refused'].map((name) => new RegExp(`${name}, last hour</dt><dd>(\\d+)<`).exec(text)?.[1])
+    }
+    await receive(1, 2)
+    expect(await seen()).toEqual(['1', '2'])
+    advance(59 * MINUTE)
+    await receive(2, 1)
+    expect(await seen()).toEqual(['3', '3'])
+    advance(MINUTE)
+    expect(await seen()).toEqual(['2', '1'])
   })
 
   it('reads the list and the page of a connection in one batch each', async () => {

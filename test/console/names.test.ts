@@ -34,6 +34,7 @@ const OBJECTS: [type: string, object: Record<string, unknown>][] = [
     },
   ],
   ['payment_method.attached', { id: 'pm_a', object: 'payment_method', customer: 'cus_a', type: 'sepa_debit' }],
+  ['payment_method.attached', { id: 'pm_odd', object: 'payment_method', customer: 'cus_c' }],
 ]
 
 describe('names beside ids', () => {
@@ -172,6 +173,19 @@ describe('names beside ids', () => {
     expect(await textOf('/billing/invoices/in_a')).toMatch(/Consumer Ada &lt;Lovelace&gt; .*Lines .*Team &lt;1&gt;/)
     for (const path of ['/billing/subscriptions/sub_a', '/billing/invoices/in_a'])
       expect([path, await costOf(path)]).toEqual([path, 4])
+  })
+
+  it.each([
+    ['subscriptions/sub_a', 'Team &lt;1&gt;: 2 × €19.00 / month'],
+    ['subscriptions/sub_over', 'sub_over'],
+    ['invoices/in_a', 'A-1'],
+    ['invoices/in_b', 'in_b'],
+    ['payment-methods/pm_a', 'SEPA debit'],
+    ['payment-methods/pm_odd', 'pm_odd'],
+  ])('are the title of the page of an object, or else its id is: %s', async (path, title) => {
+    const { text } = await visit(`${base}/billing/${path}`, token)
+    const [, heading = ''] = /<h1>(.*?)<\/h1>/s.exec(text) ?? []
+    expect(heading.replace(/<span.*/s, '').trim()).toBe(title)
   })
 
   it('are what a page calls an object that it names: a plan or a number, with the id beside it', async () => {

@@ -166,6 +166,7 @@ describe('a purchase says what it gives', () => {
     expect(wordsIn(html)).toContain('The consumer is blocked.')
     expect(html).toMatch(/<a href="[^"]*\/plans\/pln_\w+">Pro &lt;plan&gt;<\/a>/)
     expect(html).toContain(`/consumers/${body.id}"`)
+    expect(wordsIn(await read('billing/customers/stripe/cus_blocked'))).toContain(' Pro &lt;plan&gt; ')
   })
 
   it('of a guest, whom a link leads to', async () => {

@@ -342,4 +342,23 @@ describe('the list', () => {
       expect(found.sort()).toEqual([...made].sort())
     }
   })
+
+  it.each([
+    [256 * 1024, 1],
+    [256 * 1024 - 1, 2],
+  ])(
+    'takes another consumer unless those before it take 256 KiB: after %i bytes, the page has %i',
+    async (bytes, n) => {
+      const { project, api } = await newApi()
+      await insertMerged(project, (await api.put('oldest')).body.id, 2)
+      // Beside its metadata, a consumer takes 400 bytes, and its list of external ids two.
+      const metadata = JSON.stringify({ text: 'x'.repeat(bytes - 402 - '{"text":""}'.length) })
+      await rows(
+        'UPDATE consumers SET metadata = ? WHERE project_id = ? AND merged_into IS NOT NULL',
+        metadata,
+        project,
+      )
+      expect((await api.list('?state=merged')).body.data).toHaveLength(n)
+    },
+  )
 })

@@ -248,6 +248,10 @@ it('a surface is looked at hourly until it serves', async () => {
   expect(await look()).toEqual({ serving: false, serving_detail: expect.stringContaining('404'), next: HOUR })
   await setHost(name, { [MARK]: { body: JSON.stringify({ id: 'dom_another' }) } })
   expect(await look()).toMatchObject({ serving: false, serving_detail: expect.stringContaining('another domain') })
+  // Also while its record is not to be seen.
+  await zone(name, texts('other'))
+  expect(await look()).toMatchObject({ serving: false, next: HOUR })
+  await publish(domain)
   await setHost(name, { [MARK]: { body: JSON.stringify({ id: domain.id }) } })
   expect(await look()).toEqual({ serving: true, serving_detail: null, next: DAY })
 })

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { addMember, cases, DIRECTORY, freshEmail, freshProject, invite, invited, signedIn } from '../harness'
-import { accept, as, logged, ownersIn, rolesIn, told } from './members'
+import { stopClock } from '../clock'
+import { addMember, call, cases, DIRECTORY, freshEmail, freshProject, invite, invited, signedIn } from '../harness'
+import { accept, as, decline, logged, ownersIn, rolesIn, told } from './members'
 
 /*
  * Calls that are made at once, on a real D1. Each race is run in many rounds; a round leaves the world as it found it, so
@@ -156,3 +157,14 @@ async function fade(project: string) {
     .bind(project)
     .run()
 }
+
+it('of invitations that one address got in the same millisecond, the one that is answered is answered', async () => {
+  stopClock()
+  const person = await signedIn()
+  const projects = [await freshProject('One'), await freshProject('Two'), await freshProject('Three')]
+  const [one, two, three] = await Promise.all(projects.map(({ project }) => invited(project, { email: person.email })))
+  expect((await accept(person, two?.id ?? '')).body).toMatchObject({ project: { name: 'Two' } })
+  expect(told(await decline(person, one?.id ?? ''))).toEqual([204, null])
+  const { body } = await call('/auth/invitations', { token: person.token })
+  expect(body.data).toMatchObject([{ id: three?.id }])
+})

@@ -43,7 +43,7 @@ describe('an API key', () => {
 })
 
 describe('a change that is refused', () => {
-  it('writes nothing, if the last domain is lost while it enforces', async () => {
+  it.each(['', ', and names it'])('writes nothing, if the last domain is lost while it enforces%s', async (named) => {
     const { project, owner, connection, domainId, sso } = await enforced()
     await change(project, sso.token, connection, { enforce: false })
     const before = await shown(project, owner.token, connection)
@@ -53,7 +53,7 @@ describe('a change that is refused', () => {
       }
       return run()
     })
-    const json = { name: 'Mine', default_role: 'viewer', enforce: true }
+    const json = { name: 'Mine', default_role: 'viewer', enforce: true, ...(named && { domain_ids: [domainId] }) }
     expect(told(await change(project, sso.token, connection, json, { DB }))).toEqual([409, 'domain_unverified'])
     await DIRECTORY.prepare("UPDATE domains SET state = 'verified' WHERE id = ?").bind(domainId).run()
     expect(await shown(project, owner.token, connection)).toEqual(before)

@@ -116,6 +116,9 @@ describe('an owner who has just signed in with a code', () => {
     expect(cookiesOf(headers)['__Host-session']).toBeDefined()
     const listed = await call(`/platform/v1/sso/identities?user_id=${boss.user}`, { project, token: admin.token })
     expect(listed.body.data).toHaveLength(1)
+    // They have agreed: from the session that the connection opened, they are not asked again.
+    const again = await start(query, cookiesOf(headers))
+    expect([again.answer.status, new URL(again.url).hostname]).toEqual([302, host])
   })
 
   it.each(['nothing', 'a made-up agreement', "another session's agreement", 'a sign-in that began before the session'])(

@@ -51,7 +51,8 @@ describe('a test run', () => {
     })
     expect(await ask(`/${id}/activate`, 'POST')).toMatchObject({ status: 409, body: { code: 'connection_untested' } })
 
-    const { test_id, url } = await start()
+    const { test_id, url, expires_at } = await start()
+    expect(Date.parse(expires_at) - Date.now()).toBe(10 * MINUTE)
     const before = await ask(`/${id}/tests/${test_id}`)
     expect(before.body).toMatchObject({ state: 'waiting', steps: [], would: null, current: true })
 
