@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { EVENT_ERROR_CODES, eventAdvice } from '../../src/vendors/event-errors'
-import { stripeEventOf, stripeSubscription, T0 } from '../billing/payloads'
+import { stripeEventOf, stripeItem, stripeSubscription, T0 } from '../billing/payloads'
 import { as } from '../consumers/consumers'
 import { call, countingD1, deliver, lossyQueue, STORE, settled, stripeEvent } from '../harness'
 import { insertConnection, insertEvents, seedEvent } from '../inbox/seeding'
@@ -163,6 +163,16 @@ describe('what an event changed', () => {
     expect(part(text, 'Changed fields')).toBe(
       'status: "trialing" → "active" metadata.a: "1" → "3" As Stripe reports it in the event.',
     )
+  })
+
+  it('is said of the items with the names of their prices', async () => {
+    const priced = (id: string, nickname: string | null) => {
+      const { price } = stripeItem()
+      return { items: { data: [stripeItem({ price: { ...price, id, nickname } })], has_more: false } }
+    }
+    await sent(stripeSubscription({ id: 'sub_n', ...priced('price_1', 'Team, <monthly>') }))
+    const id = await sent(stripeSubscription({ id: 'sub_n', ...priced('price_2', null) }), { at: T0 + 60 })
+    expect(part(await here.see(id), 'Effects')).toContain('Items: 2 × Team, &lt;monthly&gt; → 2 × price_2')
   })
 
   it('is shown by a comparison with the last event about the object before it, by the time of the vendor', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hexDump, indented } from '../../src/console/pages/events/payload-text'
-import { duration, inFull, money, relative } from '../../src/console/ui/format'
+import { duration, inFull, money, relative, words } from '../../src/console/ui/format'
+import { listChanges } from '../../src/console/ui/list-changes'
 
 describe('formatting', () => {
   it('indents JSON without changing its values', () => {
@@ -51,5 +52,52 @@ describe('formatting', () => {
     expect(money({ value: 1900, currency: 'EUR' })).toBe('€19.00')
     expect(money({ value: 1900, currency: 'JPY' })).toBe('¥1,900')
     expect(money({ value: 1900, currency: '<b>' })).toBe('1900 <b>')
+  })
+})
+
+describe('the items of a subscription', () => {
+  const item = (price: string | null, more: object = {}) => ({ id: 'si_1', price, quantity: 2, ...more })
+  const pro = { price_name: 'Pro, monthly', lookup_key: 'pro_monthly' }
+
+  it.each([
+    ['the name of the price', item('price_1', pro), '2 × Pro, monthly'],
+    ['its key', item('price_1', { price_name: null, lookup_key: 'pro_monthly' }), '2 × pro_monthly'],
+    ['its id', item('price_1', { price_name: null, lookup_key: null }), '2 × price_1'],
+    ['its id, where nothing else is stored', item('price_1'), '2 × price_1'],
+    ['nothing', item(null), '2 × ?'],
+  ])('are said with %s', (_, value, said) => {
+    expect(words([value])).toBe(said)
+  })
+
+  it.each([
+    ['another price', [item('price_1', pro)], [item('price_2', { price_name: 'Team' })], '2 × Pro, monthly → 2 × Team'],
+    ['a price without a name', [item('price_1', pro)], [item('price_2')], '2 × Pro, monthly → 2 × price_2'],
+    [
+      'another quantity',
+      [item('price_1', pro)],
+      [item('price_1', { ...pro, quantity: 3 })],
+      '2 × Pro, monthly → 3 × Pro, monthly',
+    ],
+    ['another price with the same name', [item('price_1', pro)], [item('price_2', pro)], '2 × price_1 → 2 × price_2'],
+    [
+      'an item in place of another, whose price has the same name',
+      [item('price_1', pro)],
+      [item('price_2', { ...pro, id: 'si_2' }), item('price_3', { id: 'si_3', price_name: 'Seats' })],
+      '2 × price_1 → removed; 2 × price_2; 2 × Seats',
+    ],
+    [
+      'another name, which the price of another item has',
+      [item('price_1', pro), item('price_2', { id: 'si_2', price_name: 'Max' })],
+      [item('price_1', { ...pro, price_name: 'Max' }), item('price_2', { id: 'si_2', price_name: 'Max' })],
+      'Price name Pro, monthly → Price name Max',
+    ],
+    [
+      'another name',
+      [item('price_1', pro)],
+      [item('price_1', { ...pro, price_name: 'Max' })],
+      'Price name Pro, monthly → Price name Max',
+    ],
+  ])('change to %s', (_, from, to, said) => {
+    expect(listChanges(from, to, 'usd')).toBe(said)
   })
 })

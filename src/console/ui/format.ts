@@ -102,13 +102,20 @@ export function plural(n: number, one: string): string {
 
 const TIME = /^(\d{4}-\d\d-\d\d)T([\d:]{8})(\.\d+)?Z$/
 
-/** A value of a billing object as text: items as `3 × price_1`, times to the second, and other objects without their nulls. */
+/** What the price of an item is called: by its name, else by its key, else by its id. Null if it has none of them. */
+export function priceName({ price_name, lookup_key, price }: Record<string, unknown>): string | null {
+  const name = price_name ?? lookup_key ?? price
+  return typeof name === 'string' ? name : null
+}
+
+/** A value of a billing object as text: items as `3 × Pro, monthly`, times to the second, and other objects without their nulls. */
 export function words(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.map(words).join(', ') || 'none'
   if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 })
   if (typeof value !== 'object') return String(value).replace(TIME, '$1 $2 UTC')
-  if ('quantity' in value && 'price' in value) return `${words(value.quantity ?? '?')} × ${value.price ?? '?'}`
+  if ('quantity' in value && 'price' in value)
+    return `${words(value.quantity ?? '?')} × ${priceName({ ...value }) ?? '?'}`
   if ('type' in value && 'value' in value) return `${value.type ?? '?'} ${value.value ?? '?'}`
   return Object.entries(value)
     .filter(([, part]) => part !== null)

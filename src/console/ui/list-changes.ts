@@ -1,6 +1,8 @@
-import { amountIn, asWords, words } from './format'
+import { amountIn, asWords, priceName, words } from './format'
 
 type Entry = Record<string, unknown>
+/** The entries of both lists, and the currency of their amounts. */
+type Among = { all: readonly Entry[]; currency: string | null }
 
 /** Fields that say nothing to a reader beside the others. */
 const LEFT_OUT = ['id', 'event_id', 'created_at', 'currency']
@@ -15,13 +17,14 @@ const LEFT_OUT = ['id', 'event_id', 'created_at', 'currency']
 export function listChanges(from: unknown, to: unknown, currency: string | null): string | null {
   const [before, after] = [entriesIn(from), entriesIn(to)]
   if (!before || !after || before.size + after.size === 0) return null
+  const among = { all: [...before.values(), ...after.values()], currency }
   const changes = [...new Set([...before.keys(), ...after.keys()])].flatMap((id) => {
     const was = before.get(id)
     const is = after.get(id)
     const names = changedNames(was, is)
     if (names.length === 0) return []
-    const old = was ? said(was, names, currency) : null
-    const next = is ? said(is, names, currency) : 'removed'
+    const old = was ? said(was, names, among) : null
+    const next = is ? said(is, names, among) : 'removed'
     return old === null ? next : `${old} → ${next}`
   })
   return changes.join('; ') || null
@@ -41,10 +44,16 @@ function changedNames(was: Entry | undefined, is: Entry | undefined): string[] {
   return names.filter((name) => JSON.stringify(was[name] ?? null) !== JSON.stringify(is[name] ?? null))
 }
 
-/** An item as `3 × price_1`; another entry by its fields, such as `Amount €5.00, Status Succeeded`. */
-function said(entry: Entry, names: readonly string[], currency: string | null): string {
+/** An item without the name of its price, if another price of these items has the same name. Any other entry as it is. */
+function namedApart(entry: Entry, all: readonly Entry[]): Entry {
+  const isShared = all.some((one) => one.price !== entry.price && priceName(one) === priceName(entry))
+  return isShared ? { ...entry, price_name: null, lookup_key: null } : entry
+}
+
+/** An item as `3 × Pro, monthly`; another entry by its fields, such as `Amount €5.00, Status Succeeded`. */
+function said(entry: Entry, names: readonly string[], { all, currency }: Among): string {
   const isItem = 'quantity' in entry && 'price' in entry
-  if (isItem && (names.includes('quantity') || names.includes('price'))) return words(entry)
+  if (isItem && (names.includes('quantity') || names.includes('price'))) return words(namedApart(entry, all))
   return names
     .filter((name) => entry[name] !== null && entry[name] !== undefined)
     .map((name) => `${asWords(name)} ${shownValue(name, entry[name], currency)}`)
