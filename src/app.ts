@@ -11,6 +11,7 @@ import { catalogRoutes } from './catalog/catalog-routes'
 import { CatalogFile } from './catalog/document'
 import { featureRoutes } from './catalog/feature-routes'
 import { planRoutes } from './catalog/plan-routes'
+import { hasItemOf } from './catalog/sold'
 import { consoleRoutes, errorRoutes, linkRoutes, ssoRoutes, ssoStartRoutes } from './console/routes'
 import { customerLinkRoutes } from './consumers/customer-routes'
 import { consumerRoutes } from './consumers/routes'
@@ -160,7 +161,7 @@ const app = base
   .route('/platform/v1/billing/webhooks', inboxHealthRoutes)
   .route('/platform/v1/billing/webhooks', replayRoutes)
   .route('/platform/v1/billing/webhooks', eventRoutes)
-  .route('/platform/v1/billing/subscriptions', subscriptionRoutes)
+  .route('/platform/v1/billing/subscriptions', subscriptionRoutes(hasItemOf))
   .route('/platform/v1/billing/subscriptions', subscriptionRoute)
   .route('/platform/v1/billing/subscriptions', subscriptionTimelineRoutes)
   .route('/platform/v1/billing/invoices', invoiceRoutes)

@@ -98,6 +98,18 @@ export function namePlans(db: Db, projectId: string) {
 /** A plan as {@link namePlans} reads it. */
 export type NamedPlan = ReturnType<typeof namePlans>['_']['result'][number]
 
+/** Reads what the plans of a project are called: those that are not archived, then the others, newest first. */
+export function callPlans(db: Db, projectId: string) {
+  return db
+    .select({ id: plans.id, key: plans.key, name: plans.name, state: plans.state })
+    .from(plans)
+    .where(eq(plans.project_id, projectId))
+    .orderBy(plans.state, desc(plans.id))
+}
+
+/** A plan as {@link callPlans} reads it. */
+export type CalledPlan = ReturnType<typeof callPlans>['_']['result'][number]
+
 /** Reads the plans of a project that can be its default plan, newest first. */
 export function activePlans(db: Db, projectId: string) {
   return db

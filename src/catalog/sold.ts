@@ -1,16 +1,36 @@
-import { inArray, sql } from 'drizzle-orm'
+import { and, type Column, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { saidBy } from '../billing/overdue/overdue'
+import type { OnItems } from '../billing/read/filters'
 import { billingObjects } from '../billing/schema'
 import { type Db, raw } from '../db/client'
 import { fitsPage, json } from '../db/sql'
 import { vendorPrices } from '../inbox/imports/schema'
 import { MAX_SUBSCRIPTION_BYTES, MAX_UNMAPPED, NEWEST_SUBSCRIPTIONS } from './limits'
-import { planRefs } from './schema'
+import { planRefs, plans } from './schema'
 
 const o = alias(billingObjects, 'o')
 const r = alias(planRefs, 'r')
 const v = alias(vendorPrices, 'v')
+
+/**
+ * The plan that an item of an object is for, as an expression over the item as JSON: the plan of its price, else of its variant, else of its
+ * product. NULL if no plan has any of them.
+ */
+function planOfItem(projectId: string, vendor: SQL | Column, item: SQL): SQL {
+  const planOf = (field: string) => sql`(SELECT ${r.plan_id} FROM ${planRefs} ${r}
+    WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = ${vendor} AND ${r.ref} = ${item} ->> ${sql.raw(`'$.${field}'`)})`
+  return sql`coalesce(${planOf('price')}, ${planOf('variant')}, ${planOf('product')})`
+}
+
+/** Which objects have an item that is for a plan. @param plan its id or its key; none has an item of an unknown plan */
+export function hasItemOf(projectId: string, plan: string): OnItems {
+  // A key may look like the id of another plan.
+  const named = sql`(SELECT ${plans.id} FROM ${plans}
+    WHERE ${and(eq(plans.project_id, projectId), or(eq(plans.id, plan), eq(plans.key, plan)))} ORDER BY ${plans.id} = ${plan} DESC LIMIT 1)`
+  return ({ vendor, candidates }) => sql`EXISTS (SELECT 1 FROM json_each(${candidates}, '$[0].body.items') i
+    WHERE ${planOfItem(projectId, vendor, sql`i.value`)} = ${named})`
+}
 
 /** The objects of a kind that changed last, each with its size. */
 const newestOf = (projectId: string, kind: 'subscription' | 'purchase') => sql`SELECT * FROM (
@@ -74,9 +94,7 @@ export function countByPlan(db: Db, projectId: string) {
   const fits = fitsPage(sql`bytes`, MAX_SUBSCRIPTION_BYTES, sql`updated DESC`)
   const newest = sql`SELECT vendor, id, ${fits} AS fits FROM (${newestOf(projectId, 'subscription')})`
   const own = sql`${o.project_id} = ${projectId} AND ${o.kind} = 'subscription' AND ${o.vendor_id} = s.id AND ${o.vendor} = s.vendor`
-  const planOf = (field: string) => sql`(SELECT ${r.plan_id} FROM ${planRefs} ${r}
-    WHERE ${r.project_id} = ${projectId} AND ${r.vendor} = s.vendor AND ${r.ref} = i.value ->> ${sql.raw(`'$.${field}'`)})`
-  const each = sql`SELECT DISTINCT s.vendor, s.id, coalesce(${planOf('price')}, ${planOf('variant')}, ${planOf('product')}) AS plan,
+  const each = sql`SELECT DISTINCT s.vendor, s.id, ${planOfItem(projectId, sql`s.vendor`, sql`i.value`)} AS plan,
       coalesce(${saidBy(o, 'livemode')}, 1) AS live
     FROM newest s CROSS JOIN ${billingObjects} ${o} ON s.fits AND ${own} AND ${inArray(o.status, STANDING)}
       CROSS JOIN json_each(${o.candidates}, '$[0].body.items') i`

@@ -27,8 +27,8 @@ export type Directory = Database & { readonly [holds]: 'people' }
 export type Query<T = unknown> = { readonly _: { readonly result: T }; prepare(): Prepared }
 export type Queries = Record<string, Query>
 
-/** What each statement of a batch gives, by its name. */
-export type Results<Q extends Queries> = { [Name in keyof Q]: Q[Name]['_']['result'] }
+/** What each statement of a batch gives, by its name. A statement that may be missing gives what may be missing. */
+export type Results<Q extends Queries> = { [Name in keyof Q]: NonNullable<Q[Name]>['_']['result'] }
 
 /** Sends several statements in one round trip: {@link batch}, or a route's read with the caller's credential. */
 export type Send = <Q extends Queries>(queries: Q) => Promise<Results<Q>>

@@ -69,3 +69,60 @@ it('of more subscriptions than are looked at, a plan says that it may have more'
   expect(words((await visit(`${at}/${plans.free}`, owner.token)).text)).toContain(' Subscriptions 0+ Active')
   expect(count.rows_read).toBeLessThan(12_000)
 })
+
+it('the numbers lead to the subscriptions of the plan, in that mode, and the list keeps the plan', async () => {
+  const pro = { items: [{ price: 'price_1' }] }
+  const { owner, project, at, plans } = await world([
+    ...Array<Of>(51).fill(pro),
+    { ...pro, livemode: false },
+    { ...pro, status: 'canceled' },
+    { items: [{ price: 'price_other' }] },
+  ])
+  const json = { name: 'Pro <1>' }
+  await call(`/platform/v1/billing/plans/${plans.pro}`, { method: 'PATCH', token: owner.token, project, json })
+  const look = async (path: string) => (await visit(path, owner.token)).text
+  const list = `/console/p/${project}/platform/billing/subscriptions`
+  for (const page of [at, `${at}/${plans.pro}`]) {
+    const text = await look(page)
+    expect(text).toContain(`<a href="${list}?plan=${plans.pro}&amp;livemode=true">51</a>`)
+    expect(text).toContain(`<a href="${list}?plan=${plans.pro}&amp;livemode=false">1</a> in test mode`)
+  }
+  const idsIn = (text: string) => new Set(text.match(/sub_\d+(?=\?vendor)/g))
+
+  const query = `?plan=${plans.pro}&livemode=true`
+  const shown = await look(list + query)
+  expect(idsIn(shown).size).toBe(50)
+  expect(idsIn(shown)).not.toContain('sub_51')
+  expect(idsIn(shown)).not.toContain('sub_53')
+  const without = '<a href="?livemode=true" aria-label="Remove the filter Plan: Pro &lt;1&gt;">'
+  for (const part of [without, '>Plan: Pro &lt;1&gt;</span></summary>']) expect(shown).toContain(part)
+  const kept = query.replace('&', '&amp;')
+  for (const part of [`${kept}&amp;order=asc"`, `${kept}&amp;status=active"`, `subscriptions/csv${kept}"`])
+    expect(shown).toContain(part)
+  const next = /href="(\?[^"]+)" rel="next"/.exec(shown)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  expect(next).toContain(`plan=${plans.pro}&`)
+  expect(new Set([...idsIn(shown), ...idsIn(await look(list + next))]).size).toBe(52)
+
+  const file = await look(`${list}/csv${query}`)
+  expect(file.match(/^sub_/gm)).toHaveLength(52)
+  expect(file).not.toMatch(/^sub_5[13],/m)
+})
+
+it('a list of subscriptions takes the key of a plan and says what is no plan; other lists have no such filter', async () => {
+  const { owner, project, plans } = await world([{ items: [{ price: 'price_1' }] }, { items: [] }])
+  const at = `/platform/v1/billing/plans/${plans.free}`
+  const json = { name: 'Free of charge', state: 'archived' }
+  await call(at, { method: 'PATCH', token: owner.token, project, json })
+  const look = async (path: string) => (await visit(`/console/p/${project}/platform/billing/${path}`, owner.token)).text
+  const byKey = await look('subscriptions?plan=pro')
+  expect([byKey.includes('sub_0?'), byKey.includes('sub_1?')]).toEqual([true, false])
+  expect(byKey).toContain(`<a href="?plan=${plans.pro}" aria-current="true">pro</a>`)
+  expect(byKey).toContain(`<a href="?plan=${plans.free}">Free of charge (archived)</a>`)
+  const unknown = await look('subscriptions?plan=gold')
+  for (const part of ['No subscriptions match this search.', 'Remove the filter Plan: gold'])
+    expect(unknown).toContain(part)
+  expect(await look('subscriptions?plan=free')).toContain('Remove the filter Plan: Free of charge')
+  await insertObjects(project, 'invoice', ['in_1'])
+  const invoices = await look('invoices?plan=pro')
+  expect([invoices.includes('in_1'), invoices.includes('Plan:')]).toEqual([true, false])
+})

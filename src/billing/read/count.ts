@@ -10,7 +10,7 @@ import { ARE_FEW, fewOf, type ListedBy, o, planOf } from './store'
 const COLUMNS = sql`${o.project_id}, ${o.kind}, ${o.vendor}, ${o.vendor_id}, ${o.status}, ${o.subscription}, ${o.updated}`
 
 /** A list to count, all of its pages. */
-type Counted = Pick<ListedBy, 'filters' | 'customers'>
+type Counted = Pick<ListedBy, 'filters' | 'customers' | 'onItems'>
 
 /**
  * Counts the objects of a list, from what an index and the columns of its rows say: see {@link totalOf}. `n` is null if that says nothing.
@@ -18,9 +18,9 @@ type Counted = Pick<ListedBy, 'filters' | 'customers'>
  * @returns null if only the objects themselves say whether they are in the list
  */
 export function countObjects(db: Db, projectId: string, kind: ObjectKind, by: Counted): Query<Total[]> | null {
-  const { filters, customers } = by
+  const { filters, customers, onItems } = by
   const { customer, livemode, updated_after, overdue } = filters
-  if (overdue || conditionsOnBody(o, filters).length > 0) return null
+  if (overdue || conditionsOnBody(o, filters, onItems).length > 0) return null
   const ofKind = and(eq(o.project_id, projectId), eq(o.kind, kind))
   const { index, changed, rest } = planOf(by)
   if (customer === undefined && !customers) {

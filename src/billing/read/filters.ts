@@ -21,11 +21,16 @@ export type ObjectFilters = {
   overdue_invoice?: { is: boolean; now: number } | undefined
 }
 
+/** What is asked of an object's items: an expression over its columns. The caller knows which plan has their prices. */
+export type OnItems = (of: Record<'vendor' | 'candidates', Column>) => SQL
+
 /** What filters ask of the object itself, which the database must parse for it. */
 export function conditionsOnBody(
-  { candidates, status }: Record<'candidates' | 'status', Column>,
+  of: Record<'vendor' | 'candidates' | 'status', Column>,
   { created_after, disputed, items_missing, overdue_invoice, metadata = {} }: ObjectFilters,
+  onItems: OnItems | undefined,
 ): SQL[] {
+  const { candidates, status } = of
   return [
     created_after !== undefined && sql`rtrim(${candidates}->>'$[0].body.created_at', 'Z') >= ${created_after}`,
     disputed !== undefined && sql`(json_array_length(${candidates}, '$[0].body.disputes') > 0) = ${Number(disputed)}`,
@@ -33,6 +38,7 @@ export function conditionsOnBody(
     overdue_invoice &&
       sql`${overdueInvoice({ candidates, status }, overdue_invoice.now)} = ${Number(overdue_invoice.is)}`,
     ...Object.entries(metadata).map((pair) => hasMetadata(candidates, pair)),
+    onItems?.(of),
   ].filter((one) => one !== false && one !== undefined)
 }
 

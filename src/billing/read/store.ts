@@ -18,7 +18,7 @@ import { overdueSubscriptions } from '../overdue/schema'
 import { moneyBack } from '../purchases/columns'
 import type { StoredBody } from '../reduce'
 import { billingObjects } from '../schema'
-import { conditionsOnBody, type ObjectFilters } from './filters'
+import { conditionsOnBody, type ObjectFilters, type OnItems } from './filters'
 import { isLive, isTest } from './mode'
 
 /** A place in a list: what it is sorted by. */
@@ -160,6 +160,7 @@ export type ListedBy = {
   take: number
   bytes: number
   customers?: CustomerSet | undefined
+  onItems?: OnItems | undefined
   beside?: ReadBeside | undefined
 }
 
@@ -268,9 +269,9 @@ function fewOverdue(ofKind: SQL | undefined) {
 export const ARE_FEW = sql`(SELECT few FROM size)`
 
 /** The index by last change, what a list asks of it, what it then checks in each row, and how many rows it reads at most. */
-export function planOf({ filters, customers }: Pick<ListedBy, 'filters' | 'customers'>) {
+export function planOf({ filters, customers, onItems }: Pick<ListedBy, 'filters' | 'customers' | 'onItems'>) {
   const { customer, subscription, status, vendor, updated_after, overdue, livemode } = filters
-  const inBodies = conditionsOnBody(o, filters)
+  const inBodies = conditionsOnBody(o, filters, onItems)
   return {
     index: livemode === false ? sql`billing_test` : sql`billing_changed`,
     changed: and(

@@ -13,6 +13,7 @@ import { NAMES } from '../../billing/names'
 import { PaymentMethod } from '../../billing/payment-methods/payment-method'
 import { Purchase } from '../../billing/purchases/purchase'
 import { listFields, vendorId } from '../../billing/read/fields'
+import type { OnItems } from '../../billing/read/filters'
 import { type AskedObjects, listing } from '../../billing/read/list'
 import type { Owned, ShownObjects } from '../../billing/read/present'
 import { listObjects } from '../../billing/read/store'
@@ -23,7 +24,7 @@ import { refToRead } from '../../consumers/ref'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
-import { flagField } from '../../http/fields'
+import { catalogKey, flagField } from '../../http/fields'
 import { boundedListOf } from '../../http/page'
 import { read } from '../../http/read'
 import { route } from '../../http/route'
@@ -42,18 +43,23 @@ const fields = {
     ),
 }
 
-type Asked = AskedObjects & { consumer?: string | undefined }
+type Asked = AskedObjects & { consumer?: string | undefined; plan?: string | undefined }
+
+/** Which objects have an item of a plan, by the plan's id or key. */
+type OfPlan = (projectId: string, plan: string) => OnItems
 
 /**
  * `GET /` of one kind of object: mounted beside `GET /:id`.
  *
  * @param Row the object as it is shown
  * @param Query the query of the list: its page and its filters
+ * @param ofPlan of a list with the filter `plan`
  */
 function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
   kind: K,
   Row: z.ZodType<ShownObjects[K] & Owned>,
   Query: Query,
+  ofPlan?: OfPlan,
 ) {
   const { many, noun } = NAMES[kind]
   return new Hono<HttpEnv>().get(
@@ -74,9 +80,10 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
       const asked = c.req.valid('query' as never) as z.infer<Query>
       const rt = c.get('rt')
       const list = listing(kind, asked, rt.now)
-      const { consumer, customer } = asked
+      const { consumer, customer, plan } = asked
       const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
-      const rows = listObjects(rt.db, project, kind, { ...list, customers, beside: ownerBeside(project) })
+      const onItems = plan === undefined ? undefined : ofPlan?.(project, plan)
+      const rows = listObjects(rt.db, project, kind, { ...list, customers, onItems, beside: ownerBeside(project) })
       const found = await read(c, { rows })
       return answer(
         c,
@@ -87,19 +94,27 @@ function listRoute<K extends ObjectKind, Query extends z.ZodType<Asked>>(
   )
 }
 
-export const subscriptionRoutes = listRoute(
-  'subscription',
-  Subscription,
-  z.strictObject({
-    ...fields,
-    status: SubscriptionBody.shape.status.optional(),
-    overdue: flagField
-      .optional()
-      .describe(
-        'Whether the subscription should have renewed more than a day ago, and nothing has been received about it since. The service looks for such subscriptions in live mode every six hours: see [health](docs/concepts/webhooks.md#what-does-not-come).',
-      ),
-  }),
-)
+/** @param ofPlan the condition for the filter `plan`, which the catalog knows */
+export const subscriptionRoutes = (ofPlan: OfPlan) =>
+  listRoute(
+    'subscription',
+    Subscription,
+    z.strictObject({
+      ...fields,
+      status: SubscriptionBody.shape.status.optional(),
+      plan: catalogKey
+        .optional()
+        .describe(
+          'A plan: its id or its key. Subscriptions with an item whose price is mapped to it; or whose product is, if the price is mapped to no plan. The list is empty for an unknown plan. A page reads up to two rows more for each item that it looks at.',
+        ),
+      overdue: flagField
+        .optional()
+        .describe(
+          'Whether the subscription should have renewed more than a day ago, and nothing has been received about it since. The service looks for such subscriptions in live mode every six hours: see [health](docs/concepts/webhooks.md#what-does-not-come).',
+        ),
+    }),
+    ofPlan,
+  )
 
 export const paymentMethodRoutes = listRoute(
   'payment_method',

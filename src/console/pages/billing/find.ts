@@ -3,6 +3,8 @@ import { sortable } from '../../../billing/read/fields'
 import { isListedObject, listing } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
 import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
+import { type CalledPlan, callPlans } from '../../../catalog/plans'
+import { hasItemOf } from '../../../catalog/sold'
 import { customerSetOf } from '../../../consumers/owned'
 import { refToRead } from '../../../consumers/ref'
 import { batchCounting } from '../../../db/total'
@@ -18,14 +20,21 @@ import type { NamesOf } from './columns'
 import type { ObjectList } from './object-list'
 
 /** The filters of a list of billing objects. */
-export type Asked = Record<'customer' | 'consumer' | 'status' | 'created_after' | 'updated_after', string | undefined> &
+export type Asked = Record<
+  'customer' | 'consumer' | 'status' | 'plan' | 'created_after' | 'updated_after',
+  string | undefined
+> &
   Record<'livemode' | 'overdue', boolean | undefined> & { order: Order | undefined }
 
-/** A page of a list, with the names that belong to its objects. `total`: see {@link totalOn}. */
+/**
+ * A page of a list, with the names that belong to its objects. `total`: see {@link totalOn}. `plans`: those to filter by; none in a file, and
+ * for objects without that filter.
+ */
 export type Listed<K extends ObjectKind> = Page<ShownObjects[K]> & {
   truncated: boolean
   namesOf: NamesOf
   total: number | null
+  plans: readonly CalledPlan[]
 }
 
 const MODES = new Map<string | null, boolean>([
@@ -46,12 +55,13 @@ export const TIMES = {
 } as const satisfies Record<string, TimeFilter>
 
 const CAN_BE_OVERDUE: readonly ObjectKind[] = ['subscription', 'invoice']
-const NAMES = ['customer', 'consumer', 'status', 'livemode', 'overdue', 'order'] as const
+const NAMES = ['customer', 'consumer', 'status', 'plan', 'livemode', 'overdue', 'order'] as const
 
 /** The filters of an address, as an address. What is no filter is left out: a time that is none, or a span beside a bound. */
 export function addressOf(sent: URLSearchParams, kind: ObjectKind): URLSearchParams {
   const address = new URLSearchParams()
   addFilled(address, sent, NAMES)
+  if (kind !== 'subscription') address.delete('plan')
   if (!CAN_BE_OVERDUE.includes(kind) || address.get('overdue') !== 'true') address.delete('overdue')
   for (const { within, bounds } of Object.values(TIMES)) {
     addFilled(address, sent, bounds)
@@ -75,6 +85,7 @@ export function askedIn(sent: URLSearchParams, kind: ObjectKind, now: number): A
     customer: address.get('customer') ?? undefined,
     consumer: address.get('consumer') ?? undefined,
     status: address.get('status') ?? undefined,
+    plan: address.get('plan') ?? undefined,
     livemode: MODES.get(address.get('livemode')),
     created_after: since(TIMES.Created),
     updated_after: since(TIMES.Updated),
@@ -91,16 +102,19 @@ export async function findListed<K extends ObjectKind>(
   { counts = false, ...part }: Part,
 ): Promise<Listed<K>> {
   const { db, now } = c.get('rt')
-  const { consumer, customer } = asked
+  const { consumer, customer, plan } = asked
   const objects = listing(kind, { ...asked, ...part }, now)
   const project = projectOf(c.get('actor'))
   const customers = consumer === undefined ? undefined : customerSetOf(project, refToRead(consumer), customer)
+  const by = { ...objects, customers, onItems: plan === undefined ? undefined : hasItemOf(project, plan) }
   const beside: ReadBeside = (of) => namedOf(project, of, { consumer: true, plans: showsPlans })
-  const count = counts && part.cursor === undefined ? countObjects(db, project, kind, { ...objects, customers }) : null
-  const list = { rows: listObjects(db, project, kind, { ...objects, customers, beside }) }
-  const [{ rows }, counted] = await batchCounting(db, list, count)
+  const count = counts && part.cursor === undefined ? countObjects(db, project, kind, by) : null
+  const offered: { plans?: ReturnType<typeof callPlans> } =
+    counts && kind === 'subscription' ? { plans: callPlans(db, project) } : {}
+  const list = { rows: listObjects(db, project, kind, { ...by, beside }), ...offered }
+  const [{ rows, plans = [] }, counted] = await batchCounting(db, list, count)
   const page = objects.page(rows, (row) => presentObject(kind, row))
-  return { ...page, namesOf: namesIn(rows), total: totalOn(page, part.cursor, counted?.n ?? null) }
+  return { ...page, namesOf: namesIn(rows), total: totalOn(page, part.cursor, counted?.n ?? null), plans }
 }
 
 /** The names that were read beside objects of one kind. */

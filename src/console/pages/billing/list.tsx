@@ -43,6 +43,7 @@ export function listPage<K extends ObjectKind>(
         address={query}
         columns={found.data.length > 0 ? shown.columns : null}
         name={nameIn(found)}
+        plans={found.plans}
       />
       <OnlyMode livemode={asked.livemode} all={changed(query, { livemode: 'all', cursor: null })} />
       <Total n={found.total} one={NAMES[list.kind].noun} />

@@ -1,3 +1,4 @@
+import type { CalledPlan } from '../../../catalog/plans'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { changed } from '../../list'
 import { pathsOf, type Visit } from '../../page'
@@ -25,13 +26,16 @@ type NarrowProps<K extends ObjectKind, Row> = {
   columns: readonly Column<Row>[] | null
   /** What the customer or the consumer in the address is called; undefined if that is not known. */
   name: string | undefined
+  /** The plans to filter by. */
+  plans: readonly CalledPlan[]
 }
 
-/** Finds the objects of one customer, and narrows the list: by status, by time, and by missing renewals. */
-export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, name }: NarrowProps<K, Row>) {
+/** Finds the objects of one customer, and narrows the list: by status, by time, by plan, and by missing renewals. */
+export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, name, plans }: NarrowProps<K, Row>) {
   const { kind, path, statuses } = list
   const at = `${pathsOf(c).billing}/${path}`
   const isInvoice = kind === 'invoice'
+  const plan = planIn(address, plans)
   const option = (label: string, chosen: Record<string, string | null>) => ({
     label,
     href: changed(address, chosen),
@@ -72,6 +76,7 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
             </li>
           </TimeMenu>
         ))}
+        {plans.length > 0 && <PlanMenu address={address} plans={plans} chosen={plan} />}
         {kind === 'subscription' && (
           <FilterMenu
             label={`Renewal: ${address.has('overdue') ? 'overdue' : 'any'}`}
@@ -80,8 +85,43 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
         )}
         {columns && <ColumnsMenu c={c} list={path} columns={columns} />}
       </div>
-      <ActiveFilters of={activeIn(address, name, isInvoice ? ['overdue'] : [])} clear={address.size > 1} />
+      <ActiveFilters
+        of={activeIn(address, { customer: name, consumer: name, plan: plan?.name }, isInvoice ? ['overdue'] : [])}
+        clear={address.size > 1}
+      />
     </>
+  )
+}
+
+/** The plan that the address names, by its id or its key; undefined if there is none. */
+function planIn(address: URLSearchParams, plans: readonly CalledPlan[]): CalledPlan | undefined {
+  const named = address.get('plan')
+  return plans.find(({ id }) => id === named) ?? plans.find(({ key }) => key === named)
+}
+
+type PlanMenuProps = {
+  address: URLSearchParams
+  plans: readonly CalledPlan[]
+  chosen: CalledPlan | undefined
+}
+
+function PlanMenu({ address, plans, chosen }: PlanMenuProps) {
+  const named = address.get('plan')
+  const option = (label: string, id: string | null, on: boolean) => ({
+    label,
+    href: changed(address, { plan: id }),
+    on,
+  })
+  return (
+    <FilterMenu
+      label={`Plan: ${chosen?.name ?? named ?? 'any'}`}
+      options={[
+        option('Any', null, named === null),
+        ...plans.map((one) =>
+          option(one.state === 'archived' ? `${one.name} (archived)` : one.name, one.id, one === chosen),
+        ),
+      ]}
+    />
   )
 }
 
@@ -117,6 +157,7 @@ const span = (value: string) => spanWord(SPANS, value) ?? value
 const WORDS: Record<string, (value: string, name: string | undefined) => string> = {
   customer: (value, name) => `Customer: ${name ?? value}`,
   consumer: (value, name) => `Consumer: ${name ?? value}`,
+  plan: (value, name) => `Plan: ${name ?? value}`,
   created_after: (value) => `Created ${since(value)}`,
   updated_after: (value) => `Updated ${since(value)}`,
   created_within: (value) => `Created: ${span(value)}`,
@@ -124,9 +165,13 @@ const WORDS: Record<string, (value: string, name: string | undefined) => string>
   overdue: () => 'Renewal: overdue',
 }
 
-/** @param shown filters that a chip says */
-const activeIn = (address: URLSearchParams, called: string | undefined, shown: string[]): ActiveFilter[] =>
+/** @param called what the values of filters are called, if that is known. @param shown filters that a chip says */
+const activeIn = (
+  address: URLSearchParams,
+  called: Record<string, string | undefined>,
+  shown: string[],
+): ActiveFilter[] =>
   [...address].flatMap(([name, value]) => {
-    const words = shown.includes(name) ? undefined : WORDS[name]?.(value, called)
+    const words = shown.includes(name) ? undefined : WORDS[name]?.(value, called[name])
     return words === undefined ? [] : [[words, changed(address, { [name]: null })] as const]
   })

@@ -68,7 +68,13 @@ function columnsOf(c: Visit, { defaultPlan, amounts, subscriptions }: Sold): Col
     ['Features', ({ features }) => Object.keys(features).length, 'number'],
     ['Prices', ({ prices }) => prices.length > 0 && <Prices of={prices} amounts={amounts} />],
     ...(subscriptions
-      ? [['Subscriptions', ({ id }: Plan) => <SubscriptionCount of={subscriptions(id)} />, 'number'] as const]
+      ? [
+          [
+            'Subscriptions',
+            ({ id }: Plan) => <SubscriptionCount c={c} plan={id} of={subscriptions(id)} />,
+            'number',
+          ] as const,
+        ]
       : []),
     ['Rank', ({ rank }) => rank, 'number spare'],
     ['Changed', ({ updated_at }) => <Time at={updated_at} now={c.get('rt').now} />],

@@ -60,7 +60,7 @@ export function planPage(c: Visit, { plan, catalog, history, isDefault, amounts,
         )}
         {subscriptions && (
           <Fact name="Subscriptions">
-            <SubscriptionCount of={subscriptions(id)} />
+            <SubscriptionCount c={c} plan={id} of={subscriptions(id)} />
             <span class="hint">{capital(COUNTED)}</span>
           </Fact>
         )}
