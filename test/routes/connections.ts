@@ -22,6 +22,12 @@ const CONNECTIONS = '/platform/v1/billing/connections'
 const PAGES = '/console/p/:project/platform/billing/connections'
 const WRITE = may('admin', 'connections:write')
 const onConnection = (what: string) => ({ action: `connection.${what}`, object: (world: World) => world.connection.id })
+let lastTime = 0
+/** A time (ms) after all that were given before, however little of it has passed. */
+const nextTime = () => {
+  lastTime = Math.max(lastTime + 1, Date.now())
+  return lastTime
+}
 const SECRET = { signing_secret: 'whsec_9876543210' }
 
 export const CONNECTION_ROWS: Rows = {
@@ -110,11 +116,11 @@ export const CONNECTION_ROWS: Rows = {
     list: {
       id: ({ at }) => at,
       add: (world, n) =>
-        times(n, (i) =>
+        times(n, () =>
           STORE.prepare(
             "INSERT INTO diagnoses (project_id, connection_id, at, cause, verdict, tried, size, headers) VALUES (?, ?, ?, 'signature_missing', 'unknown', 0, 2, '[]')",
           )
-            .bind(world.project, world.connection.id, Date.now() + i)
+            .bind(world.project, world.connection.id, nextTime())
             .run(),
         ),
     },
