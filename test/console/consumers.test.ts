@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { insertObjects } from '../billing/rows'
 import { billingWorld } from '../billing/world'
 import { as } from '../consumers/consumers'
 import { checkout, ofCustomer } from '../consumers/events'
-import { insertConsumer, insertLink } from '../consumers/rows'
 import { addMember, countingD1, inStore, STORE } from '../harness'
 import { told } from './member-pages'
 import { submit, type Visit, visit } from './visit'
@@ -178,27 +176,6 @@ describe('a consumer', () => {
     expect(await here.page(here.at('/user_1'))).toMatchObject({ status: 404 })
     // The session; the consumer; its customers' objects; the frame's projects, their modes.
     expect(count.trips).toBe(5)
-  })
-
-  it.each([
-    ['subscription', 'subscriptions', 10],
-    ['purchase', 'purchases', 20],
-    ['invoice', 'invoices', 10],
-    ['payment_method', 'payment-methods', 10],
-  ] as const)('shows the last of each kind, and leads to all if there are others: %s', async (kind, list, most) => {
-    const { project, page, at } = await newPlace()
-    const consumer = await insertConsumer(project, 'ada')
-    await insertLink(project, 'cus_1', { pinned: consumer })
-    const seen = async () => {
-      const { text } = await page(at(`/${consumer}?tab=billing`))
-      const rows = new Set(text.match(new RegExp(`/billing/${list}/${kind}_\\d+`, 'g')))
-      return [rows.size, text.includes(`/billing/${list}?consumer=${consumer}"`)]
-    }
-    const ids = Array.from({ length: most + 1 }, (_, n) => `${kind}_${n}`)
-    await insertObjects(project, kind, ids.slice(1))
-    expect(await seen()).toEqual([most, false])
-    await insertObjects(project, kind, ids.slice(0, 1))
-    expect(await seen()).toEqual([most, true])
   })
 
   it('is edited: what is left is kept, what is cleared goes, and a page that is out of date says so', async () => {
