@@ -32,6 +32,14 @@ const OVERFLOW = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(
 /** How many lines the row with the most of them has. */
 const LINES = `Math.max(...[...document.querySelectorAll('#events tr')].map(({ clientHeight }) => Math.round((clientHeight - 16) / 20)))`
 
+/** How many rows the bar says are ticked. The style sheet writes the number, so only the accessibility tree has it. */
+async function countIn(page: Page) {
+  const device = await page.context().newCDPSession(page)
+  const { nodes } = await device.send('Accessibility.getFullAXTree')
+  const texts = nodes.filter(({ role }) => role?.value === 'StaticText').map(({ name }) => name?.value)
+  return texts[texts.indexOf(' selected') - 1]
+}
+
 describe('the columns of events', () => {
   it('name consumers where there is room for them, and stay within the page and two lines at any width', async () => {
     const named = { ...CONNECTION, name: 'Stripe account of the northern subsidiary' }
@@ -209,6 +217,7 @@ describe.each([
     if (javaScriptEnabled) {
       await page.getByLabel('Select all').check()
       await expect.poll(() => page.locator('#said').textContent()).toBe('3 selected')
+      expect(await countIn(page)).toBe('3')
       await bar.getByRole('button', { name: 'Clear' }).click()
       await expect.poll(() => page.locator('#said').textContent()).toBe('0 selected')
       await page
@@ -221,6 +230,7 @@ describe.each([
     await boxes.first().check()
     await boxes.last().check()
     expect([page.url(), await bar.isVisible()]).toEqual([some, true])
+    expect(await countIn(page)).toBe('2')
     await boxes.last().press('Enter')
     await page.getByRole('heading', { name: 'Replay 2 events?' }).waitFor()
     await page.getByRole('button', { name: 'Replay 2 events' }).click()

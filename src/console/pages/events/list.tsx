@@ -94,22 +94,24 @@ function Events({ c, asked, rows, polling }: EventsProps) {
   const choosing = choosesEvents(c)
   const columns = listColumns(c, choosing)
   return (
-    <Choosing may={choosing} to={`${pathsOf(c).events}/replay`} verb="Replay selected…" with={<Source of={asked} />}>
-      <Table
-        label="Events"
-        columns={columns}
-        class="events"
-        sorted={sortedBy('Received', asked.fields?.order, asked.address)}
-        without={withoutColumns({ c, list: 'events', columns })}
-        choosing={choosing}
-      >
-        <tbody id="events" data-live {...polling}>
-          {rows.map((row) => (
-            <Row c={c} row={row} />
-          ))}
-        </tbody>
-      </Table>
-    </Choosing>
+    <div class="event-list">
+      <Choosing may={choosing} to={`${pathsOf(c).events}/replay`} verb="Replay selected…" with={<Source of={asked} />}>
+        <Table
+          label="Events"
+          columns={columns}
+          class="events"
+          sorted={sortedBy('Received', asked.fields?.order, asked.address)}
+          without={withoutColumns({ c, list: 'events', columns })}
+          choosing={choosing}
+        >
+          <tbody id="events" data-live {...polling}>
+            {rows.map((row) => (
+              <Row c={c} row={row} />
+            ))}
+          </tbody>
+        </Table>
+      </Choosing>
+    </div>
   )
 }
 
