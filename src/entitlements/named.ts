@@ -1,5 +1,6 @@
 import { type Column, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { nameAtVendor } from '../billing/customers/names'
 import type { ObjectKey, ReadBeside } from '../billing/read/store'
 import { billingObjects } from '../billing/schema'
 import { planRefs, plans } from '../catalog/schema'
@@ -14,7 +15,7 @@ const NAMED_ITEMS = 20
 
 /**
  * Whose a billing object is, and the plans of what it is for, by the vendor's price or product. `consumer` is null if none is linked.
- * Then `customer` is what the vendor calls the customer: the name or the email address, if one is known.
+ * `customer` is what the vendor calls the customer: the name or the email address, if one is known. A list has it only without a consumer.
  */
 export type Named = {
   consumer: { id: string; title: string; state: string } | null
@@ -24,24 +25,22 @@ export type Named = {
 
 const k = alias(consumers, 'k')
 const o = alias(billingObjects, 'o')
-const payer = alias(billingObjects, 'payer')
 
 /**
  * The names that belong to a billing object, as an expression over its columns: `Named` as JSON.
  *
- * @param whats what is looked up; the rest is null, or none
+ * @param whats what is looked up; the rest is null, or none. `customer`: what the vendor calls the customer, also of one with a consumer
  */
 export function namedOf(
   projectId: string,
   { vendor, customer, candidates }: Record<'vendor' | 'customer' | 'candidates', SQL | Column>,
-  whats: { consumer: boolean; plans: boolean },
+  whats: { consumer: boolean; customer?: boolean; plans: boolean },
 ): SQL {
   const owner = ownerOf(projectId, { vendor, customer })
   const consumer = sql`(SELECT json_object('id', ${k.id}, 'title', coalesce(${consumerTitle(sql`${projectId}`, k)}, ${k.id}), 'state', ${k.state})
     FROM ${consumers} ${k} WHERE ${k.project_id} = ${projectId} AND ${k.id} = whose.id)`
-  const nameAtVendor = sql`(SELECT coalesce(${payer.candidates} ->> '$[0].body.name', ${payer.candidates} ->> '$[0].body.email')
-    FROM ${billingObjects} ${payer} WHERE ${payer.project_id} = ${projectId} AND ${payer.kind} = 'customer'
-      AND ${payer.vendor_id} = ${customer} AND ${payer.vendor} = ${vendor})`
+  const own = nameAtVendor(projectId, { vendor, customer })
+  const payer = whats.customer ? own : sql`iif(whose.id IS NULL, ${own}, NULL)`
   const parts = sql`coalesce(${candidates} -> '$[0].body.items', ${candidates} -> '$[0].body.lines.data', '[]')`
   const sold = sql`(SELECT json_group_array(json_object('ref', ${planRefs.ref}, 'id', ${plans.id}, 'name', ${plans.name}))
     FROM (SELECT DISTINCT f.value AS ref FROM (SELECT value FROM json_each(${parts}) LIMIT ${NAMED_ITEMS}) j
@@ -50,7 +49,7 @@ export function namedOf(
     CROSS JOIN ${plans} ON ${plans.project_id} = ${projectId} AND ${plans.id} = ${planRefs.plan_id})`
   const plansOf = whats.plans ? sold : sql`'[]'`
   if (!whats.consumer) return sql`json_object('consumer', NULL, 'customer', NULL, 'plans', json(${plansOf}))`
-  return sql`(SELECT json_object('consumer', json(${consumer}), 'customer', iif(whose.id IS NULL, ${nameAtVendor}, NULL),
+  return sql`(SELECT json_object('consumer', json(${consumer}), 'customer', ${payer},
     'plans', json(${plansOf})) FROM (SELECT ${owner} AS id) whose)`
 }
 
@@ -71,14 +70,18 @@ function ofObject(projectId: string, { kind, id, vendor }: ObjectKey): SQL {
 
 /** Reads the names that belong to one billing object. */
 export function findNamed(db: Db, projectId: string, key: ObjectKey) {
-  const shown = { named: json<Named>(namedOf(projectId, o, { consumer: true, plans: true })).as('named') }
+  const shown = {
+    named: json<Named>(namedOf(projectId, o, { consumer: true, customer: true, plans: true })).as('named'),
+  }
   return raw(db, shown, (fields) => sql`SELECT ${fields} ${ofObject(projectId, key)}`)
 }
 
 /** Reads who a vendor's customer is: as {@link Named}, without plans. */
 export function findOwner(db: Db, projectId: string, { vendor, id }: { vendor: string; id: string }) {
   const of = { vendor: sql`${vendor}`, customer: sql`${id}`, candidates: sql`NULL` }
-  const shown = { owner: json<Named>(namedOf(projectId, of, { consumer: true, plans: false })).as('owner') }
+  const shown = {
+    owner: json<Named>(namedOf(projectId, of, { consumer: true, customer: true, plans: false })).as('owner'),
+  }
   return raw(db, shown, (fields) => sql`SELECT ${fields}`)
 }
 

@@ -109,8 +109,14 @@ describe('billing state in the console', () => {
   it.each([
     ['/subscriptions', ['3 × €19.00 / month', '2027-01-01', 'Ada']],
     ['/invoices', ['A-0001', 'paid', '¥1,900']],
-    ['/subscriptions/sub_1', ['Items', 'prod_1', '€19.00 / month', 'licensed', 'plan&quot;: &quot;pro']],
-    ['/invoices/in_1', ['Lines', 'Pro, monthly', 'The event did not contain all lines', 'Total: ¥1,000 → ¥1,900']],
+    [
+      '/subscriptions/sub_1',
+      ['Customer Ada cus_1', 'Items', 'prod_1', '€19.00 / month', 'licensed', 'plan&quot;: &quot;pro'],
+    ],
+    [
+      '/invoices/in_1',
+      ['Customer Ada cus_1', 'Lines', 'Pro, monthly', 'The event did not contain all lines', 'Total: ¥1,000 → ¥1,900'],
+    ],
     ['/customers/stripe/cus_1', ['ada@example.com', '-€5.00', 'sub_1', '3 × €19.00 / month', 'in_1', '¥1,900']],
   ])('shows on %s the amounts in their currency, and what belongs to it', async (path, expected) => {
     const text = await textOf(path)

@@ -1,4 +1,5 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, type Column, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../db/client'
 import { valuesOf } from '../../db/sql'
 import { saidBy } from '../overdue/overdue'
@@ -11,6 +12,17 @@ export const NAME_FIELDS = {
   id: billingObjects.vendor_id,
   name: said('name'),
   email: said('email'),
+}
+
+const payer = alias(billingObjects, 'payer')
+
+/** What the vendor calls a customer, as an expression over the names of one: the name or the email address of its own events. A row is read. */
+export function nameAtVendor(
+  projectId: string,
+  { vendor, customer }: Record<'vendor' | 'customer', SQL | Column>,
+): SQL {
+  return sql`(SELECT coalesce(${saidBy(payer, 'name')}, ${saidBy(payer, 'email')}) FROM ${billingObjects} ${payer}
+    WHERE ${payer.project_id} = ${projectId} AND ${payer.kind} = 'customer' AND ${payer.vendor_id} = ${customer} AND ${payer.vendor} = ${vendor})`
 }
 
 /** Reads the names and email addresses of customers, as their own events give them, by their vendors' ids. */

@@ -67,6 +67,11 @@ export function guestIn({ customer_name, customer_email }: Paid): string {
   return said ? `${said} (guest)` : 'Guest'
 }
 
+/** What the vendor, or the payment, calls the customer. Undefined: by its id. */
+export function payerIn(named: Named | undefined, { customer_name, customer_email }: Paid): string | undefined {
+  return named?.customer ?? customer_name ?? customer_email ?? undefined
+}
+
 /** What a customer is called: as the consumer is, by the vendor, or as the buyer said; its id where none is known. */
 function customerIn(named: Named | undefined, paid: Paid) {
   const name = named?.consumer?.title ?? named?.customer

@@ -3,11 +3,11 @@ import type { PurchaseGives } from '../../../entitlements/given'
 import type { Named } from '../../../entitlements/named'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pathsOf, type Visit } from '../../page'
-import { Id } from '../../ui/id'
+import { Id, NamedId } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Fact, Head } from '../../ui/parts'
 import { VendorLabel } from '../../ui/vendor'
-import { billingPath, guestIn, planIn } from './columns'
+import { billingPath, guestIn, payerIn, planIn } from './columns'
 import { GivesNothing, givesColumn } from './gives'
 import { MoneyBack, type Returned } from './money-back'
 import type { ObjectList } from './object-list'
@@ -90,6 +90,7 @@ function First({ c, first, of: { object, named, gives } }: FirstProps) {
   const around = { now: c.get('rt').now, currency: currencyOf(object) }
   const { vendor, customer } = object
   const payer = customer ?? gives?.customer
+  const customerAt = (id: string) => `${billing}/customers/${vendor}/${encodeURIComponent(id)}`
   return (
     <dl class="facts glance">
       {named?.consumer && (
@@ -99,7 +100,11 @@ function First({ c, first, of: { object, named, gives } }: FirstProps) {
       )}
       {payer && (
         <Fact name="Customer">
-          <a href={`${billing}/customers/${vendor}/${encodeURIComponent(payer)}`}>{customer ?? guestIn(object)}</a>
+          {customer === null ? (
+            <a href={customerAt(payer)}>{guestIn(object)}</a>
+          ) : (
+            <NamedId id={customer} title={payerIn(named, object)} to={customerAt(customer)} />
+          )}
         </Fact>
       )}
       {first.map(([label, name]) => (

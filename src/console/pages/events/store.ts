@@ -94,13 +94,12 @@ function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named
 }
 
 /**
- * What is known of what an event refers to: the page of its customer, and who that is; of the object that it is about, its subscription and its
- * invoice, by their ids, what they are called and where their pages are.
+ * What is known of what an event refers to: who its customer is; of the object that it is about, its customer, its subscription and its invoice,
+ * by their ids, what they are called and where their pages are.
  */
 export type Links = {
   /** The effects of the event, those that are on invoices as such. Undefined if it has none on billing objects. */
   effects?: readonly Effect[]
-  customer?: string | undefined
   owner?: Named | undefined
   titles?: ReadonlyMap<string, string>
   pages?: ReadonlyMap<string, string>
@@ -124,14 +123,20 @@ export async function eventLinks(db: Db, { project_id, vendor, summary }: EventR
     owner: findOwner(db, project_id, payer),
   })
   const paths = projectPaths(project_id)
+  const owner = found.owner[0]?.owner
   const known = found.objects.filter(({ body }) => body !== null)
   const at = (type: ObjectKind | 'customer', id: string) => objectPath(paths, { type, id, vendor })
   return {
     effects: withInvoices(vendor, effects, known),
-    customer: customer && found.customer.length > 0 ? at('customer', customer) : undefined,
-    owner: found.owner[0]?.owner,
-    titles: titlesOf(known),
-    pages: new Map(known.map((row) => [row.vendor_id, at(row.kind as ObjectKind, row.vendor_id)])),
+    owner,
+    titles: new Map([
+      ...(customer && owner?.customer ? [[customer, owner.customer] as const] : []),
+      ...titlesOf(known),
+    ]),
+    pages: new Map([
+      ...(customer && found.customer.length > 0 ? [[customer, at('customer', customer)] as const] : []),
+      ...known.map((row) => [row.vendor_id, at(row.kind as ObjectKind, row.vendor_id)] as const),
+    ]),
   }
 }
 

@@ -62,15 +62,7 @@ export function Summary({ c, row, links }: SummaryProps) {
             <a href={`${consumers}/${links.owner.consumer.id}`}>{links.owner.consumer.title}</a>
           </Fact>
         )}
-        {factsOf(row, links, now).map(
-          ([name, value, link, more]) =>
-            value && (
-              <Fact name={name}>
-                {link ? <a href={link}>{value}</a> : value}
-                {more && <span class="aside quiet">{more}</span>}
-              </Fact>
-            ),
-        )}
+        {factsOf(row, links, now).map(([name, value]) => value && <Fact name={name}>{value}</Fact>)}
         <Fact name="Deliveries">
           {row.deliveries === 0 ? (
             'None: the service read it from the vendor’s list of events'
@@ -131,11 +123,9 @@ function OtherContent({ row, now }: { row: EventRow; now: number }) {
   )
 }
 
-type Known = [name: string, value: Child, link?: string | undefined, more?: Child]
+type Known = [name: string, value: Child]
 
-const idIn = (id: string | null | undefined) => id && <Id>{id}</Id>
-
-/** A billing object by what it is called. */
+/** A billing object or a customer by what it is called. */
 const namedIn = ({ titles, pages }: Links, id: string) => (
   <NamedId id={id} title={titles?.get(id)} to={pages?.get(id)} />
 )
@@ -146,7 +136,7 @@ function factsOf({ summary, occurred_at }: EventRow, links: Links, now: number):
   return [
     ['Object status', summary?.object.status && asWords(summary.object.status)],
     ['Amount', summary?.amount && money(summary.amount)],
-    ['Customer', idIn(summary?.customer), links.customer, links.owner?.customer],
+    ['Customer', summary?.customer && namedIn(links, summary.customer)],
     ['Subscription', other(summary?.subscription)],
     ['Invoice', other(summary?.invoice)],
     ['Vendor API version', summary?.api_version],
