@@ -42,3 +42,11 @@ export const JOBS: readonly Job[] = [
     scopes: ['billing:read', 'billing:write', 'connections:read'],
   },
 ]
+
+/** What a preset with just these scopes is called in short: `Application server`. Undefined if there is none. */
+export function presetOf(scopes: readonly unknown[]): string | undefined {
+  const same = JOBS.find(
+    (job) => job.scopes.length === scopes.length && job.scopes.every((one) => scopes.includes(one)),
+  )
+  return same?.label.split(':')[0]
+}

@@ -67,6 +67,27 @@ describe('the list', () => {
     expect([text.includes('3 scopes'), text.includes('billing:read')]).toEqual([true, false])
   })
 
+  it('calls the scopes of a preset by its name, as the page of the key and the audit log do', async () => {
+    const { key } = await keys.make({
+      name: 'Preset',
+      scopes: ['entitlements:read', 'consumers:write', 'consumers:read'],
+    })
+    const { key: other } = await keys.make({
+      name: 'Other',
+      scopes: ['consumers:write', 'consumers:read', 'billing:read'],
+    })
+    const { text } = await rowOf(key.id)
+    expect([text.includes(' Application server '), text.includes('scope')]).toEqual([true, false])
+    const logOf = async (id: string) =>
+      (await visit(`/console/p/${project}/platform/settings/audit-log?object_id=${id}`, owner.token)).text
+    for (const page of [pageOf, (path: string) => logOf(path.slice(1))]) {
+      const shown = [await page(`/${key.id}`), await page(`/${other.id}`)]
+      expect(shown.map((html) => html.includes('Application server'))).toEqual([true, false])
+    }
+    expect(await logOf(key.id)).toContain('“Preset”, Application server')
+    expect(await logOf(other.id)).toContain('“Other”, 3 scopes')
+  })
+
   it('says who holds the secret where that is not who made the key', async () => {
     const admin = await addMember(project, 'admin')
     const scopes = ['api_keys:write', 'billing:read']

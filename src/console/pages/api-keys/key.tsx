@@ -3,6 +3,7 @@ import { run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { Scope } from '../../../lib/access'
 import { requireFound } from '../../../lib/fault'
+import { presetOf } from '../../../lib/key-presets'
 import type { People } from '../../../tenancy/people'
 import { can, pathsOf, type Visit } from '../../page'
 import { exact } from '../../ui/format'
@@ -32,6 +33,7 @@ type About = {
 export function keyPage(c: Visit, row: KeyRow, { people, history, dormant, use }: About) {
   const { keys } = pathsOf(c)
   const { now } = c.get('rt')
+  const preset = presetOf(row.scopes)
   const title = (
     <>
       {row.name} <LifeBadge of={row} now={now} />
@@ -69,7 +71,9 @@ export function keyPage(c: Visit, row: KeyRow, { people, history, dormant, use }
       <UseOfKey of={use} />
       <h2>Scopes</h2>
       <Scopes of={row.scopes} />
-      <p class="hint">The scopes of a key never change.</p>
+      <p class="hint">
+        {preset !== undefined && `The key has the scopes of the preset “${preset}”. `}The scopes of a key never change.
+      </p>
       <h2>ID</h2>
       <Copyable id="key-id" label="key ID">
         {row.id}

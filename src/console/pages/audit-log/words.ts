@@ -1,3 +1,4 @@
+import { presetOf } from '../../../lib/key-presets'
 import { SECOND } from '../../../lib/time'
 import type { Difference } from '../../ui/differences'
 import { capital, duration, plural, words } from '../../ui/format'
@@ -25,7 +26,9 @@ export const ACTIONS: Record<string, Action> = {
   'api_key.minted': {
     did: 'Created an API key',
     more: ({ name, scopes, ...bounds }) =>
-      [named(name), scopesIn(scopes), boundsSaid(bounds)].filter(Boolean).join(', '),
+      [named(name), (Array.isArray(scopes) && presetOf(scopes)) || scopesIn(scopes), boundsSaid(bounds)]
+        .filter(Boolean)
+        .join(', '),
   },
   'api_key.updated': { did: 'Changed an API key', changes: keySaid },
   'api_key.rotated': {
