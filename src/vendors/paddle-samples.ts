@@ -35,9 +35,9 @@ export const paddleSamples = samplesOf(
     },
     customer: {
       type: 'customer.created',
-      object: ({ seed, now, metadata }) => ({
+      object: ({ seed, since, now, metadata }) => ({
         ...{ id: `ctm_test_${seed}`, status: 'active', ...SAMPLE_CUSTOMER, locale: 'en', marketing_consent: false },
-        ...{ custom_data: metadata, import_meta: null, created_at: iso(now), updated_at: iso(now) },
+        ...{ custom_data: metadata, import_meta: null, created_at: iso(since), updated_at: iso(now) },
       }),
     },
     invoice_paid: { type: 'transaction.completed', object: transaction('completed') },
@@ -59,12 +59,12 @@ export const paddleSamples = samplesOf(
 const transactionId = () => `txn_test_${randomHex(8)}`
 const periodFrom = (now: number) => ({ starts_at: iso(now), ends_at: iso(now + 30 * DAY) })
 
-function priceAt(now: number): Json {
+function priceAt(since: number): Json {
   return {
     ...{ id: 'pri_test_team', product_id: PRODUCT.id, name: 'Team', description: 'Team, monthly', type: 'standard' },
     ...{ status: 'active', billing_cycle: MONTH, trial_period: null, tax_mode: 'account_setting', custom_data: null },
     ...{ unit_price: { amount: String(SAMPLE_SEATS.price), currency_code }, unit_price_overrides: [] },
-    ...{ quantity: { minimum: 1, maximum: 100 }, import_meta: null, created_at: iso(now), updated_at: iso(now) },
+    ...{ quantity: { minimum: 1, maximum: 100 }, import_meta: null, created_at: iso(since), updated_at: iso(since) },
   }
 }
 
@@ -78,20 +78,26 @@ function ofCustomer({ seed, now, metadata }: SampleOf): Json {
 }
 
 function subscription(of: SampleOf): Json {
-  const at = iso(of.now)
+  const [since, at] = [iso(of.since), iso(of.now)]
   const period = periodFrom(of.now)
-  const item = { status: 'active', quantity, recurring: true, trial_dates: null, created_at: at, updated_at: at }
+  const item = { status: 'active', quantity, recurring: true, trial_dates: null, created_at: since, updated_at: at }
   const billed = { previously_billed_at: at, next_billed_at: period.ends_at }
   return {
-    ...{ id: `sub_test_${of.seed}`, status: 'active', ...ofCustomer(of) },
-    ...{ started_at: at, first_billed_at: at, next_billed_at: period.ends_at, paused_at: null, canceled_at: null },
+    ...{ id: `sub_test_${of.seed}`, status: 'active', ...ofCustomer(of), created_at: since },
+    ...{
+      started_at: since,
+      first_billed_at: since,
+      next_billed_at: period.ends_at,
+      paused_at: null,
+      canceled_at: null,
+    },
     ...{ current_billing_period: period, billing_cycle: MONTH, scheduled_change: null, discount: null },
-    ...{ import_meta: null, items: [{ ...item, ...billed, price: priceAt(of.now), product: productAt(of.now) }] },
+    ...{ import_meta: null, items: [{ ...item, ...billed, price: priceAt(of.since), product: productAt(of.since) }] },
   }
 }
 
-function productAt(now: number): Json {
-  return { ...PRODUCT, description: null, image_url: null, custom_data: null, created_at: iso(now) }
+function productAt(since: number): Json {
+  return { ...PRODUCT, description: null, image_url: null, custom_data: null, created_at: iso(since) }
 }
 
 function transaction(status: 'completed' | 'past_due') {
@@ -112,11 +118,11 @@ function transaction(status: 'completed' | 'past_due') {
       ...{ id: transactionId(), status, ...ofCustomer(of), subscription_id: `sub_test_${of.seed}` },
       ...{ origin: 'subscription_recurring', invoice_id: null, invoice_number: null, discount_id: null },
       ...{ billing_period: periodFrom(of.now), billed_at: at, revised_at: null, checkout: null },
-      items: [{ price: priceAt(of.now), quantity, proration: null }],
+      items: [{ price: priceAt(of.since), quantity, proration: null }],
       details: {
         ...{ tax_rates_used: [], adjusted_totals: null, payout_totals: null, adjusted_payout_totals: null },
         totals: { ...sum, ...due, grand_total_tax: '0', fee: null, earnings: null, currency_code },
-        line_items: [{ ...line, unit_totals: unit, totals: sum, product: productAt(of.now) }],
+        line_items: [{ ...line, unit_totals: unit, totals: sum, product: productAt(of.since) }],
       },
       payments: [{ ...payment, ...attempt, method_details: null }],
     }

@@ -11,8 +11,8 @@ export type Sample = { type: string; does: string }
 export type Samples = {
   /** By their names. */
   list: Readonly<Record<string, Sample>>
-  /** The body of a new event. @param of.seed distinguishes the objects of a connection; `now` in ms; `consumer_key`: of the metadata, for the external id */
-  body: (name: string, of: { seed: string; now: number; consumer_key: string }) => string
+  /** The body of a new event. @param of.seed distinguishes the objects of a connection; `since` (ms): when the objects were made; `now` in ms; `consumer_key`: of the metadata, for the external id */
+  body: (name: string, of: { seed: string; since: number; now: number; consumer_key: string }) => string
   /** The headers that the vendor would send with it. */
   sign: (body: string, secret: string, now: number) => Promise<Record<string, string>>
 }
@@ -37,8 +37,8 @@ const DOES = {
   invoice_failed: 'adds an invoice whose payment failed',
 }
 
-/** What an event is about: of this connection, now (ms). */
-export type SampleOf = { seed: string; now: number; metadata: Json }
+/** What an event is about: of this connection, whose customer and subscription were made at `since`, now (ms). */
+export type SampleOf = { seed: string; since: number; now: number; metadata: Json }
 type Made = Record<keyof typeof DOES, { type: string; object: (of: SampleOf) => Json }>
 /** How the vendor sends the object of an event. */
 type Sent = { event: (of: { id: string; type: string; now: number }, object: Json) => Json; sign: Samples['sign'] }
@@ -48,10 +48,10 @@ export function samplesOf(made: Made, { event, sign }: Sent): Samples {
   const typeOf = (name: string) => made[name as keyof Made].type
   return {
     list: Object.fromEntries(Object.entries(DOES).map(([name, does]) => [name, { type: typeOf(name), does }])),
-    body(name, { seed, now, consumer_key }) {
+    body(name, { seed, since, now, consumer_key }) {
       const { type, object } = made[name as keyof Made]
       const of = { id: `${SAMPLE_EVENT}${randomHex(12)}`, type, now }
-      return JSON.stringify(event(of, object({ seed, now, metadata: { [consumer_key]: SAMPLE_CONSUMER } })))
+      return JSON.stringify(event(of, object({ seed, since, now, metadata: { [consumer_key]: SAMPLE_CONSUMER } })))
     },
     sign,
   }

@@ -29,8 +29,8 @@ export const stripeSamples = samplesOf(
     },
     customer: {
       type: 'customer.created',
-      object: ({ seed, now, metadata }) => ({
-        ...{ id: `cus_test_${seed}`, object: 'customer', created: seconds(now), livemode: false, metadata },
+      object: ({ seed, since, metadata }) => ({
+        ...{ id: `cus_test_${seed}`, object: 'customer', created: seconds(since), livemode: false, metadata },
         ...SAMPLE_CUSTOMER,
       }),
     },
@@ -50,9 +50,9 @@ export const stripeSamples = samplesOf(
   },
 )
 
-function subscription({ seed, now, metadata }: SampleOf): Json {
-  const created = seconds(now)
-  const period = { current_period_start: created, current_period_end: seconds(now + 30 * DAY) }
+function subscription({ seed, since, now, metadata }: SampleOf): Json {
+  const created = seconds(since)
+  const period = { current_period_start: seconds(now), current_period_end: seconds(now + 30 * DAY) }
   const recurring = { interval: 'month', interval_count: 1, usage_type: 'licensed' }
   const price = { id: 'price_test_team', object: 'price', nickname: 'Team', product: 'prod_test_team', recurring }
   const { quantity, price: unit_amount } = SAMPLE_SEATS

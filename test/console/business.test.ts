@@ -222,7 +222,7 @@ describe('the mode that is chosen in the sidebar', () => {
     if (n > 500) await seedDays(world.project, TODAY - 60, 61)
     expect(await shown(world, 'test')).toEqual(['Subscriptions in test mode', undefined])
     const { text } = await tilesOf(world, 'test')
-    expect(text).toContain('No subscriptions in test mode have been counted.')
+    expect(text).toContain('No test subscriptions counted yet.')
     expect(text).not.toContain('The first count is still to come.')
   })
 })

@@ -155,11 +155,13 @@ describe('what an event changed', () => {
     expect(part(first, 'Effects')).toMatch(
       /Subscription 2 × \$12\.00 \/ month sub_c applied .* No earlier state of this object was stored\. .*Status: Trialing/,
     )
+    expect(part(first, 'Effects')).toContain('Metadata: set')
     expect(part(first, 'Changed fields')).toMatch(/^The object’s earlier state is not known: there is no earlier event/)
     const object = stripeSubscription({ id: 'sub_c', status: 'active', metadata: { a: '3', b: '2' } })
     const previous = { status: 'trialing', metadata: { a: '1' } }
     const text = await here.see(await sent(object, { at: T0 + 60, previous }))
     expect(part(text, 'Effects')).toContain('Status: Trialing → Active')
+    expect(part(text, 'Effects')).toContain('Metadata: changed: see the object for its value')
     expect(part(text, 'Effects')).not.toMatch(/Vendor status|Updated at/)
     expect(part(text, 'Effects')).not.toContain('No earlier state')
     expect(part(text, 'Changed fields')).toBe(

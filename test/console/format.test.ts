@@ -100,4 +100,23 @@ describe('the items of a subscription', () => {
   ])('change to %s', (_, from, to, said) => {
     expect(listChanges(from, to, 'usd')).toBe(said)
   })
+
+  const shift = { current_period_end: { from: 'a', to: 'b' } }
+  it.each([
+    ['left out if the subscription says it', shift, {}, null],
+    ['said if the subscription does not', {}, {}, 'Current period end a → Current period end b'],
+    [
+      'said if that of the subscription is another',
+      { current_period_end: { from: 'a', to: 'c' } },
+      {},
+      'Current period end a → Current period end b',
+    ],
+    ['left out beside a quantity too', shift, { quantity: 3 }, '2 × price_1 → 3 × price_1'],
+  ])('have a period that is %s', (_, beside, more, said) => {
+    const [from, to] = [
+      item('price_1', { current_period_end: 'a' }),
+      item('price_1', { current_period_end: 'b', ...more }),
+    ]
+    expect(listChanges([from], [to], null, beside)).toBe(said)
+  })
 })

@@ -80,7 +80,7 @@ describe('an event about money that came back for an invoice', () => {
   it('names a payment where no invoice is known', async () => {
     const payment = anId('pi')
     const [made = ''] = await world.deliver(refunded(payment))
-    expect(plain(await effectsOn(`${billing}/webhooks/${made}`))).toMatch(new RegExp(`^Payment ${payment} unplaced `))
+    expect(plain(await effectsOn(`${billing}/webhooks/${made}`))).toMatch(new RegExp(`^Payment ${payment} no effect `))
   })
 
   it('is a change of the purchase where the invoice has one-time lines', async () => {

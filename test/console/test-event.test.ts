@@ -1,11 +1,12 @@
 import { Environment, Paddle } from '@paddle/paddle-node-sdk'
 import Stripe from 'stripe'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { HOUR } from '../../src/lib/time'
 import type { VendorName } from '../../src/vendors'
 import { paddleSamples } from '../../src/vendors/paddle-samples'
 import type { Samples } from '../../src/vendors/samples'
 import { stripeSamples } from '../../src/vendors/stripe-samples'
-import { stopClock } from '../clock'
+import { setClock, stopClock } from '../clock'
 import {
   type Answer,
   addMember,
@@ -117,6 +118,23 @@ describe.each(OF)('a test event of %s', (vendor, samples, price) => {
     expect(connection.secrets).toMatchObject([{ last_used_at: null }])
   })
 
+  it('never says another time at which its customer or its subscription was made', async () => {
+    const at = stopClock()
+    const made = await project()
+    const id = await made.connect(vendor)
+    const times = async () => {
+      const first = async (kind: string) => (await made.api(`billing/${kind}`)).body.data[0]
+      const [customer, subscription] = [await first('customers'), await first('subscriptions')]
+      return [customer.created_at, subscription.created_at, subscription.started_at]
+    }
+    for (const name of ['customer', 'subscription_started']) await made.sent(id, name)
+    const first = await times()
+    setClock(at + HOUR)
+    for (const name of ['customer', 'subscription_past_due']) await made.sent(id, name)
+    expect(await times()).toEqual(first)
+    expect((await made.api('billing/subscriptions')).body.data[0].status).toBe('past_due')
+  })
+
   it('is the start of the road: a feature, a plan for its price, its consumer, and an answer', async () => {
     const { project: of, token, api, connect, sent } = await project()
     const { secret } = await mint(token, of)
@@ -201,7 +219,7 @@ describe('the libraries of the vendors accept a test event:', () => {
     stopClock() // the library of Paddle accepts a signature for five seconds
   })
   const body = (samples: Samples, name: string) =>
-    samples.body(name, { seed: 'x', now: Date.now(), consumer_key: 'consumer_external_id' })
+    samples.body(name, { seed: 'x', since: Date.now(), now: Date.now(), consumer_key: 'consumer_external_id' })
 
   it('that of Stripe', async () => {
     const text = body(stripeSamples, 'invoice_paid')

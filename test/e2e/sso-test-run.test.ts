@@ -47,7 +47,7 @@ it('A test run goes to the provider and back, and shows each step', async () => 
   await page.getByText('The test run passed').waitFor()
   await pictures(page, 'test-run-passed')
   await expect.poll(() => page.locator('main').innerText()).toContain('ada@acme.dev')
-  await expect.poll(() => page.getByRole('row').filter({ hasText: 'Signature' }).innerText()).toContain('Ok')
+  await expect.poll(() => page.getByRole('row').filter({ hasText: 'Signature' }).innerText()).toContain('OK')
   expect(await violations(page)).toEqual([])
 })
 

@@ -42,6 +42,9 @@ const TONES: Record<string, string> = {
   lost: 'bad',
 }
 
+/** Words of the API that are not shown as they are. */
+const SHOWN: Record<string, string> = { ok: 'OK', unplaced: 'no effect' }
+
 /** Live or test, where every row says which. */
 export function ModeBadge({ of }: { of: boolean }) {
   return <span class={`badge ${of ? 'good' : 'test'}`}>{modeWord(of)}</span>
@@ -54,5 +57,5 @@ export function TestBadge({ of }: { of: boolean | null | undefined }) {
 
 /** A status: a word with a color, which the style sheet capitalizes. */
 export function Badge({ of }: { of: string }) {
-  return <span class={`badge ${TONES[of] ?? ''}`}>{of.replaceAll('_', ' ')}</span>
+  return <span class={`badge ${TONES[of] ?? ''}`}>{SHOWN[of] ?? of.replaceAll('_', ' ')}</span>
 }

@@ -1,7 +1,7 @@
 import type { Effect } from '../../billing/effect'
 import { projectPaths } from '../paths'
 import { Badge } from './badge'
-import { amountIn, asWords, cut, labelOf, modeWord, words } from './format'
+import { amountIn, asWords, cut, labelOf, modeWord, stopAfter, words } from './format'
 import { NamedId } from './id'
 import { listChanges } from './list-changes'
 
@@ -10,8 +10,8 @@ const SHOWN = 80
 const LIST_SHOWN = 200
 
 const RESULTS: Record<Effect['result'], string> = {
-  applied: 'This event determined the state of the object.',
-  superseded: 'A later event determines the state of the object, so this one changed nothing.',
+  applied: 'This event set the current state.',
+  superseded: 'A later event set the current state, so this one changed nothing.',
   ambiguous: 'Other events with the same timestamp report a different state, and nothing shows which one is right.',
   fetched: 'This event contains only the ID of the object. We fetched the object from the vendor.',
   gone: 'This event contains only the ID of the object, and the vendor no longer has the object.',
@@ -22,7 +22,6 @@ const RESULTS: Record<Effect['result'], string> = {
 const isFirst = (change: Effect['change']) => change?.status?.from === null
 const FIRST = 'No earlier state of this object was stored.'
 const SAME = 'No field changed.'
-const LINKED = 'This event says which consumer the customer is linked to.'
 /** The pages of objects, by kind. Of a card there is none: after a one-off payment there is often no payment method. */
 const PARTS: Partial<Record<Effect['kind'], string>> = {
   subscription: 'subscriptions',
@@ -39,12 +38,15 @@ type EffectsProps = {
   currency?: string | null | undefined
   /** What objects are called, by their ids, if that is known. */
   titles?: ReadonlyMap<string, string> | undefined
+  /** The consumer that the customer of the event is linked to now, if that is known. */
+  linked?: { customer: string; to: Owner } | undefined
 }
+type Owner = { id: string; title: string }
 
 /** The changes that an event made, or would make, to the billing state: each object with a link and what changed. */
-export function Effects({ of, project, vendor, currency, titles }: EffectsProps) {
+export function Effects({ of, project, vendor, currency, titles, linked }: EffectsProps) {
   if (of.length === 0) return <p class="quiet">None.</p>
-  const { billing, events } = projectPaths(project)
+  const { billing, events, consumers } = projectPaths(project)
   const pageOf = (kind: Effect['kind'], id: string) => {
     if (kind === 'customer' || kind === 'customer_link')
       return `${billing}/customers/${vendor}/${encodeURIComponent(id)}`
@@ -63,7 +65,13 @@ export function Effects({ of, project, vendor, currency, titles }: EffectsProps)
               <Badge of={result} /> {incomplete && <Badge of="cut off" />}
             </span>
           </span>
-          <p class="quiet">{kind === 'customer_link' ? LINKED : RESULTS[result]}</p>
+          <p class="quiet">
+            {kind === 'customer_link' ? (
+              <LinkedTo owner={linked?.customer === id ? linked.to : undefined} consumers={consumers} />
+            ) : (
+              RESULTS[result]
+            )}
+          </p>
           {event_id && (
             <p class="quiet">
               Fetched object: <a href={`${events}/${event_id}`}>{event_id}</a>
@@ -79,6 +87,18 @@ export function Effects({ of, project, vendor, currency, titles }: EffectsProps)
   )
 }
 
+/** Which consumer it is now: a later event, or a person, may have decided otherwise. */
+function LinkedTo({ owner, consumers }: { owner: Owner | undefined; consumers: string }) {
+  const says = 'This event says which consumer the customer is linked to'
+  if (!owner) return <>{says}.</>
+  return (
+    <>
+      {says}: now <a href={`${consumers}/${owner.id}`}>{owner.title}</a>
+      {stopAfter(owner.title)}
+    </>
+  )
+}
+
 type ChangesProps = { of: Effect['change'] | undefined; currency?: string | null | undefined }
 
 /** Changed fields with their old and new values. @param currency of the object's amounts, unless it changed too */
@@ -87,11 +107,13 @@ export function Changes({ of, currency }: ChangesProps) {
   if (!of || shown.length === 0) return <span class="quiet">None</span>
   const { currency: changed } = of
   const known = { from: changed?.from ?? currency, to: changed?.to ?? currency }
+  const isNew = isFirst(of)
   return (
     <ul class="changes">
       {shown.map(([field, change]) => (
         <li>
-          <span class="quiet">{labelOf(field)}:</span> {said(field, change, known)}
+          <span class="quiet">{labelOf(field)}:</span>{' '}
+          {isNew && change.personal ? 'set' : said(field, change, known, of)}
         </li>
       ))}
     </ul>
@@ -100,11 +122,12 @@ export function Changes({ of, currency }: ChangesProps) {
 
 type Change = NonNullable<Effect['change']>[string]
 
-/** Whether a field says more than the others: not when the object changed, a status twice, a list that is still empty, or that items were never missing. */
+/** Whether a field says more than the others: not when the object changed, a status twice, a list that is still empty, the period of items as that of their subscription, or that items were never missing. */
 function tells(field: string, of: Record<string, Change>): boolean {
   const { from, to, personal, too_large } = of[field] as Change
   if (field === 'updated_at' || (field === 'items_missing' && !from && !to)) return false
   if (field === 'vendor_status') return from !== of.status?.from || to !== of.status?.to
+  if (listChanges(from, to, null) !== null && listChanges(from, to, null, of) === null) return false
   return personal || too_large || !isEmptyList(to) || !(from === null || isEmptyList(from))
 }
 
@@ -119,10 +142,17 @@ export function effectSaid(field: string, of: NonNullable<Effect['change']>, cur
   const change = of[field]
   if (!change || change.personal || change.too_large || !tells(field, of)) return null
   const known = { from: of.currency?.from ?? currency, to: of.currency?.to ?? currency }
-  return `${labelOf(field)}: ${said(field, change, known)}`
+  return `${labelOf(field)}: ${said(field, change, known, of)}`
 }
 
-function said(field: string, { from, to, too_large, personal }: Change, currency: { from: unknown; to: unknown }) {
+type Currency = { from: unknown; to: unknown }
+
+function said(
+  field: string,
+  { from, to, too_large, personal }: Change,
+  currency: Currency,
+  of: Record<string, Change>,
+) {
   if (personal) return 'changed: see the object for its value'
   if (too_large) return 'changed: too large to show here'
   const text = (value: unknown, of: unknown) => {
@@ -130,7 +160,7 @@ function said(field: string, { from, to, too_large, personal }: Change, currency
     if (field === 'status' && typeof value === 'string') return asWords(value)
     return amountIn(field, value, typeof of === 'string' ? of : null) ?? cut(words(value), SHOWN)
   }
-  const inLists = listChanges(from, to, typeof currency.to === 'string' ? currency.to : null)
+  const inLists = listChanges(from, to, typeof currency.to === 'string' ? currency.to : null, of)
   if (inLists !== null) return cut(inLists, LIST_SHOWN)
   const after = text(to, currency.to)
   // A field that had no value was set, not changed.

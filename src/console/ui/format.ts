@@ -148,6 +148,9 @@ export function sentence(message: string): string {
   return capital(message.endsWith('.') ? message : `${message}.`)
 }
 
+/** What ends a sentence after a name: nothing if the name ends with a full stop itself, such as `Acme Inc.`. */
+export const stopAfter = (name: string) => (name.endsWith('.') ? '' : '.')
+
 /** The beginning of a text that is longer than so many characters. */
 export function cut(text: string, most: number): string {
   const chars = [...text]

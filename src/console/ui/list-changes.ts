@@ -3,18 +3,23 @@ import { amountIn, asWords, priceName, words } from './format'
 type Entry = Record<string, unknown>
 /** The entries of both lists, and the currency of their amounts. */
 type Among = { all: readonly Entry[]; currency: string | null }
+/** Changes of an object, by its fields. */
+type Beside = Readonly<Record<string, { from: unknown; to: unknown }>>
 
 /** Fields that say nothing to a reader beside the others. */
 const LEFT_OUT = ['id', 'event_id', 'created_at', 'currency']
+/** Fields of an item that its subscription has too. */
+const PERIOD = ['current_period_start', 'current_period_end']
 
 /**
  * The entries in which two lists differ, such as the refunds of a purchase: each with only the fields that changed, or as a whole if it is
  * new or gone. Entries are the same if they have the same `id` or, without ids, the same place.
  *
  * @param currency of the amounts; null if it is not known
- * @returns null if the values are not lists of objects
+ * @param beside what is shown of the object itself: an item is left out if nothing but its period changed, and that of the object did too
+ * @returns null if the values are not lists of objects, or nothing is left
  */
-export function listChanges(from: unknown, to: unknown, currency: string | null): string | null {
+export function listChanges(from: unknown, to: unknown, currency: string | null, beside: Beside = {}): string | null {
   const [before, after] = [entriesIn(from), entriesIn(to)]
   if (!before || !after || before.size + after.size === 0) return null
   const among = { all: [...before.values(), ...after.values()], currency }
@@ -22,12 +27,18 @@ export function listChanges(from: unknown, to: unknown, currency: string | null)
     const was = before.get(id)
     const is = after.get(id)
     const names = changedNames(was, is)
-    if (names.length === 0) return []
+    if (names.every((name) => isSaid(name, [was, is], beside))) return []
     const old = was ? said(was, names, among) : null
     const next = is ? said(is, names, among) : 'removed'
     return old === null ? next : `${old} → ${next}`
   })
   return changes.join('; ') || null
+}
+
+/** Whether the object says this change of an entry itself: that of a period. */
+function isSaid(name: string, [was, is]: readonly (Entry | undefined)[], beside: Beside): boolean {
+  const own = PERIOD.includes(name) ? beside[name] : undefined
+  return own !== undefined && own.from === was?.[name] && own.to === is?.[name]
 }
 
 /** The entries of a list by their ids. One that was not set has none. */

@@ -4,6 +4,7 @@ import { batch, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { utf8 } from '../../lib/crypto'
 import { Fault, notFound } from '../../lib/fault'
+import { idTime } from '../../lib/ids'
 import { findSettings } from '../../tenancy/project'
 import { settingsOf } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
@@ -42,7 +43,9 @@ export async function sendTestEvent(rt: Runtime, asked: Asked, change: Change): 
   if (!secret && connection.unreadable) throw unreadableSecret()
   if (!secret) return 'no_secret'
   const [consumer_key = ''] = settingsOf(project?.settings ?? null).consumer_keys
-  const text = samples.body(name, { seed: id.replace(/^con_/, ''), now: rt.now, consumer_key })
+  // Every test event says the same of when its objects were made: when the connection was.
+  const of = { seed: id.replace(/^con_/, ''), since: idTime(id), now: rt.now, consumer_key }
+  const text = samples.body(name, of)
   const headers = new Headers(await samples.sign(text, secret.text, rt.now))
   const delivery = { headers, bytes: utf8(text), url, now: rt.now }
   const verified = await verify(rt, connection, delivery)

@@ -1,6 +1,7 @@
 import type { Consumer } from '../../../consumers/read'
 import { can, pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
+import { stopAfter } from '../../ui/format'
 import { Id } from '../../ui/id'
 import { show } from '../../ui/layout'
 import { Copyable, Email, ExactTime, Fact, Head } from '../../ui/parts'
@@ -116,8 +117,8 @@ function Standing({ c, of: { row, into } }: Props) {
   if (into === null) return null
   return (
     <p class="notice" role="note">
-      This consumer was merged into <a href={`${pathsOf(c).consumers}/${into.id}`}>{titleOf(into)}</a>. Its IDs,
-      customers and devices are there now.
+      This consumer was merged into <a href={`${pathsOf(c).consumers}/${into.id}`}>{titleOf(into)}</a>
+      {stopAfter(titleOf(into))} Its IDs, customers and devices are there now.
     </p>
   )
 }

@@ -189,7 +189,7 @@ function NoConsumers({ c }: { c: Visit }) {
         {putExample(c)}
       </Copyable>
       <p>
-        It needs an API key for <q>{APPLICATION.label}</q>
+        Use an API key created for <q>{APPLICATION.label}</q>
         {can(c, 'api_keys:write') && (
           <>
             : <a href={`${pathsOf(c).keys}/new`}>create one</a>

@@ -7,7 +7,7 @@ import { action } from '../../action'
 import { pathsOf, type Visit } from '../../page'
 import { type Mistakes, parse } from '../../refusal'
 import { Wrong } from '../../ui/controls'
-import { plural } from '../../ui/format'
+import { plural, stopAfter } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Head } from '../../ui/parts'
 import { findTyped } from './find'
@@ -132,7 +132,8 @@ function Moves({ from, into, moving }: { from: Consumer; into: Consumer; moving:
       <ul>
         {from.external_ids.length > 0 && (
           <li>
-            {idsOf(from)}. API calls that use {from.external_ids.length === 1 ? 'it' : 'them'} then reach {kept}.
+            {idsOf(from)}. API calls that use {from.external_ids.length === 1 ? 'it' : 'them'} then reach {kept}
+            {stopAfter(kept)}
           </li>
         )}
         <li>

@@ -28,7 +28,7 @@ export function ExampleAnswer({ c, asked, of }: Omit<Props, 'consumer'>) {
       <details>
         <summary>See the API call</summary>
         <p class="quiet">
-          It needs an API key for <q>{APPLICATION.label}</q>.
+          Use an API key created for <q>{APPLICATION.label}</q>.
         </p>
         <Tabs group="ask" tabs={askExamples(c, asked, one.key)} />
       </details>

@@ -52,8 +52,8 @@ function wordsFor(row: EventRow, now: number) {
         : `The event was stored and read, but it had no effect: ${vendor} events do not become billing state.`
     default:
       return row.processed_at === null
-        ? 'Processing failed, and nothing was changed. The event is not tried again unless you replay it.'
-        : 'The last replay failed. The earlier effects of the event stay. The event is not tried again unless you replay it.'
+        ? 'Processing failed and changed nothing. Replay the event to try again.'
+        : 'The last replay failed. The earlier effects of the event stay. Replay the event to try again.'
   }
 }
 

@@ -87,6 +87,7 @@ export function Summary({ c, row, links }: SummaryProps) {
 
 /** What the event changed in the billing state, with links to the objects. */
 export function Effected({ row, links }: Pick<SummaryProps, 'row' | 'links'>) {
+  const [customer, to] = [row.summary?.customer, links.owner?.consumer]
   return (
     <>
       <h2>Effects</h2>
@@ -96,6 +97,7 @@ export function Effected({ row, links }: Pick<SummaryProps, 'row' | 'links'>) {
         vendor={row.vendor}
         currency={row.summary?.amount?.currency}
         titles={links.titles}
+        linked={customer && to ? { customer, to } : undefined}
       />
     </>
   )

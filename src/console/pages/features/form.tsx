@@ -28,8 +28,8 @@ const COMBINE_OPTIONS = COMBINES.map((combine) => [combine, capital(COMBINED[com
 
 export const FEATURE = form(PutFeatureBody.safeExtend({ key: catalogKey }), {
   name: text('Name', { required: true, maxlength: 2 * MAX_CATALOG_NAME }),
-  key: newKeyField('Your code asks for this key. It cannot change.'),
-  type: choice('Type', TYPE_OPTIONS, { hint: 'It cannot change.' }),
+  key: newKeyField('Your code asks for this key. You cannot change it later.'),
+  type: choice('Type', TYPE_OPTIONS, { hint: 'You cannot change it later.' }),
   combine: choice('If several sources include it', COMBINE_OPTIONS, {
     hint: 'Use the sum for add-ons. A change takes effect immediately.',
     // The style sheet hides the choice for other types.

@@ -90,7 +90,7 @@ function Identity({ c, project, sent }: { c: Visit; project: Project; sent: Sent
 }
 
 function About({ c, project }: { c: Visit; project: Project }) {
-  const { now, store } = c.get('rt')
+  const { now, store, stores } = c.get('rt')
   const { role, email } = userOf(c)
   return (
     <>
@@ -100,9 +100,11 @@ function About({ c, project }: { c: Visit; project: Project }) {
         <Fact name="Created">
           <ExactTime at={project.created_at} now={now} />
         </Fact>
-        <Fact name="Store">
-          {store} <span class="hint">The number of the database that holds the project’s data.</span>
-        </Fact>
+        {stores.length > 1 && (
+          <Fact name="Store">
+            {store} <span class="hint">The number of the database that holds the project’s data.</span>
+          </Fact>
+        )}
         <Fact name="Your role">
           {capital(role ?? 'none')}{' '}
           <span class="hint">

@@ -3,6 +3,7 @@ import { dayText } from '../../../billing/days/count'
 import { WALK_HOURS } from '../../../inbox/renewals/limits'
 import { chosenLivemode } from '../../mode'
 import { pathsOf, type Visit } from '../../page'
+import { modeWord } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { type Figure, FLOWS, type Flow, figuresOf, LEVELS, type Level, type Shown } from './figures'
@@ -86,7 +87,9 @@ function Uncounted({ c }: { c: Visit }) {
       </div>
       <p class="quiet">
         Subscriptions are counted every {WALK_HOURS} hours.{' '}
-        {mode ? `No subscriptions${mode} have been counted.` : 'The first count is still to come.'}
+        {livemode === undefined
+          ? 'The first count is still to come.'
+          : `No ${modeWord(livemode).toLowerCase()} subscriptions counted yet.`}
       </p>
     </>
   )

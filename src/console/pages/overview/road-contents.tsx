@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Scope } from '../../../lib/access'
 import { can, pathsOf, type Visit } from '../../page'
 import { Post } from '../../ui/controls'
+import { stopAfter } from '../../ui/format'
 import { whoMay } from '../../ui/roles'
 import { queryOf } from '../plans/unmapped'
 import { Action, type StepProps } from './step-contents'
@@ -37,7 +38,8 @@ export function PlanStep({ c, of: { answer }, current, done }: StepProps) {
         The last subscription is for <code>{ref}</code>.{' '}
         {plan ? (
           <>
-            Add this price to the plan <b>{plan.name}</b>.
+            Add this price to the plan <b>{plan.name}</b>
+            {stopAfter(plan.name)}
           </>
         ) : (
           'Create a plan with this price that includes your feature.'

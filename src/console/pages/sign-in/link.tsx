@@ -3,7 +3,7 @@ import { CODE_TTL } from '../../../sessions/limits'
 import type { Redeemed } from '../../../sessions/sign-in'
 import type { Visit } from '../../page'
 import type { SignedIn } from '../../session'
-import { plural } from '../../ui/format'
+import { plural, stopAfter } from '../../ui/format'
 import { show } from '../../ui/layout'
 import { Gate } from './address'
 
@@ -77,7 +77,10 @@ export function signedOutPage(c: Visit, { name, client_id }: Connection, endpoin
     c,
     { title: 'Signed out' },
     <Gate title="Signed out">
-      <p>You are signed out here. You may still be signed in at {name}.</p>
+      <p>
+        You are signed out here. You may still be signed in at {name}
+        {stopAfter(name)}
+      </p>
       <a class="button primary wide" href={url.href}>
         Sign out of {name} too
       </a>

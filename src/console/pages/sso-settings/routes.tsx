@@ -23,6 +23,7 @@ import { readList } from '../../list'
 import { page, pathsOf, type Visit } from '../../page'
 import { EXPLAINED, parse, type Sent, UNSENT } from '../../refusal'
 import { userOf } from '../../session'
+import { stopAfter } from '../../ui/format'
 import { connectionPage, createPage } from './connection'
 import { preparePage } from './ends'
 import { CONNECTION, changesIn } from './fields'
@@ -84,8 +85,8 @@ const enforce = action({
       says: (
         <>
           <p>
-            Members must then sign in with {row.name}. Their other sessions can no longer open this project. API keys
-            keep working.
+            Members must then sign in with {row.name}
+            {stopAfter(row.name)} Their other sessions can no longer open this project. API keys keep working.
           </p>
           <p>
             These owners have break-glass access, and can also sign in with a code or a passkey:{' '}
