@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ACTIONS } from '../../src/console/pages/audit-log/words'
 import { DAY } from '../../src/lib/time'
 import { advance, stopClock } from '../clock'
 import { newApi } from '../devices/devices'
@@ -309,6 +310,14 @@ describe('the audit log in the console', () => {
       [key.id, 'API key “Importer”'],
     ])
       expect(text).toContain(`<option value="${id}">${name}</option>`)
+    const groups = [...text.matchAll(/<optgroup label="([^"]+)">(.*?)<\/optgroup>/gs)].map(
+      ([, label, options = '']) => ({
+        label,
+        actions: [...options.matchAll(/value="([^"*]+)"/g)].map(([, value]) => value),
+      }),
+    )
+    expect(groups.flatMap(({ actions }) => actions).sort()).toEqual(Object.keys(ACTIONS).sort())
+    expect(groups.find(({ label }) => label === 'Imports')?.actions).toEqual(['import.started', 'import.canceled'])
     expect(text).toContain('No matching entries')
   })
 

@@ -71,19 +71,28 @@ export function Field({ name, label, hint, mistakes, children, ...input }: Field
 /** What can be chosen. `kind`: for the style sheet, which shows other fields for it or not. */
 export type Option = readonly [value: string, label: string, kind?: string]
 
-/** A drop-down list. */
+/** Options under a heading. */
+export type OptionGroup = readonly [label: string, options: readonly Option[]]
+
+/** A drop-down list. @param props.groups options below the others, in groups */
 export function Select(props: {
   name: string
   value?: string | undefined
   options: readonly Option[]
+  groups?: readonly OptionGroup[] | undefined
   required?: boolean
 }) {
+  const shown = (options: readonly Option[]) =>
+    options.map(([value, label, kind]) => (
+      <option value={value} class={kind} selected={value === (props.value ?? '')}>
+        {label}
+      </option>
+    ))
   return (
     <select id={props.name} name={props.name} required={props.required}>
-      {props.options.map(([value, label, kind]) => (
-        <option value={value} class={kind} selected={value === (props.value ?? '')}>
-          {label}
-        </option>
+      {shown(props.options)}
+      {props.groups?.map(([label, options]) => (
+        <optgroup label={label}>{shown(options)}</optgroup>
       ))}
     </select>
   )

@@ -3,7 +3,7 @@ import type { Order } from '../../../http/page'
 import { DAY, iso } from '../../../lib/time'
 import { addFilled, changed, orderIn } from '../../list'
 import { type Mistakes, parse, refusalOf } from '../../refusal'
-import { Field, Select } from '../../ui/controls'
+import { Field, type Option, type OptionGroup, Select } from '../../ui/controls'
 import { FilterActions, FilterChips, FilterField, KeptOrder } from '../../ui/filters'
 import { ACTIONS } from './words'
 
@@ -33,23 +33,35 @@ export function readFilters(sent: URLSearchParams): AskedEntries {
 /** Who can be chosen as an actor: ids with their names. */
 export type Actors = readonly (readonly [id: string, name: string])[]
 
-/** All changes to one kind of object, for the filter. */
-const KINDS = [
-  ['', 'Any change'],
-  ['api_key.*', 'All changes to API keys'],
-  ['member.*', 'All changes to members'],
-  ['invitation.*', 'All changes to invitations'],
-  ['consumer.*', 'All changes to consumers'],
-  ['customer.*', 'All changes to customers'],
-  ['device.*', 'All changes to devices'],
-  ['feature.*', 'All changes to features'],
-  ['plan.*', 'All changes to plans'],
-  ['grant.*', 'All changes to grants'],
-  ['domain.*', 'All changes to domains'],
-  ['sso*', 'All changes to single sign-on'],
-  ['connection.*', 'All changes to connections'],
-  ['event*', 'All replays'],
-] as const
+/**
+ * The kinds of objects, in the order of the filter: what each is called, what finds all its changes, and what its actions begin with.
+ */
+const KINDS: readonly (readonly [label: string, all: Option | null, of: readonly string[]])[] = [
+  ['Project', ['project.*', 'All changes to the project'], ['project']],
+  ['API keys', ['api_key.*', 'All changes to API keys'], ['api_key']],
+  ['Members', ['member.*', 'All changes to members'], ['member']],
+  ['Invitations', ['invitation.*', 'All changes to invitations'], ['invitation']],
+  ['Single sign-on', ['sso*', 'All changes to single sign-on'], ['sso', 'sso_connection', 'sso_identity']],
+  ['Consumers', ['consumer.*', 'All changes to consumers'], ['consumer']],
+  ['Customers', ['customer.*', 'All changes to customers'], ['customer']],
+  ['Devices', ['device.*', 'All changes to devices'], ['device']],
+  ['Features', ['feature.*', 'All changes to features'], ['feature']],
+  ['Plans', ['plan.*', 'All changes to plans'], ['plan']],
+  ['Grants', ['grant.*', 'All changes to grants'], ['grant']],
+  ['Entitlement token key', null, ['entitlement_key']],
+  ['Domains', ['domain.*', 'All changes to domains'], ['domain']],
+  ['Connections', ['connection.*', 'All changes to connections'], ['connection']],
+  ['Imports', ['import.*', 'All changes to imports'], ['import']],
+  ['Webhook endpoints', ['webhook_endpoint.*', 'All changes to webhook endpoints'], ['webhook_endpoint']],
+  ['Replays', ['event*', 'All replays'], ['event', 'events']],
+]
+const kindOf = (action: string) => action.slice(0, action.indexOf('.'))
+
+/** The changes to choose from, by the kind of their objects. */
+const CHANGES: readonly OptionGroup[] = KINDS.map(([label, all, of]) => {
+  const each = Object.entries(ACTIONS).filter(([action]) => of.includes(kindOf(action)))
+  return [label, [...(all ? [all] : []), ...each.map(([action, { did }]): Option => [action, did])]]
+})
 
 /** How many days before today entries are of, that a link finds. */
 const SPANS = [
@@ -73,7 +85,6 @@ export function SpanChips({ address, now }: { address: URLSearchParams; now: num
 
 export function EntryFilters({ asked, actors, action }: { asked: AskedEntries; actors: Actors; action: string }) {
   const { query, mistakes } = asked
-  const each = Object.entries(ACTIONS).map(([code, { did }]) => [code, did] as const)
   const chosen = (name: string) => query.get(name) ?? ''
   return (
     <search>
@@ -81,7 +92,7 @@ export function EntryFilters({ asked, actors, action }: { asked: AskedEntries; a
         <KeptOrder order={asked.order} />
         <div class="filters audit-filters">
           <Choice name="actor_id" label="Who" of={asked} options={[['', 'Anyone'], ...actors]} />
-          <Choice name="action" label="What" of={asked} options={[...KINDS, ...each]} />
+          <Choice name="action" label="What" of={asked} options={[['', 'Any change']]} groups={CHANGES} />
           <FilterField of={asked} name="object_id" label="Object ID" />
           <FilterField of={asked} name="created_after" label="Since (UTC)" type="datetime-local" />
           <FilterField of={asked} name="created_before" label="Before (UTC)" type="datetime-local" />
@@ -95,15 +106,22 @@ export function EntryFilters({ asked, actors, action }: { asked: AskedEntries; a
   )
 }
 
-type ChoiceProps = { name: string; label: string; of: AskedEntries; options: readonly (readonly [string, string])[] }
+type ChoiceProps = {
+  name: string
+  label: string
+  of: AskedEntries
+  options: readonly Option[]
+  groups?: readonly OptionGroup[]
+}
 
 /** A list to choose from. It includes the value in the address, even if that is not one of the usual choices. */
-function Choice({ name, label, of: { query, mistakes }, options }: ChoiceProps) {
+function Choice({ name, label, of: { query, mistakes }, options, groups = [] }: ChoiceProps) {
   const value = query.get(name) ?? ''
-  const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const]
+  const isUsual = [...options, ...groups.flatMap(([, some]) => some)].some(([known]) => known === value)
+  const all = isUsual ? options : [...options, [value, value] as const]
   return (
     <Field name={name} label={label} mistakes={mistakes}>
-      <Select name={name} value={value} options={all} />
+      <Select name={name} value={value} options={all} groups={groups} />
     </Field>
   )
 }
