@@ -35,13 +35,13 @@ describe('the key of a vendor’s API in the console', () => {
     expect((await visit(`${at}?done=api_key_set`, owner.token)).text).toContain('The API key was checked and stored.')
     const after = await shown()
     expect(after).not.toContain(key)
-    expect(after).toContain(`<code>…${key.slice(-4)}</code> <span class="badge good">ok</span>`)
+    expect(after).toContain(`<code>…${key.slice(-4)}</code> <span class="badge good">OK</span>`)
     expect(after).toContain('Live')
     expect(after).toContain('Not yet compared')
     expect(after).toMatch(
       /Checkout sessions<\/td>.*?<code>Checkout Sessions<\/code>.*?<span class="badge bad">refused/s,
     )
-    expect(after.match(/<span class="badge good">ok/g)).toHaveLength(9)
+    expect(after.match(/<span class="badge good">OK/g)).toHaveLength(9)
     expect(after).toContain('<summary>Replace the key</summary>')
     const second = await newStripeAccount()
     await set(second)
