@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { nameAtVendor } from '../billing/customers/names'
 import { type Db, raw } from '../db/client'
 import { customerMoves } from './customers/schema'
 import { consumerIdOf } from './read'
@@ -9,7 +10,10 @@ import { consumerIds } from './schema'
 const m = alias(customerMoves, 'm')
 const i = alias(consumerIds, 'i')
 
-/** A link of a customer that an external id of a consumer made, and that ended at `moved_at` (ms), by an event or a pin. */
+/**
+ * A link of a customer that an external id of a consumer made, and that ended at `moved_at` (ms), by an event or a pin. `name`: what the vendor
+ * calls the customer, if that is known.
+ */
 export type EndedLink = ReturnType<typeof lastEnded>['_']['result'][number]
 
 /** Reads the links of customers to a consumer that ended last, at most `most` of them. */
@@ -18,6 +22,9 @@ export function lastEnded(db: Db, projectId: string, ref: ConsumerRef, most: num
     vendor: sql<string>`k.value->>0`.as('vendor'),
     id: sql<string>`k.value->>1`.as('id'),
     moved_at: sql<number>`k.value->>2`.as('moved_at'),
+    name: sql<string | null>`${nameAtVendor(projectId, { vendor: sql`k.value->>0`, customer: sql`k.value->>1` })}`.as(
+      'name',
+    ),
   }
   const last = sql`SELECT ${m.vendor}, ${m.customer}, ${m.moved_at} FROM ${customerMoves} ${m} NOT INDEXED
     WHERE ${m.project_id} = ${projectId} AND ${m.ref} = ${i.external_id} ORDER BY ${m.moved_at} DESC LIMIT ${most}`

@@ -56,14 +56,14 @@ function takenBack({ status, refund, dispute }: PurchaseFact, item: BoughtItem, 
     },
   })
   if (refund?.revokes) return refunded('Access revoked by the vendor')
-  if (item.returned > 0 && item.returned >= (item.quantity ?? 1)) return refunded('Returned in full')
+  if (item.returned > 0 && item.returned >= (item.quantity ?? 1)) return refunded('Refunded in full')
   switch (status) {
     case 'paid':
       return null
     case 'partially_refunded':
-      return rules.refunded_part === 'end' ? refunded('Returned in part') : null
+      return rules.refunded_part === 'end' ? refunded('Refunded in part') : null
     case 'refunded':
-      return rules.refunded_whole === 'end' ? refunded('Returned in full') : null
+      return rules.refunded_whole === 'end' ? refunded('Refunded in full') : null
     case 'disputed':
       return rules.dispute_open === 'suspend' ? disputed('is open', false) : null
     case 'charged_back':

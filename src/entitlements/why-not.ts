@@ -11,7 +11,7 @@ const SAID: Record<NonNullable<EntitlementSource['why']>, Partial<Record<Entitle
   past_due: { subscription: 'The subscription is not paid, and no grace period is left.' },
   refunded: {
     subscription: 'The last payment was refunded in full.',
-    purchase: 'The purchase was returned.',
+    purchase: 'The purchase was refunded.',
   },
   disputed: {
     subscription: 'The dispute over the last payment was lost.',

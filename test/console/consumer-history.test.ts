@@ -131,16 +131,20 @@ describe('the history of a consumer', () => {
       }
     }
     const { pageOf, historyOf } = historiesIn(project, token)
-    const LINKED = 'customer\\. updated Linked a customer, by its metadata cus_1'
+    const LINKED = 'customer\\. updated Linked a customer, or confirmed its link, by its metadata Ada at Stripe cus_1'
     const created = `${owner.email} Created the consumer`
     expect(await historyOf(ada)).toEqual([created])
 
+    const named = (externalId: string, moment: number) => {
+      const { data, ...event } = ofCustomer('cus_1', externalId, moment)
+      return { ...event, data: { object: { ...data.object, name: 'Ada at Stripe' } } }
+    }
     let phone = ''
     const registered = async () => {
       phone = (await devices.register(ada, 'inst_1', { name: 'Phone <1>' })).body.device.id
     }
     await inTurn(
-      () => world.deliver(ofCustomer('cus_1', 'ada', 1_000)),
+      () => world.deliver(named('ada', 1_000)),
       registered,
       () => devices.register(ada, 'key_1', { platform: 'server', name: 'Server' }),
       () => api.pin('cus_2', ada),
@@ -148,7 +152,7 @@ describe('the history of a consumer', () => {
     )
     const me = owner.email
     const rest = [
-      `${me} Revoked a device`,
+      `${me} Revoked a device Phone &lt;1&gt;`,
       `${me} Pinned a customer to a consumer`,
       `${me} Registered a consumer’s key`,
       'Your server Registered a device Phone &lt;1&gt;',
@@ -156,8 +160,8 @@ describe('the history of a consumer', () => {
     const begins = async (id: string, rows: string[]) =>
       expect(await historyOf(id)).toEqual(rows.map((row) => expect.stringMatching(new RegExp(`^${row}`))))
     await begins(ada, [...rest, LINKED, created])
-    await inTurn(() => world.deliver(ofCustomer('cus_1', 'bea', 2_000)))
-    await begins(ada, ['An event or a pin Ended the link of a customer cus_1', ...rest, created])
+    await inTurn(() => world.deliver(named('bea', 2_000)))
+    await begins(ada, ['An event or a pin Ended the link of a customer Ada at Stripe cus_1', ...rest, created])
     await begins(bea, [LINKED, created])
     expect((await pageOf(bea)).text).toMatch(/<a href="[^"]*\/webhooks\/evt_\w+">customer\.<wbr\/>updated<\/a>/)
     await STORE.prepare('DELETE FROM events WHERE project_id = ?').bind(project).run()

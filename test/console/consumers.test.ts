@@ -152,7 +152,9 @@ describe('a consumer', () => {
   beforeAll(async () => {
     here = await newPlace()
     id = (await here.api.put('user_1', { email: 'ada@example.com', metadata: { b: 'two', a: 'one\nline' } })).body.id
-    const [said] = await here.deliver(ofCustomer('cus_said', 'user_1'), checkout('cus_hint', 'user_1'), {
+    const { data, ...event } = ofCustomer('cus_said', 'user_1')
+    const own = { ...event, data: { object: { ...data.object, name: 'Ada at Stripe' } } }
+    const [said] = await here.deliver(own, checkout('cus_hint', 'user_1'), {
       ...ofCustomer('sub', null),
       type: 'customer.subscription.created',
       data: { object: SUBSCRIPTION },
@@ -167,7 +169,7 @@ describe('a consumer', () => {
     const words = text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
     expect(status).toBe(200)
     expect(words).toMatch(/cus_hint Stripe By a checkout or subscription, in an event Change/)
-    expect(words).toMatch(/cus_said Stripe By its metadata, in an event Change/)
+    expect(words).toMatch(/Ada at Stripe cus_said Stripe By its metadata, in an event Change/)
     expect(words).toContain('cus_pinned Stripe Set manually Unpin')
     expect(words).toMatch(/Subscriptions Plan .* active .*sub_9/)
     const events = (await here.page(here.at(`/${id}?tab=events`))).text

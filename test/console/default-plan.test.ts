@@ -54,7 +54,7 @@ describe('the default plan in the console', () => {
       /seats allowed 1 Included in the default plan 1 source Default plan plan Starter , value 1 Applies/,
     )
     await world.grant({ consumer: 'ext:ada', plan: 'pro' })
-    const replaced = 'Does not apply. The consumer has a plan from a subscription, purchase or grant.'
+    const replaced = 'Does not apply: the consumer has a plan from a subscription, purchase or grant.'
     expect(await words(`/consumers/${consumer}`)).toContain(replaced)
     expect(await words(`/billing/plans/${plans.starter}`)).toContain(
       'Consumers have this plan while they have no other',

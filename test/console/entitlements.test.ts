@@ -22,7 +22,12 @@ describe('what a consumer may do, in the console', () => {
     const start = Math.floor(Date.now() / 1000)
     const period = { current_period_start: start, current_period_end: start + (30 * DAY) / 1000 }
     const items = ['price_pro', 'price_none'].map((price) =>
-      stripeItem({ id: `si_${price}`, price: { id: price, product: `prod_${price}` }, quantity: 3, ...period }),
+      stripeItem({
+        id: `si_${price}`,
+        price: { id: price, product: `prod_${price}`, nickname: price === 'price_pro' ? 'Pro, monthly' : null },
+        quantity: 3,
+        ...period,
+      }),
     )
     const made = stripeSubscription({
       ...{ id: 'sub_1', customer: 'cus_ada', metadata: { consumer_external_id: 'ada' } },
@@ -51,7 +56,8 @@ describe('what a consumer may do, in the console', () => {
     )
     expect(text).toContain('For example: Allowed: Projects (unlimited)')
     expect(text).toContain('Where a subscription renews, Until is 48 hours after its period ends')
-    expect(text).toContain(`from event ${event}`)
+    expect(text).toContain(`Pro , Pro, monthly price_pro , 3 seats`)
+    expect(text).toContain(`from customer.subscription.updated ${event}`)
     expect(text).toMatch(/price_none is not mapped to a plan\. Add it to a plan/)
     expect(await page()).toContain(`/webhooks/${event}"`)
     expect(await words('/entitlements')).toMatch(/Entitlements of ada .* Seats seats allowed 3/)
@@ -129,7 +135,7 @@ describe('what a consumer may do, in the console', () => {
     const text = await words()
     expect(text).toMatch(/Seats seats allowed 10 Included in a grant 3 sources/)
     expect(text).toMatch(/sso sso not allowed – A grant denies it/)
-    expect(text).toContain('The feature is denied to the consumer.')
+    expect(text).toContain('No access: the feature is denied to the consumer.')
     expect(text).toMatch(/Denies sso sso active/)
     expect(text).toMatch(/Grants the plan Starter starter active/)
     expect(text).toMatch(/Grants Seats : 10 seats active .{0,30} No end \S+@\S+ pilot/)

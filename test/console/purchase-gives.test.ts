@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { DAY } from '../../src/lib/time'
-import { type Fields, paddleEventOf, stripeEventOf, stripeSubscription } from '../billing/payloads'
+import { DAY, iso, MINUTE } from '../../src/lib/time'
+import { type Fields, paddleEventOf, stripeEventOf, stripeItem, stripeSubscription } from '../billing/payloads'
 import { paddleSale, stripeDispute, stripeRefund, stripeSession } from '../billing/purchases/payloads'
 import { stopClock } from '../clock'
 import { clockedD1, type EntitlementWorld, entitlementWorld } from '../entitlements/world'
@@ -111,14 +111,14 @@ const CASES: Case[] = [
   [
     'whole',
     [sold('whole', 'price_life'), refunded('whole')],
-    /no access Returned in full by refund re_whole\. See the event/,
+    /no access Refunded in full by refund re_whole\. See the event/,
   ],
   ['kept', [sold('kept', 'price_life'), refunded('kept')], /grants access indef/, { purchase_rules: NEVER }],
   ['part', [sold('part', 'price_life'), refunded('part', { amount: 900 })], /grants access indef/],
   [
     'ended',
     [sold('ended', 'price_life'), refunded('ended', { amount: 900 })],
-    /no access Returned in part by refund re_ended\. See the event/,
+    /no access Refunded in part by refund re_ended\. See the event/,
     { purchase_rules: NEVER },
   ],
   [
@@ -194,6 +194,51 @@ describe('a purchase says what it gives', () => {
     expect(await tripsOf('billing/purchases/pi_month')).toBe(await tripsOf('billing/subscriptions/sub_1'))
   })
 })
+
+const ended = (name: string, more: Fields) =>
+  live(
+    'customer.subscription.updated',
+    stripeSubscription({
+      ...{ id: `sub_${name}`, customer: `cus_${name}`, metadata: { consumer_external_id: name } },
+      items: { object: 'list', data: [stripeItem({ price: { id: 'price_life' } })], has_more: false },
+      ...more,
+    }),
+    2,
+  )
+const WHY: [name: string, events: object[], said: RegExp][] = [
+  [
+    'back',
+    [sold('back', 'price_life'), refunded('back')],
+    / The purchase was refunded .* No access: refunded in full /,
+  ],
+  ['past', [sold('past', 'price_1')], / The purchase has ended .* No access: the paid period has ended\./],
+  [
+    'gone',
+    [ended('gone', { status: 'canceled', ended_at: at(2) })],
+    / The subscription has ended .* No access: the subscription has ended or is paused\./,
+  ],
+  ['paused', [ended('paused', { status: 'paused' })], / The subscription has ended or is paused /],
+  ['given', [], / The grant has ended .* No access: the grant has expired\./],
+  [
+    'several',
+    [sold('several', 'price_1'), ended('several', { status: 'canceled', ended_at: at(2) })],
+    / The subscription, the purchase or the grant has ended /,
+  ],
+]
+it.each(WHY)(
+  'the page of the consumer %s says what took its access, and which source it was',
+  async (name, events, said) => {
+    await world.settings({ purchase_rules: {} })
+    await world.consumers.put(name)
+    await world.deliver(...events)
+    if (name === 'given') {
+      await world.grant({ consumer: 'ext:given', feature: 'sso', expires_at: iso(START + 4 * DAY + MINUTE) })
+      stopClock(START + 4 * DAY + 2 * MINUTE)
+    }
+    expect(wordsIn(await read(`consumers/ext:${name}`))).toMatch(said)
+    stopClock(START + 4 * DAY)
+  },
+)
 
 it('shows refunds and disputes in one table, and what only the vendor’s total has', async () => {
   await world.deliver(

@@ -112,7 +112,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
         expect.stringMatching(/Refund re_1.*€9\.00.*Succeeded.*Requested by customer/s),
         expect.stringMatching(/Refund re_2.*€40\.00.*Succeeded/s),
       ])
-    expect(await main()).toContain('Returned in full by refund re_2.')
+    expect(await main()).toContain('Refunded in full by refund re_2.')
     await looked('purchase-refunded')
     await page.getByRole('region', { name: 'Items' }).getByRole('link', { name: 'See the event' }).click()
     expect(page.url()).toContain(event)

@@ -85,7 +85,7 @@ describe('a purchase', () => {
   /** What becomes of the first of two that follow each other, and the day on which the second one begins then. */
   const FATES: [fate: string, events: object[], begins: number, first: string | null][] = [
     ['was kept', [], 30, null],
-    ['was returned', [refunded('pi_1', 12)], 10, 'Returned in full by refund re_pi_1.'],
+    ['was returned', [refunded('pi_1', 12)], 10, 'Refunded in full by refund re_pi_1.'],
     ['was returned in part', [refunded('pi_1', 12, { amount: 900 })], 30, null],
     ['is disputed', [disputed('pi_1', 12, 'needs_response')], 30, 'The dispute dp_pi_1 is open.'],
     ['was disputed in vain', [disputed('pi_1', 12, 'needs_response'), disputed('pi_1', 13, 'won')], 30, null],
@@ -200,7 +200,7 @@ it('explains by which event a purchase gives nothing, and what gives nothing any
   const { features } = await world.one('ext:ada', '?explain=true')
   const sources = features.sso?.sources ?? []
   expect(sources.map(({ id, counted, why_not }) => [id, counted, why_not])).toEqual([
-    ['pi_1', false, 'Returned in full by refund re_pi_1.'],
+    ['pi_1', false, 'Refunded in full by refund re_pi_1.'],
     ['pi_2', false, 'The plan does not say how long a one-time payment of price_without lasts.'],
     ['pi_3', false, 'price_nobody_has is not mapped to a plan.'],
     ['pi_4', false, 'No event says what was bought.'],
@@ -218,7 +218,7 @@ it('explains by which event a purchase gives nothing, and what gives nothing any
     live('charge.refunded', stripeCharge('pi_5', { amount_refunded: 4900 }), 6),
   )
   const after = (await world.one('ext:ada', '?explain=true')).features.sso?.sources ?? []
-  expect(after.find(({ id }) => id === 'pi_5')?.why_not).toBe('Returned in full.')
+  expect(after.find(({ id }) => id === 'pi_5')?.why_not).toBe('Refunded in full.')
 })
 
 it('explains an earlier time by the newest event of then, whichever came last', async () => {

@@ -49,7 +49,7 @@ const STORIES: Story[] = [
     ref: 'cb_charge_1',
     purchase: 'cb_inv_1',
     seats: [0, 3, 3, 3, 0],
-    why: 'Returned in full by refund cb_cn_2.',
+    why: 'Refunded in full by refund cb_cn_2.',
     lines: [
       [
         0,
@@ -82,7 +82,7 @@ const STORIES: Story[] = [
     ref: '7001',
     purchase: '5001',
     seats: [0, 3, 2, 0],
-    why: 'Returned in full by refund 9002.',
+    why: 'Refunded in full by refund 9002.',
     lines: [
       [0, order('orders/create', 0, { financial_status: 'pending' }), 'pending', 'no_subscription'],
       [1, order('orders/paid', 1, {}), 'paid', 'plan'],
@@ -96,7 +96,7 @@ const STORIES: Story[] = [
     ref: 'credits_100',
     purchase: 'SQPAY1',
     seats: [1, 1, 1, 0],
-    why: 'Returned in full by refund SQPAY1_ref2.',
+    why: 'Refunded in full by refund SQPAY1_ref2.',
     lines: [
       [1, p.squareEvent('payment.updated', s.squarePayment(at(1))), 'paid', 'plan'],
       [2, p.squareEvent('refund.created', s.squareRefund(at(2))), 'partially_refunded', 'plan'],

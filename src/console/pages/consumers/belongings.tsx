@@ -2,7 +2,7 @@ import type { Link } from '../../../consumers/links'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { can, pathsOf, type Visit } from '../../page'
 import { plural } from '../../ui/format'
-import { Id } from '../../ui/id'
+import { NamedId } from '../../ui/id'
 import { type Column, Table } from '../../ui/table'
 import { VendorLabel } from '../../ui/vendor'
 import { vendorTitle } from '../../ui/vendor-titles'
@@ -10,8 +10,9 @@ import { commonColumns, type NamesOf, opening } from '../billing/columns'
 import type { ObjectList } from '../billing/object-list'
 import { customerPath } from '../customers/read'
 import { eventColumns } from '../events/row'
+import type { Latest as LatestObjects } from './latest'
 import { LinkedBy } from './parts'
-import type { Latest as LatestObjects, ShownConsumer } from './read'
+import type { ShownConsumer } from './read'
 
 /** How many customers the page of a consumer names. */
 const NAMED = 10
@@ -19,7 +20,7 @@ const NAMED = 10
 type Props = { c: Visit; of: ShownConsumer }
 
 /** The vendors' customers that the consumer is, and what decides so. */
-export function Customers({ c, of: { row, customers } }: Props) {
+export function Customers({ c, of: { row, customers, calledOf } }: Props) {
   if (customers.length === 0) {
     return (
       <>
@@ -31,14 +32,7 @@ export function Customers({ c, of: { row, customers } }: Props) {
     )
   }
   const columns: Column<Link>[] = [
-    [
-      'Customer',
-      (link) => (
-        <a href={customerPath(c, link)}>
-          <Id>{link.id}</Id>
-        </a>
-      ),
-    ],
+    ['Customer', (link) => <NamedId id={link.id} title={calledOf(link)} to={customerPath(c, link)} />],
     ['Vendor', ({ vendor }) => <VendorLabel name={vendor} />],
     [
       'Linked',
@@ -77,7 +71,8 @@ export function Customers({ c, of: { row, customers } }: Props) {
           <ul>
             {customers.slice(NAMED).map((link) => (
               <li>
-                <a href={customerPath(c, link)}>{link.id}</a> <span class="quiet">{vendorTitle(link.vendor)}</span>
+                <NamedId id={link.id} title={calledOf(link)} to={customerPath(c, link)} />{' '}
+                <span class="quiet">{vendorTitle(link.vendor)}</span>
               </li>
             ))}
           </ul>

@@ -15,7 +15,7 @@ import { EntitlementsSection, GrantsSection } from '../entitlements/section'
 import { Customers, Events, Latest } from './belongings'
 import { Devices } from './devices'
 import { ConsumerGlance } from './glance'
-import { happenedTo } from './happened'
+import { deviceOf, happenedTo } from './happened'
 import { Identities } from './identities'
 import { titleOf } from './parts'
 import { HISTORY, isLiving, type ShownConsumer } from './read'
@@ -87,7 +87,13 @@ function Past({ c, of }: Props) {
   if (history === null) return null
   return (
     <>
-      <History c={c} entries={history} others={{ rows: happenedTo(c, of), most: HISTORY }} none="Nothing yet." />
+      <History
+        c={c}
+        entries={history}
+        others={{ rows: happenedTo(c, of), most: HISTORY }}
+        none="Nothing yet."
+        more={(entry) => deviceOf(of, entry)}
+      />
       {history.length > 0 && (
         <p>
           <a href={`${pathsOf(c).audit}?object_id=${row.id}`}>All entries of the audit log about this consumer</a>

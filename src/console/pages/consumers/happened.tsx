@@ -1,13 +1,15 @@
+import type { CustomerKey } from '../../../billing/customers/read'
 import type { Device } from '../../../consumers/devices'
 import type { EndedLink } from '../../../consumers/ended-links'
 import type { Link } from '../../../consumers/links'
 import { idTime } from '../../../lib/ids'
-import { pathsOf, type Visit } from '../../page'
+import { can, pathsOf, type Visit } from '../../page'
 import { Differences } from '../../ui/differences'
-import { Id } from '../../ui/id'
+import { NamedId } from '../../ui/id'
 import { Dotted } from '../../ui/parts'
-import { Who } from '../audit-log/entry'
+import { type NamedEntry, Who } from '../audit-log/entry'
 import type { Happened } from '../audit-log/history'
+import { saidOf } from '../audit-log/words'
 import { customerPath } from '../customers/read'
 import type { ShownEdit } from './edits'
 import { deviceName, KEY } from './keys'
@@ -21,12 +23,12 @@ const CHANGES_SHOWN = 8
  * that events made or ended.
  */
 export function happenedTo(c: Visit, of: ShownConsumer): Happened[] {
-  const { row, devices, customers, endedLinks, linkedBy, past } = of
+  const { row, devices, customers, endedLinks, past } = of
   return [
     ...past.edits.map((edit) => edited(c, of, edit)),
     // Each key has an entry of its own.
     ...devices.data.filter(({ platform }) => platform !== KEY).map(registered),
-    ...customers.flatMap((link) => linked(c, link, linkedBy)),
+    ...customers.flatMap((link) => linked(c, of, link)),
     ...endedLinks.map((link) => ended(c, link)),
     { at: row.created_at, who: by(c, of, past.created_by), what: 'Created the consumer' },
   ]
@@ -60,6 +62,19 @@ function edited(c: Visit, of: ShownConsumer, { at, by: id, differences, named }:
   }
 }
 
+/** An entry of the audit log about a device calls it by its name, if the page knows the device. */
+export function deviceOf({ devices }: ShownConsumer, { object_id, action, said }: NamedEntry) {
+  const device = devices.data.find(({ id }) => id === object_id)
+  if (!device) return undefined
+  const { more } = saidOf({ action, details: said })
+  return (
+    <span class="line quiet">
+      {deviceName(device)}
+      {more && `, ${more}`}
+    </span>
+  )
+}
+
 function registered(device: Device): Happened {
   return {
     at: idTime(device.id),
@@ -73,8 +88,9 @@ function registered(device: Device): Happened {
   }
 }
 
-/** A link that an event makes. A customer’s own events repeat it: then it is the newest. */
-function linked(c: Visit, { vendor, id, linked_by, event_id }: Link, typeOf: ReadonlyMap<string, string>): Happened[] {
+/** A link that an event makes. A customer’s own events repeat it, and only the newest of them is known: it may have made the link, or not. */
+function linked(c: Visit, { linkedBy: typeOf, calledOf }: ShownConsumer, link: Link): Happened[] {
+  const { linked_by, event_id } = link
   if (event_id === null) return []
   const type = typeOf.get(event_id)
   return [
@@ -83,22 +99,24 @@ function linked(c: Visit, { vendor, id, linked_by, event_id }: Link, typeOf: Rea
       who: type === undefined ? 'An event that is no longer stored' : <EventLink c={c} id={event_id} type={type} />,
       what: (
         <>
-          Linked a customer, by {linked_by === 'customer' ? 'its metadata' : 'a checkout or subscription'}
-          <Customer c={c} of={{ vendor, id }} />
+          {linked_by === 'customer'
+            ? 'Linked a customer, or confirmed its link, by its metadata'
+            : 'Linked a customer, by a checkout or subscription'}
+          <Customer c={c} of={link} title={calledOf(link)} />
         </>
       ),
     },
   ]
 }
 
-function ended(c: Visit, { vendor, id, moved_at }: EndedLink): Happened {
+function ended(c: Visit, link: EndedLink): Happened {
   return {
-    at: moved_at,
+    at: link.moved_at,
     who: 'An event or a pin',
     what: (
       <>
         Ended the link of a customer
-        <Customer c={c} of={{ vendor, id }} />
+        <Customer c={c} of={link} title={can(c, 'billing:read') ? (link.name ?? undefined) : undefined} />
       </>
     ),
   }
@@ -110,10 +128,10 @@ const EventLink = ({ c, id, type }: { c: Visit; id: string; type: string }) => (
   </a>
 )
 
-const Customer = ({ c, of }: { c: Visit; of: Pick<Link, 'vendor' | 'id'> }) => (
+type CustomerProps = { c: Visit; of: CustomerKey; title: string | undefined }
+
+const Customer = ({ c, of, title }: CustomerProps) => (
   <span class="line">
-    <a href={customerPath(c, of)}>
-      <Id>{of.id}</Id>
-    </a>
+    <NamedId id={of.id} title={title} to={customerPath(c, of)} />
   </span>
 )

@@ -1,8 +1,6 @@
 import { auditPaging, listAudit } from '../../../audit-log/read'
-import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
-import { isListedObject } from '../../../billing/read/list'
-import { presentObject, type ShownObjects } from '../../../billing/read/present'
-import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
+import { namesOfCustomers } from '../../../billing/customers/names'
+import type { CustomerKey } from '../../../billing/customers/read'
 import { type Device, findDevice, listDevices } from '../../../consumers/devices'
 import { editsOf } from '../../../consumers/edits'
 import { type EndedLink, lastEnded } from '../../../consumers/ended-links'
@@ -11,38 +9,31 @@ import { MAX_CUSTOMERS } from '../../../consumers/limits'
 import { customersOf, type Link } from '../../../consumers/links'
 import { type Consumer, changeable, countMerged, findConsumer, listMerged } from '../../../consumers/read'
 import { type ConsumerRef, refToChange, refToRead } from '../../../consumers/ref'
-import { batch, type Db, type Query, run } from '../../../db/client'
+import { batch, type Db, type Results, run } from '../../../db/client'
 import { countDevices, withCap } from '../../../devices/device-limit'
 import { readFacts } from '../../../entitlements/answer'
 import { type Grant, listGrants } from '../../../entitlements/grants'
-import { namedOf } from '../../../entitlements/named'
 import { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
 import type { EventRow } from '../../../inbox/events/events'
 import { typesOfEvents } from '../../../inbox/events/of-customer'
 import { SearchQuery } from '../../../inbox/search/filters'
 import { findPage } from '../../../inbox/search/search'
-import type { ObjectKind } from '../../../lib/billing-kinds'
 import { requireFound } from '../../../lib/fault'
 import { idTime } from '../../../lib/ids'
 import { listIdentities, type NamedIdentity } from '../../../sso/identities/identities'
 import { can, type Visit } from '../../page'
 import type { NamedEntry } from '../audit-log/entry'
 import { readNames } from '../audit-log/names'
-import type { NamesOf } from '../billing/columns'
-import { namesIn } from '../billing/find'
-import { type Entitlements, entitlementsIn } from '../entitlements/read'
+import { calledIn } from '../customers/read'
+import { calledOf, type Entitlements, entitlementsIn, eventsIn, FEATURES } from '../entitlements/read'
 import { namesOf } from '../events/store'
 import { type ShownEdit, shownEdits } from './edits'
+import { type LatestObjects, readLatest } from './latest'
 import type { TabName } from './tabs'
 
 /** How many rows the history of a consumer shows. */
 export const HISTORY = 20
-/** Customers whose subscriptions, purchases, invoices and payment methods the page shows, and how many of each kind. */
-const OF_CUSTOMERS = 5
-const OBJECTS = { subscription: 10, purchase: 20, invoice: 10, payment_method: 10 }
-type ShownKinds = keyof typeof OBJECTS
-
 /** Devices that the page shows: active ones, and the last that were revoked. */
 const ACTIVE = 20
 const REVOKED = 5
@@ -56,18 +47,16 @@ const GRANTS = 5
 /** Identities that the page shows. */
 const IDENTITIES = 10
 
-/** Objects of one kind of a consumer's customers, the latest change first. `more`: there are, or may be, others. `namesOf`: their plans, on the tab
- * that lists them. */
-export type Latest<K extends ObjectKind> = { data: ShownObjects[K][]; more: boolean; namesOf: NamesOf }
-
 /** A consumer with what its page shows. */
 export type ShownConsumer = {
   row: Consumer
   /** The one that it was merged into. */
   into: Consumer | null
   customers: Link[]
+  /** What the vendor calls one of them; undefined if that is not known, or not shown. */
+  calledOf: (customer: CustomerKey) => string | undefined
   /** What its customers have. */
-  latest: { [K in ShownKinds]: Latest<K> }
+  latest: LatestObjects
   /** `active`: how many are; `more`: whether there are others than these. */
   devices: { active: number; limit: number; data: Device[]; more: boolean }
   /** What it may do; null if it has too much for one answer. */
@@ -139,12 +128,15 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
   const { merged_into } = row
   const given = found.given.slice(0, GRANTS)
   const givers = tab === 'access' ? given.map(({ actor }) => actor) : []
+  const billed = can(c, 'billing:read') ? found.customers : []
+  const entitlements = entitlementsIn(found)
+  const beside = namesBeside(c, billed, { tab, isPast, entitlements })
   const past = {
     entries: listAudit(db, project, list.filters, list.at),
     ...happenedIn(db, project, ref, found.customers),
   }
-  const [latest, happened, identities, events, names, [into = null]] = await Promise.all([
-    latestOf(c, can(c, 'billing:read') ? found.customers : [], tab === 'billing'),
+  const [{ latest, found: called }, happened, identities, events, givenBy, [into = null]] = await Promise.all([
+    readLatest(c, billed, { named: tab === 'billing', more: beside }),
     isPast && can(c, 'audit_log:read') ? batch(db, past) : null,
     tab === 'devices' ? identitiesOf(c, [row, ...found.merged], { take: IDENTITIES + 1 }) : [],
     tab === 'events' ? eventsOf(c, row) : { data: [], more: false },
@@ -157,21 +149,18 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     namesOf(rt, project, [created_by ?? [], ...(edits ?? []).map(({ by }) => by)].flat()),
   ])
   const history = happened && named && list.page(happened.entries, named).data
-  const [counted] = found.counts
-  const { active, limit } = counted ? await withCap(db, project, ref, counted) : { active: 0, limit: 0 }
-  const data = [...found.active, ...found.revoked.slice(0, REVOKED)]
-  const devices = { active, limit, data, more: active > ACTIVE || found.revoked.length > REVOKED }
+  const devices = await devicesIn(db, { project_id: project, ref }, found)
   const [erasure = null] = found.erasure
-  const grants = { data: given, more: found.given.length > GRANTS, names }
-  const entitlements = entitlementsIn(found)
+  const grants = { data: given, more: found.given.length > GRANTS, names: givenBy }
   const signIns = { data: identities.slice(0, IDENTITIES), more: identities.length > IDENTITIES }
   return {
     row,
     into,
     customers: found.customers,
+    calledOf: calledIn(called.names ?? []),
     latest,
     devices,
-    entitlements,
+    entitlements: entitlements && { ...entitlements, called: calledOf(latest, called.types ?? []) },
     grants,
     erasure,
     history,
@@ -181,6 +170,38 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     endedLinks: happened?.ended ?? [],
     linkedBy: new Map((happened?.types ?? []).map(({ id, type }) => [id, type])),
   }
+}
+
+/** Statements that read what is called otherwise than by its id: customers, and events that sources of entitlements name. */
+function namesBeside(
+  c: Visit,
+  customers: readonly Link[],
+  { tab, isPast, entitlements }: { tab: TabName | null; isPast: boolean; entitlements: Entitlements | null },
+) {
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const ids = tab === 'billing' || isPast ? customers.map(({ id }) => id) : []
+  const sources = tab === 'access' ? eventsIn(entitlements, FEATURES) : []
+  return {
+    ...(ids.length > 0 && { names: namesOfCustomers(db, project, ids) }),
+    ...(sources.length > 0 && { types: typesOfEvents(db, project, sources) }),
+  }
+}
+
+/** The devices that the page shows, of those that were read. */
+async function devicesIn(
+  db: Db,
+  owner: Parameters<typeof countDevices>[1],
+  { counts: [counted], active: living, revoked }: Results<DeviceReads>,
+): Promise<ShownConsumer['devices']> {
+  const { active, limit } = counted ? await withCap(db, owner.project_id, owner.ref, counted) : { active: 0, limit: 0 }
+  const data = [...living, ...revoked.slice(0, REVOKED)]
+  return { active, limit, data, more: active > ACTIVE || revoked.length > REVOKED }
+}
+type DeviceReads = {
+  counts: ReturnType<typeof countDevices>
+  active: ReturnType<typeof listDevices>
+  revoked: ReturnType<typeof listDevices>
 }
 
 /** Statements that read what happened to a consumer beside the audit log: its changes, and which events linked its customers. */
@@ -200,43 +221,6 @@ async function eventsOf(c: Visit, { id }: Consumer): Promise<ShownConsumer['even
   const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, asked)
   const { data, has_more, truncated } = page.pageOf(await page.read('summary'))
   return { data, more: has_more || truncated }
-}
-
-/** Reads what the first customers have, of each kind what changed last. @param named whether their plans are read too */
-async function latestOf(c: Visit, customers: Link[], named: boolean): Promise<ShownConsumer['latest']> {
-  const { db } = c.get('rt')
-  const project = projectOf(c.get('actor'))
-  const some = customers.slice(0, OF_CUSTOMERS)
-  // No other tab, and not the beginning of the page, says anything of payment methods.
-  const kinds = (Object.keys(OBJECTS) as ShownKinds[]).filter((kind) => named || kind !== 'payment_method')
-  const plans: ReadBeside | undefined = named
-    ? (of) => namedOf(project, of, { consumer: false, plans: true })
-    : undefined
-  const lists = kinds.flatMap((kind) =>
-    some.map(({ vendor, id }, n): [string, Query<ListedRow[]>] => {
-      const page = { before: null, take: OBJECTS[kind] + 1, bytes: MAX_CUSTOMER_LIST_BYTES }
-      const beside = kind === 'subscription' || kind === 'purchase' ? plans : undefined
-      return [`${kind} ${n}`, listObjects(db, project, kind, { filters: { customer: id, vendor }, beside, ...page })]
-    }),
-  )
-  const found: Record<string, ListedRow[]> = some.length === 0 ? {} : await batch(db, Object.fromEntries(lists))
-  const latest = <K extends ShownKinds>(kind: K): Latest<K> => {
-    const rows = some.flatMap((_, n) => found[`${kind} ${n}`] ?? [])
-    const objects = rows.filter(isListedObject).sort((a, b) => (a.updated < b.updated ? 1 : -1))
-    const most = OBJECTS[kind]
-    const more = objects.length > most || objects.length < rows.length || customers.length > some.length
-    return {
-      data: objects.slice(0, most).map((row) => presentObject(kind, row)),
-      more,
-      namesOf: namesIn(named ? rows : []),
-    }
-  }
-  return {
-    subscription: latest('subscription'),
-    purchase: latest('purchase'),
-    invoice: latest('invoice'),
-    payment_method: latest('payment_method'),
-  }
 }
 
 /** Reads a device of the consumer in the path. @throws {Fault} `not_found` */

@@ -80,6 +80,12 @@ export async function listUnlinked(c: Visit, settled: boolean): Promise<Unlinked
 
 type Named = Omit<ShownCustomer, 'link'> & CustomerKey
 
+/** What vendors call customers: by name, else by email address. */
+export function calledIn(names: readonly Named[]): (customer: CustomerKey) => string | undefined {
+  const keyed = new Map(names.map((one) => [keyOf(one), one.name ?? one.email ?? undefined]))
+  return (customer) => keyed.get(keyOf(customer))
+}
+
 function named(link: Link, names: readonly Named[]): ShownCustomer {
   const own = names.find(({ vendor, id }) => vendor === link.vendor && id === link.id)
   return { link, name: own?.name ?? null, email: own?.email ?? null }

@@ -12,6 +12,8 @@ import { projectOf } from '../../../http/auth'
 import { Fault } from '../../../lib/fault'
 import { DAY } from '../../../lib/time'
 import type { Visit } from '../../page'
+import { priceName } from '../../ui/format'
+import type { LatestObjects } from '../consumers/latest'
 
 type Found = Results<ReturnType<typeof factsOf>>
 type Explained = ReturnType<typeof explainAsked>[string]
@@ -19,6 +21,46 @@ export type Source = Explained['sources'][number]
 
 /** One feature of a consumer, with everything that could give it. */
 export type Entitled = Omit<Explained, 'sources'> & { key: string; name: string; isOnOff: boolean; from: Source[] }
+
+/** How many features the page of a consumer shows. */
+export const FEATURES = 20
+
+/** How many sources of a feature are shown, and items without a plan. */
+export const SHOWN_SOURCES = 10
+
+/** What sources name, in words where these are known: prices by {@link priceKey}, and the types of events by their ids. */
+export type Called = Record<'prices' | 'events', ReadonlyMap<string, string>>
+export const priceKey = (vendor: string | null, price: unknown) => `${vendor} ${price}`
+
+/** What the page of a consumer knows of what sources name. @param latest what its customers have @param types of the events */
+export function calledOf(
+  { subscription, purchase }: Pick<LatestObjects, 'subscription' | 'purchase'>,
+  types: readonly { id: string; type: string }[],
+): Called {
+  return {
+    prices: pricesIn([...subscription.data, ...purchase.data]),
+    events: new Map(types.map(({ id, type }) => [id, type])),
+  }
+}
+
+type Items = readonly Record<string, unknown>[] | null
+
+/** The prices of items by what the vendor calls them. */
+function pricesIn(objects: readonly { vendor: string; items: Items }[]): Map<string, string> {
+  const named = objects.flatMap(({ vendor, items }) =>
+    (items ?? []).flatMap((item) => {
+      const name = priceName({ ...item, price: item.description })
+      return name === null ? [] : [[priceKey(vendor, item.price ?? item.variant), name] as const]
+    }),
+  )
+  return new Map(named)
+}
+
+/** The events that the sources name which are shown of so many features. */
+export function eventsIn(of: Entitlements | null, features: number): string[] {
+  const shown = (of?.all ?? []).slice(0, features).flatMap(({ from }) => from.slice(0, SHOWN_SOURCES))
+  return [...new Set(shown.flatMap(({ event_id }) => event_id ?? []))]
+}
 
 /** What a consumer may do. */
 export type Entitlements = {
@@ -34,6 +76,8 @@ export type Entitlements = {
   slack: number
   /** Of another time: what is not known of it, in words. */
   missing: readonly string[] | null
+  /** Only on the page of the consumer. */
+  called?: Called
 }
 
 /**

@@ -12,11 +12,8 @@ import { titleOf } from '../consumers/parts'
 import type { ShownConsumer } from '../consumers/read'
 import { ExampleAnswer, TestMode } from './answer'
 import { GrantsTable } from './grants'
-import type { Entitlements } from './read'
+import { type Entitlements, FEATURES } from './read'
 import { EntitlementsTable, UnmappedItems } from './table'
-
-/** How many features the page of a consumer shows. */
-const FEATURES = 20
 
 type Props = { c: Visit; consumer: Pick<Consumer, 'id' | 'external_ids'>; of: Entitlements | null }
 

@@ -3,14 +3,14 @@ import type { Reason } from '../../../entitlements/resolve'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { exact, plural, timeOf } from '../../ui/format'
-import { Id } from '../../ui/id'
+import { Id, NamedId } from '../../ui/id'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
 import { vendorTitle } from '../../ui/vendor-titles'
 import { In } from '../features/list'
 import { addPath } from '../plans/unmapped'
 import { shownValue } from '../plans/values'
-import type { Entitled, Entitlements, Source } from './read'
+import { type Entitled, type Entitlements, priceKey, SHOWN_SOURCES, type Source } from './read'
 
 /** Why a feature is allowed, or why it is not, in words. */
 const WHY: Record<Reason, string> = {
@@ -20,7 +20,7 @@ const WHY: Record<Reason, string> = {
   not_included: 'None of the consumer’s plans includes it',
   no_subscription: 'No subscription or purchase grants access',
   past_due: 'The subscription is not paid',
-  refunded: 'The purchase was returned',
+  refunded: 'The purchase was refunded',
   disputed: 'The payment of the purchase is disputed',
   expired: 'The subscription, the purchase or the grant has ended',
   denied: 'A grant denies it',
@@ -33,8 +33,28 @@ const WHY: Record<Reason, string> = {
   consumer_merged: 'The consumer was merged',
 }
 
-/** How many sources of a feature are shown, and items without a plan. */
-const SHOWN = 10
+type Type = Source['type']
+
+/** The same where all that could give the feature is of one type. */
+const WHY_OF: Partial<Record<Reason, Partial<Record<Type, string>>>> = {
+  refunded: { subscription: 'The last payment of the subscription was refunded' },
+  disputed: { subscription: 'The dispute over the last payment of the subscription was lost' },
+  expired: { purchase: 'The purchase has ended', grant: 'The grant has ended' },
+}
+
+/** Why a feature is allowed or not, in words. */
+function whyIn({ reason, from }: Entitled, now: number): string {
+  // A denial gives nothing, nor does an item without a plan.
+  const giving = from.filter(({ type, plan, value }) => type !== 'default' && (plan !== null || value !== null))
+  const types = new Set(giving.map(({ type }) => type))
+  const [type] = types
+  if (type === undefined || types.size > 1) return WHY[reason]
+  if (reason === 'expired' && type === 'subscription') {
+    const isOver = giving.every(({ until }) => (timeOf(until) ?? Number.POSITIVE_INFINITY) <= now)
+    return isOver ? 'The subscription has ended' : 'The subscription has ended or is paused'
+  }
+  return WHY_OF[reason]?.[type] ?? WHY[reason]
+}
 
 type Props = { c: Visit; consumer: string; of: Entitlements; rows: readonly Entitled[] }
 
@@ -55,11 +75,11 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
     ['Value', ({ allowed, value }) => allowed && <Value of={value} />],
     [
       'Why',
-      ({ key, reason, from }) => (
+      (row) => (
         <div class="text">
-          <Why c={c} reason={reason} plans={reason === 'plan' ? givenBy(of, from) : []} />
-          <SoldIn c={c} of={of} feature={key} reason={reason} />
-          {from.length > 0 && <Sources c={c} consumer={consumer} of={of} from={from} />}
+          <Why c={c} said={whyIn(row, of.now)} plans={row.reason === 'plan' ? givenBy(of, row.from) : []} />
+          <SoldIn c={c} of={of} feature={row.key} reason={row.reason} />
+          {row.from.length > 0 && <Sources c={c} consumer={consumer} of={of} row={row} />}
         </div>
       ),
     ],
@@ -102,8 +122,8 @@ export function givenBy(of: Entitlements, from: readonly Source[]): PlanName[] {
   )
 }
 
-function Why({ c, reason, plans }: { c: Visit; reason: Reason; plans: readonly PlanName[] }) {
-  if (plans.length === 0) return <>{WHY[reason]}</>
+function Why({ c, said, plans }: { c: Visit; said: string; plans: readonly PlanName[] }) {
+  if (plans.length === 0) return <>{said}</>
   return (
     <>
       Included in <PlanLinks c={c} plans={plans} />
@@ -146,27 +166,36 @@ function Value({ of }: { of: unknown }) {
   return typeof of === 'object' ? <code>{text}</code> : <span class="value">{text}</span>
 }
 
-type SourcesProps = Omit<Props, 'rows'> & { from: readonly Source[] }
+type SourcesProps = Omit<Props, 'rows'> & { row: Entitled }
 
-function Sources({ c, consumer, of: { plans }, from }: SourcesProps) {
-  const more = from.length - SHOWN
+function Sources({ c, consumer, of, row: { allowed, from } }: SourcesProps) {
+  const more = from.length - SHOWN_SOURCES
   return (
     <details>
       <summary>{plural(from.length, 'source')}</summary>
       <ul class="sources">
-        {from.slice(0, SHOWN).map((source) => (
+        {from.slice(0, SHOWN_SOURCES).map((source) => (
           <li>
             <Named c={c} consumer={consumer} of={source} />
             <span class="line quiet">
-              <Facts c={c} of={source} plan={source.plan === null ? undefined : plans.get(source.plan)} />
+              <Facts c={c} of={of} source={source} />
             </span>
-            <span class="line">{source.counted ? 'Applies.' : `Does not apply. ${source.why_not ?? ''}`}</span>
+            <span class="line">{source.counted ? 'Applies.' : whyNotIn(source, allowed)}</span>
           </li>
         ))}
       </ul>
       {more > 0 && <p class="quiet">And {more} more.</p>}
     </details>
   )
+}
+
+/** Words that a reason begins with. Others are ids, which stay as they are. */
+const BEGINS = /^(The|An|Another|Refunded|Access|No)\b/
+
+/** Why a source gives nothing of a feature. @param allowed whether others give it */
+function whyNotIn({ why_not }: Source, allowed: boolean): string {
+  const told = allowed ? 'Does not apply' : 'No access'
+  return why_not ? `${told}: ${why_not.replace(BEGINS, (word) => word.toLowerCase())}` : `${told}.`
 }
 
 /** A subscription, a purchase or a grant, with a link to it; or the default plan. */
@@ -194,26 +223,29 @@ function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: 
 }
 
 /** What is known of a source, in one line. */
-function Facts({ c, of, plan }: { c: Visit; of: Source; plan: { id: string; name: string } | undefined }) {
+function Facts({ c, of: { plans: named, called }, source: of }: { c: Visit; of: Entitlements; source: Source }) {
   const { plans, events } = pathsOf(c)
   const time = (text: string | null) => {
     const at = timeOf(text)
     return at === null ? null : exact(at)
   }
   const until = time(of.until)
+  const plan = of.plan === null ? undefined : named.get(of.plan)
+  const event = called?.events.get(of.event_id ?? '')
   const parts = [
     of.plan !== null && (
       <>
         plan <a href={plan && `${plans}/${plan.id}`}>{plan?.name ?? of.plan}</a>
       </>
     ),
-    of.price !== null && <code>{of.price}</code>,
+    of.price !== null && <NamedId id={of.price} title={called?.prices.get(priceKey(of.vendor, of.price))} />,
     of.seats !== null && plural(of.seats, 'seat'),
     of.value !== null && (of.value === true ? 'turned on' : `value ${shownValue(of.value)}`),
     until !== null && <>until {until}</>,
     of.event_id !== null && (
       <>
-        from event <a href={`${events}/${of.event_id}`}>{of.event_id}</a>
+        from {event === undefined && 'event '}
+        <NamedId id={of.event_id} title={event} to={`${events}/${of.event_id}`} />
       </>
     ),
     of.ambiguous && 'conflicting events',
@@ -235,7 +267,7 @@ export function UnmappedItems({ c, of: { items }, add }: { c: Visit; of: Entitle
   if (items.length === 0) return null
   return (
     <div class="warning" role="note">
-      {items.slice(0, SHOWN).map(({ id, vendor, price, why_not }) => (
+      {items.slice(0, SHOWN_SOURCES).map(({ id, vendor, price, why_not }) => (
         <p>
           Subscription {id}: {why_not}{' '}
           {add && vendor && price && <a href={addPath(c, { vendor, ref: price })}>Add it to a plan</a>}
