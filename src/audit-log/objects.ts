@@ -14,6 +14,7 @@ import type { Runtime } from '../env'
 import { webhookEndpoints } from '../followers/schema'
 import { ssoConnections } from '../identities/schema'
 import { connections } from '../inbox/connections/schema'
+import { modeOfEvent } from '../inbox/mode'
 import { events, replays } from '../inbox/schema'
 import { effectsIn } from '../inbox/summary'
 
@@ -29,6 +30,8 @@ export type NamedObject = {
   entry?: EntryRow
   /** Of an event: what it did. Null for one without a summary. */
   effects?: Effect[] | null
+  /** Of an event or a connection. */
+  livemode?: boolean
 }
 
 /** An entry of the log. `actor_name`: of an API key. `before`, `after`: of a change of a plan, the plan, if it is kept and not too long. */
@@ -151,6 +154,7 @@ function namedEvents(db: Db, projectId: string, ids: readonly string[]): Query<N
       name: events.event_type,
       ended_at: sql<null>`NULL`.as('ended_at'),
       effects: effectsIn(events).as('effects'),
+      livemode: modeOfEvent.mapWith(Boolean).as('livemode'),
     })
     .from(events)
     .where(and(eq(events.project_id, projectId), inArray(events.id, valuesOf(ids))))
@@ -208,7 +212,12 @@ function namedKeys(db: Db, projectId: string, ids: readonly string[]): Query<Nam
 
 function namedConnections(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
   return db
-    .select({ id: connections.id, name: connections.name, ended_at: connections.deleted_at })
+    .select({
+      id: connections.id,
+      name: connections.name,
+      ended_at: connections.deleted_at,
+      livemode: connections.livemode,
+    })
     .from(connections)
     .where(and(eq(connections.project_id, projectId), inArray(connections.id, valuesOf(ids))))
 }

@@ -7,6 +7,7 @@ import type { Db } from '../db/client'
 import { namedOf } from '../entitlements/named'
 import { connections } from '../inbox/connections/schema'
 import { statusShown } from '../inbox/held'
+import { modeOfEvent } from '../inbox/mode'
 import { events, refs, replays } from '../inbox/schema'
 import type { Kind } from '../lib/billing-kinds'
 import { CUSTOMERS } from './customers'
@@ -16,9 +17,6 @@ import type { SearchText } from './text'
 
 const scope = 'billing:read' as const
 const event = { type: 'event', scope } as const
-/** The mode that an event says it is of; that of its connection, if it does not say. */
-const modeOfEvent = sql`coalesce(${events.summary}->>'$.livemode',
-  (SELECT ${connections.livemode} FROM ${connections} WHERE ${connections.id} = ${events.connection_id}))`
 const shownEvent = { id: events.id, title: events.event_type, detail: statusShown(events), livemode: modeOfEvent }
 
 /** Events by their id, by the vendor's id, and by the id of an object that they are about, newest first. */

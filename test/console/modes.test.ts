@@ -44,6 +44,7 @@ beforeAll(async () => {
         stripeSession({ ...of, id: `cs_${mode}`, payment_intent: `pi_${mode}` }),
         { livemode },
       ),
+      stripeEventOf('customer.updated', { id: `cus_${mode}`, object: 'customer' }, { livemode }),
       ...[1, 2].map(() => ({ ...stripeEventOf('broken', {}, { livemode }), data: {} })),
     ]
     await STORE.prepare('INSERT INTO replays (project_id, id, actor, queued, filter) VALUES (?, ?, ?, 0, ?)')
@@ -72,7 +73,7 @@ async function rowsOf(path: string, headers: Record<string, string> = {}) {
 
 describe('a row of test mode is marked, and one of live mode is not', () => {
   const LISTS: [path: string, n: number][] = [
-    ['/platform/billing/webhooks', 6],
+    ['/platform/billing/webhooks', 7],
     ['/platform/billing/webhooks?status=failed', 3],
     ['/platform/billing/connections', 1],
     ['/platform/billing/webhooks/replays', 1],
@@ -81,6 +82,8 @@ describe('a row of test mode is marked, and one of live mode is not', () => {
     ['/platform/billing/invoices', 1],
     ['/platform/billing/payment-methods', 1],
     ['/platform/billing/purchases', 1],
+    ['/platform/changes', 6],
+    ['/platform/consumers/unlinked', 1],
     ['/search?q=sub_', 1],
     ['/search?q=Stripe', 1],
     ['', 2],

@@ -25,10 +25,12 @@ export function nameAtVendor(
     WHERE ${payer.project_id} = ${projectId} AND ${payer.kind} = 'customer' AND ${payer.vendor_id} = ${customer} AND ${payer.vendor} = ${vendor})`
 }
 
-/** Reads the names and email addresses of customers, as their own events give them, by their vendors' ids. */
+const livemode = sql<boolean | null>`${saidBy(billingObjects, 'livemode')}`.mapWith(Boolean).as('livemode')
+
+/** Reads the names, email addresses and modes of customers, as their own events give them, by their vendors' ids. */
 export function namesOfCustomers(db: Db, projectId: string, ids: readonly string[]) {
   return db
-    .select(NAME_FIELDS)
+    .select({ ...NAME_FIELDS, livemode })
     .from(billingObjects)
     .where(
       and(

@@ -4,6 +4,7 @@ import { orderIn, sortedBy } from '../../list'
 import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
+import { TestBadge } from '../../ui/badge'
 import { BothModes } from '../../ui/both-modes'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
@@ -20,7 +21,7 @@ import { Because } from './cause'
 import type { FoundChanges } from './find'
 import { isNew, linesOf } from './lines'
 import { Linked } from './linked'
-import { billedBy, type Names, NO_NAMES, nameOf } from './names'
+import { billedBy, modeOf, type Names, NO_NAMES, nameOf } from './names'
 import { CHOICES, saidOf } from './words'
 
 /** The changes of the project. `list` is null if the filter is invalid. */
@@ -123,6 +124,12 @@ function What({ of, names }: { of: Change; names: Names }) {
   return (
     <>
       {created ? saidOf(type).replace(/changed$/, 'created') : saidOf(type)}
+      {modeOf(of, names) === false && (
+        <>
+          {' '}
+          <TestBadge of={false} />
+        </>
+      )}
       {lines.length === 0 && !created && fields !== null && fields.length > 0 && (
         <span class="line quiet">
           <FieldNames of={fields} type={type} />

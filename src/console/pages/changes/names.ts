@@ -14,10 +14,10 @@ import { hasPage, titleIn } from '../billing/title'
 
 /**
  * What the objects of changes are called, by their ids, and the members of the project, who may have made them. `billing`: the objects
- * of vendors, by {@link billingRef}, with their currencies.
+ * of vendors, by {@link billingRef}, with their currencies and modes.
  */
 export type Names = { objects: ReadonlyMap<string, NamedObject>; people: People; billing: ReadonlyMap<string, Billed> }
-type Billed = { title: string | undefined; currency: unknown }
+type Billed = { title: string | undefined; currency: unknown; livemode: unknown }
 
 export const NO_NAMES: Names = { objects: new Map(), people: new Map(), billing: new Map() }
 
@@ -56,7 +56,8 @@ export async function readNames(c: Visit, changes: readonly Change[]): Promise<N
   )
   const billing = found.billed.map((row) => {
     const ref = billingRef({ type: row.kind, vendor: row.vendor, id: row.vendor_id })
-    return [ref, { title: cut(titleIn(row) ?? '', TITLE_SHOWN) || undefined, currency: row.body?.currency }] as const
+    const title = cut(titleIn(row) ?? '', TITLE_SHOWN) || undefined
+    return [ref, { title, currency: row.body?.currency, livemode: row.body?.livemode }] as const
   })
   return { objects: new Map([...objects, ...others]), people: people ?? NO_NAMES.people, billing: new Map(billing) }
 }
@@ -76,6 +77,14 @@ const billingRef = ({ type, vendor, id }: Change['object']) => JSON.stringify([t
 
 /** What is known of the object of a vendor that a change is about. */
 export const billedBy = ({ object }: Change, { billing }: Names) => billing.get(billingRef(object))
+
+/** The mode of what a change is about, if it has one. Of an object whose body does not say, that of the event that changed it. */
+export function modeOf(change: Change, names: Names): boolean | undefined {
+  const { type, id } = change.object
+  if (!isBilled(type)) return names.objects.get(id)?.livemode
+  const livemode = billedBy(change, names)?.livemode
+  return typeof livemode === 'boolean' ? livemode : names.objects.get(madeBy(change)?.id ?? '')?.livemode
+}
 
 function namedIn(change: Change): string[] {
   const { object, type } = change

@@ -1,5 +1,6 @@
 import { keyOf } from '../../../consumers/customer-fields'
 import { can, pathsOf, type Visit } from '../../page'
+import { TestBadge } from '../../ui/badge'
 import { BothModes } from '../../ui/both-modes'
 import { Choose, Choosing } from '../../ui/choosing'
 import { Id } from '../../ui/id'
@@ -73,10 +74,10 @@ function columnsOf(c: Visit, choosing: boolean): Column<ShownCustomer>[] {
   const columns: Column<ShownCustomer>[] = [
     [
       'Customer',
-      ({ link, name }) => (
+      (row) => (
         <>
-          {choosing && <Choose id={keyOf(link)} name={name ?? link.id} />}
-          <CustomerName c={c} of={{ link, name }} />
+          {choosing && <Choose id={keyOf(row.link)} name={row.name ?? row.link.id} />}
+          <CustomerName c={c} of={row} />
         </>
       ),
     ],
@@ -97,18 +98,21 @@ function columnsOf(c: Visit, choosing: boolean): Column<ShownCustomer>[] {
 }
 
 /** A customer by its name, with its id below; by its id if it has no name. */
-export function CustomerName({ c, of: { link, name } }: { c: Visit; of: Pick<ShownCustomer, 'link' | 'name'> }) {
+export function CustomerName({ c, of: { link, name, livemode } }: { c: Visit; of: ShownCustomer }) {
   const path = customerPath(c, link)
   if (name === null) {
     return (
-      <a href={path}>
-        <Id>{link.id}</Id>
-      </a>
+      <>
+        <a href={path}>
+          <Id>{link.id}</Id>
+        </a>{' '}
+        <TestBadge of={livemode} />
+      </>
     )
   }
   return (
     <>
-      <a href={path}>{name}</a>
+      <a href={path}>{name}</a> <TestBadge of={livemode} />
       <span class="line quiet">
         <Id>{link.id}</Id>
       </span>

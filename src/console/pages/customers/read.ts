@@ -13,8 +13,8 @@ import { pathsOf, type Visit } from '../../page'
 /** Customers on a page of the list. */
 export const LISTED = 30
 
-/** A customer, which consumer it is, and what its own events call it. */
-export type ShownCustomer = { link: Link; name: string | null; email: string | null }
+/** A customer, which consumer it is, and what its own events call it. `livemode`: null if they do not say it. */
+export type ShownCustomer = { link: Link; name: string | null; email: string | null; livemode: boolean | null }
 
 /** The customer that the path names. @throws {Fault} `not_found` if no event could name it */
 export function customerIn(c: Visit): CustomerKey {
@@ -88,5 +88,5 @@ export function calledIn(names: readonly Named[]): (customer: CustomerKey) => st
 
 function named(link: Link, names: readonly Named[]): ShownCustomer {
   const own = names.find(({ vendor, id }) => vendor === link.vendor && id === link.id)
-  return { link, name: own?.name ?? null, email: own?.email ?? null }
+  return { link, name: own?.name ?? null, email: own?.email ?? null, livemode: own?.livemode ?? null }
 }
