@@ -167,6 +167,18 @@ describe('the switch in the sidebar', () => {
     expect(next.text).toContain('href="?livemode=all&amp;status=failed"')
   })
 
+  it('is named by a list that it leaves empty, unless something else is searched for', async () => {
+    const other = await freshProject()
+    const page = async (list: string) => {
+      const Cookie = `__Host-session=${other.owner.token}; __Host-mode=live.${other.project}`
+      const path = `/console/p/${other.project}/platform/billing/${list}`
+      return (await visit(path, other.owner.token, { headers: { Cookie } })).text
+    }
+    expect(await page('subscriptions?livemode=false')).toContain('No subscriptions in test mode.')
+    expect(await page('payment-methods?livemode=true')).toContain('No payment methods in live mode.')
+    expect(await page('subscriptions?livemode=true&status=active')).toContain('No subscriptions match this search.')
+  })
+
   it('takes no trip more', async () => {
     for (const list of [...LISTS, '']) {
       const trips = []

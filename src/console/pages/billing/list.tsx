@@ -29,8 +29,10 @@ export function listPage<K extends ObjectKind>(
   const { path, title } = list
   const { billing } = pathsOf(c)
   const shown = { c, list: path, columns: opening(c, path, list.columns(commonColumns(c, path, found.namesOf))) }
-  const searched = Object.entries(asked).some(([name, one]) => name !== 'order' && one !== undefined)
-  const isPart = searched || found.truncated || query.has('cursor')
+  const { order: _, livemode, ...filters } = asked
+  const searched = Object.values(filters).some((one) => one !== undefined)
+  const isRest = found.truncated || query.has('cursor')
+  const isPart = searched || livemode !== undefined || isRest
   if (found.data.length === 0 && !isPart) return emptyPage(c, list)
   return show(
     c,
@@ -45,7 +47,7 @@ export function listPage<K extends ObjectKind>(
         name={nameIn(found)}
         plans={found.plans}
       />
-      <OnlyMode livemode={asked.livemode} all={changed(query, { livemode: 'all', cursor: null })} />
+      <OnlyMode livemode={livemode} all={changed(query, { livemode: 'all', cursor: null })} />
       <Total n={found.total} one={NAMES[list.kind].noun} />
       {found.data.length > 0 ? (
         <Table
@@ -56,23 +58,32 @@ export function listPage<K extends ObjectKind>(
           without={withoutColumns(shown)}
         />
       ) : (
-        <section class="empty">
-          <p>
-            No {title.toLowerCase()} match this search.
-            {asked.customer !== undefined && (
-              <>
-                {' '}
-                <a href={`${pathsOf(c).search}?${new URLSearchParams({ q: asked.customer })}`}>
-                  Search the whole project for “{asked.customer}”
-                </a>
-              </>
-            )}
-          </p>
-        </section>
+        <Nothing c={c} title={title} asked={asked} inMode={!searched && !isRest} />
       )}
       {found.truncated && <p>There may be more matches. Continue on the next page.</p>}
       <Pager c={c} cursor={found.next_cursor} query={query} />
     </>,
+  )
+}
+
+type NothingProps = { c: Visit; title: string; asked: Asked; inMode: boolean }
+
+/** Instead of an empty list. @param props.inMode whether the mode alone leaves it empty */
+function Nothing({ c, title, asked: { livemode, customer }, inMode }: NothingProps) {
+  return (
+    <section class="empty">
+      <p>
+        No {title.toLowerCase()} {inMode ? `in ${livemode ? 'live' : 'test'} mode` : 'match this search'}.
+        {customer !== undefined && (
+          <>
+            {' '}
+            <a href={`${pathsOf(c).search}?${new URLSearchParams({ q: customer })}`}>
+              Search the whole project for “{customer}”
+            </a>
+          </>
+        )}
+      </p>
+    </section>
   )
 }
 

@@ -4,7 +4,7 @@ import type { Subscriptions } from './read'
 
 /** Which subscriptions of a plan are counted, and where a number leads. */
 export const COUNTED =
-  'active, trialing or past due. Grants and one-time payments are not included. Each number links to the plan’s subscriptions, whatever their status.'
+  'active, trialing or past due. Grants and one-time payments are not included. Each number links to the plan’s subscriptions, with ended ones.'
 
 type Props = { c: Visit; plan: string; of: ReturnType<Subscriptions> }
 
