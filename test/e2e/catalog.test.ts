@@ -121,7 +121,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
       .click()
     await page
       .getByRole('row', { name: /^SEATS/ })
-      .getByRole('link', { name: /^evt_/ })
+      .getByRole('link', { name: 'customer.subscription.updated' })
       .click()
     await page.getByRole('heading', { name: 'customer.subscription.updated' }).waitFor()
   })
