@@ -98,7 +98,7 @@ export function namePlans(db: Db, projectId: string) {
 /** A plan as {@link namePlans} reads it. */
 export type NamedPlan = ReturnType<typeof namePlans>['_']['result'][number]
 
-/** Reads what the plans of a project are called: those that are not archived, then the others, newest first. */
+/** Reads the keys and names of a project's plans: active ones first, then archived ones, each newest first. */
 export function callPlans(db: Db, projectId: string) {
   return db
     .select({ id: plans.id, key: plans.key, name: plans.name, state: plans.state })

@@ -5,7 +5,7 @@ import { batch, type Db, run } from '../db/client'
 import { refusedNull, refusedTwin } from '../db/refused'
 import { requireMatch } from '../http/etag'
 import { TURN_WAIT_MS } from '../http/limits'
-import { turnOf } from '../http/turns'
+import { waitForTurn } from '../http/turns'
 import { Fault } from '../lib/fault'
 import { type Editing, edited } from './edits'
 import { MAX_ATTEMPTS, MAX_EXTERNAL_IDS } from './limits'
@@ -93,7 +93,7 @@ export async function untilCurrent<T>(
   attempt: () => Promise<T>,
 ): Promise<T> {
   const keys = refs.map((ref) => `consumer:${project_id}:${'id' in ref ? ref.id : ref.external_id}`)
-  const endTurn = await turnOf(keys, Date.now() + TURN_WAIT_MS)
+  const endTurn = await waitForTurn(keys, Date.now() + TURN_WAIT_MS)
   if (endTurn === null) throw tooManyAtOnce()
   try {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {

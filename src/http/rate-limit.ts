@@ -21,7 +21,7 @@ import {
 import { writeLog } from './log'
 import { matchedRoute } from './meta'
 import type { Counted } from './policy'
-import { turnOf } from './turns'
+import { waitForTurn } from './turns'
 
 /**
  * Counts one request against a rate limit. The binding counts per Cloudflare location and returns only yes or no, so
@@ -172,7 +172,7 @@ export async function countRead(c: Context<HttpEnv>, rows: number): Promise<void
  * @throws {Fault} `rate_limited` if the turn does not come in time
  */
 async function takeTurn(c: Context<HttpEnv>, actor: Actor): Promise<void> {
-  const end = await turnOf(costlyTurn(actor), Date.now() + TURN_WAIT_MS)
+  const end = await waitForTurn(costlyTurn(actor), Date.now() + TURN_WAIT_MS)
   if (end === null) throw rateLimited('project_costly', ONE_AT_A_TIME, RETRY_AFTER)
   c.set('endTurn', end)
 }
@@ -182,7 +182,7 @@ async function takeTurn(c: Context<HttpEnv>, actor: Actor): Promise<void> {
  * it takes: an answer that has begun cannot be refused any more.
  */
 export async function inTurn<T>(actor: Actor, part: () => Promise<T>): Promise<T> {
-  const end = await turnOf(costlyTurn(actor), Number.POSITIVE_INFINITY)
+  const end = await waitForTurn(costlyTurn(actor), Number.POSITIVE_INFINITY)
   try {
     return await part()
   } finally {

@@ -11,7 +11,7 @@ const turns = new BoundedMap<string, { since: number }>(MAX_TURNS)
  * @param until for how long to wait: a time (ms)
  * @returns what ends the turn; null if it does not come
  */
-export async function turnOf(keys: readonly string[], until: number): Promise<(() => void) | null> {
+export async function waitForTurn(keys: readonly string[], until: number): Promise<(() => void) | null> {
   const isTaken = (key: string) => Date.now() - (turns.get(key)?.since ?? 0) < MAKING_DEADLINE
   // It looks again and again, because a promise that another request keeps can end with that request.
   while (keys.some(isTaken)) {

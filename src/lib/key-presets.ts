@@ -44,7 +44,7 @@ export const JOBS: readonly Job[] = [
 ]
 
 /** What a preset with just these scopes is called in short: `Application server`. Undefined if there is none. */
-export function presetOf(scopes: readonly unknown[]): string | undefined {
+export function presetName(scopes: readonly unknown[]): string | undefined {
   const same = JOBS.find(
     (job) => job.scopes.length === scopes.length && job.scopes.every((one) => scopes.includes(one)),
   )

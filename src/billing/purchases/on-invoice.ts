@@ -12,8 +12,8 @@ export function onInvoice(effect: Effect): Effect {
 }
 
 /**
- * The ids of invoices that the effects of an event may be on, if they are known: those of payments that show no purchase. An event that a
- * later one superseded does not say whether they do.
+ * The ids of invoices that the effects of an event may be on: those of payments that show no purchase. An event that a later one superseded
+ * does not say whether they do.
  */
 export function invoicesIn(vendor: string, effects: readonly Effect[]): string[] {
   if (!MONEY_ON_INVOICES.includes(vendor)) return []
@@ -27,7 +27,7 @@ export function invoicesIn(vendor: string, effects: readonly Effect[]): string[]
 const MOST_INVOICES = 5
 const SHOWING_NONE: readonly Effect['result'][] = ['unplaced', 'superseded']
 
-/** The effects of an event, those that are on invoices as such. @param known those of {@link invoicesIn} that are known, as objects */
+/** The effects of an event, with the kind `invoice` where they are on one. @param known the objects of {@link invoicesIn} that are known */
 export function withInvoices(
   vendor: string,
   effects: readonly Effect[],

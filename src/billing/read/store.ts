@@ -87,12 +87,12 @@ export function findObjects(
   db: Db,
   projectId: string,
   keys: readonly Required<ObjectKey>[],
-  how: { beside: ReadBeside; largest?: number },
+  how: { beside?: ReadBeside; largest?: number } = {},
 ) {
   const asked = JSON.stringify(keys.map(({ kind, vendor, id }) => [kind, vendor, id]))
   const isAsked = sql`(${o.kind}, ${o.vendor}, ${o.vendor_id}) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${asked}))`
   const fits = how.largest === undefined ? undefined : sql`octet_length(${o.candidates}) <= ${how.largest}`
-  return selectObjects(db, how.beside).where(and(eq(o.project_id, projectId), isAsked, fits))
+  return selectObjects(db, how.beside ?? nothing).where(and(eq(o.project_id, projectId), isAsked, fits))
 }
 
 /** Reads the subscription that an invoice names, as {@link findObject} does. */

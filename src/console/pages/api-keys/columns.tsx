@@ -1,6 +1,6 @@
 import type { KeyRow } from '../../../api-keys/key'
 import { missingScopes } from '../../../lib/access'
-import { presetOf } from '../../../lib/key-presets'
+import { presetName } from '../../../lib/key-presets'
 import type { People } from '../../../tenancy/people'
 import { can, pathsOf, type Visit } from '../../page'
 import { userOf } from '../../session'
@@ -89,7 +89,7 @@ export function Holder({ of: row, people }: { of: KeyRow; people: People | null 
 
 /** The name of the preset with these scopes; or the names of up to two; or the number of more. The page of the key lists them all. */
 function ScopeNames({ of }: { of: readonly string[] }) {
-  const preset = presetOf(of)
+  const preset = presetName(of)
   if (preset !== undefined) return <>{preset}</>
   if (of.length > 2) return <>{plural(of.length, 'scope').replace(' ', '\u00a0')}</>
   return (

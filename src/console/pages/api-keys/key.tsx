@@ -3,7 +3,7 @@ import { run } from '../../../db/client'
 import { projectOf } from '../../../http/auth'
 import type { Scope } from '../../../lib/access'
 import { requireFound } from '../../../lib/fault'
-import { presetOf } from '../../../lib/key-presets'
+import { presetName } from '../../../lib/key-presets'
 import type { People } from '../../../tenancy/people'
 import { can, pathsOf, type Visit } from '../../page'
 import { exact } from '../../ui/format'
@@ -33,7 +33,7 @@ type About = {
 export function keyPage(c: Visit, row: KeyRow, { people, history, dormant, use }: About) {
   const { keys } = pathsOf(c)
   const { now } = c.get('rt')
-  const preset = presetOf(row.scopes)
+  const preset = presetName(row.scopes)
   const title = (
     <>
       {row.name} <LifeBadge of={row} now={now} />

@@ -1,4 +1,4 @@
-import { presetOf } from '../../../lib/key-presets'
+import { presetName } from '../../../lib/key-presets'
 import { SECOND } from '../../../lib/time'
 import type { Difference } from '../../ui/differences'
 import { capital, duration, plural, words } from '../../ui/format'
@@ -26,7 +26,7 @@ export const ACTIONS: Record<string, Action> = {
   'api_key.minted': {
     did: 'Created an API key',
     more: ({ name, scopes, ...bounds }) =>
-      [named(name), (Array.isArray(scopes) && presetOf(scopes)) || scopesIn(scopes), boundsSaid(bounds)]
+      [named(name), (Array.isArray(scopes) && presetName(scopes)) || scopesIn(scopes), boundsSaid(bounds)]
         .filter(Boolean)
         .join(', '),
   },

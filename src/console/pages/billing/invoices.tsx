@@ -6,7 +6,7 @@ import { INVOICE_STATUSES } from '../../../vendors/objects'
 import { amountIn, decimal } from '../../ui/format'
 import type { ObjectList } from './object-list'
 
-/** What the status of an invoice means at a time (ms), where that says more: that it is overdue, or what became of the money that was paid. */
+/** More than the status of an invoice says at a time (ms): that it is overdue, or what became of the money that was paid. Null: no more. */
 export function invoiceStanding(row: ShownObjects['invoice'], now: number): string | null {
   if (row.status === 'paid') return moneyStanding(row.amount_paid || row.total, row)
   return isOverdueInvoice(row, now) ? 'overdue' : null

@@ -33,7 +33,7 @@ export function linesOf(change: Change, names: Names): string[] | null {
   return told.length > 0 ? told : null
 }
 
-/** What an event changed. Of a new object, what it is: several events may have made one change, and the last one changed what nobody saw. */
+/** What an event changed. For a new object: its state, because several events may have made it, and no list showed the states between them. */
 function effectLines(change: Change, names: Names): string[] {
   const of = effectOn(change, names)
   const currency = of?.currency?.to ?? billedBy(change, names)?.currency

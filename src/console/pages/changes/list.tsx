@@ -21,7 +21,7 @@ import { Because } from './cause'
 import type { FoundChanges } from './find'
 import { isNew, linesOf } from './lines'
 import { Linked } from './linked'
-import { billedBy, modeOf, type Names, NO_NAMES, nameOf } from './names'
+import { billedBy, modeOfChange, type Names, NO_NAMES, nameOf } from './names'
 import { CHOICES, saidOf } from './words'
 
 /** The changes of the project. `list` is null if the filter is invalid. */
@@ -124,7 +124,7 @@ function What({ of, names }: { of: Change; names: Names }) {
   return (
     <>
       {created ? saidOf(type).replace(/changed$/, 'created') : saidOf(type)}
-      {modeOf(of, names) === false && (
+      {modeOfChange(of, names) === false && (
         <>
           {' '}
           <TestBadge of={false} />

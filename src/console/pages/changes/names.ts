@@ -79,7 +79,7 @@ const billingRef = ({ type, vendor, id }: Change['object']) => JSON.stringify([t
 export const billedBy = ({ object }: Change, { billing }: Names) => billing.get(billingRef(object))
 
 /** The mode of what a change is about, if it has one. Of an object whose body does not say, that of the event that changed it. */
-export function modeOf(change: Change, names: Names): boolean | undefined {
+export function modeOfChange(change: Change, names: Names): boolean | undefined {
   const { type, id } = change.object
   if (!isBilled(type)) return names.objects.get(id)?.livemode
   const livemode = billedBy(change, names)?.livemode

@@ -1,10 +1,10 @@
 import { MAX_CUSTOMER_LIST_BYTES } from '../../../billing/limits'
 import { isListedObject } from '../../../billing/read/list'
 import { presentObject, type ShownObjects } from '../../../billing/read/present'
-import { type ListedRow, listObjects, type ReadBeside } from '../../../billing/read/store'
+import { type ListedRow, listObjects } from '../../../billing/read/store'
 import type { Link } from '../../../consumers/links'
 import { batch, type Queries, type Query, type Results } from '../../../db/client'
-import { namedOf } from '../../../entitlements/named'
+import { plansIn } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import type { Visit } from '../../page'
@@ -39,9 +39,7 @@ export async function readLatest<Q extends Queries>(
   const some = customers.slice(0, OF_CUSTOMERS)
   // No other tab, and not the beginning of the page, says anything of payment methods.
   const kinds = (Object.keys(OBJECTS) as ShownKinds[]).filter((kind) => named || kind !== 'payment_method')
-  const plans: ReadBeside | undefined = named
-    ? (of) => namedOf(project, of, { consumer: false, plans: true })
-    : undefined
+  const plans = named ? plansIn(project) : undefined
   const lists = kinds.flatMap((kind) =>
     some.map(({ vendor, id }, n): [string, Query<ListedRow[]>] => {
       const page = { before: null, take: OBJECTS[kind] + 1, bytes: MAX_CUSTOMER_LIST_BYTES }

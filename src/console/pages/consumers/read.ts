@@ -26,7 +26,7 @@ import { can, type Visit } from '../../page'
 import type { NamedEntry } from '../audit-log/entry'
 import { readNames } from '../audit-log/names'
 import { calledIn } from '../customers/read'
-import { calledOf, type Entitlements, entitlementsIn, eventsIn, FEATURES } from '../entitlements/read'
+import { type Entitlements, entitlementsIn, eventsIn, FEATURES, sourceNames } from '../entitlements/read'
 import { namesOf } from '../events/store'
 import { type ShownEdit, shownEdits } from './edits'
 import { type LatestObjects, readLatest } from './latest'
@@ -160,7 +160,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     calledOf: calledIn(called.names ?? []),
     latest,
     devices,
-    entitlements: entitlements && { ...entitlements, called: calledOf(latest, called.types ?? []) },
+    entitlements: entitlements && { ...entitlements, called: sourceNames(latest, called.types ?? []) },
     grants,
     erasure,
     history,

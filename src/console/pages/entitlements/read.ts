@@ -29,14 +29,14 @@ export const FEATURES = 20
 export const SHOWN_SOURCES = 10
 
 /** What sources name, in words where these are known: prices by {@link priceKey}, and the types of events by their ids. */
-export type Called = Record<'prices' | 'events', ReadonlyMap<string, string>>
+export type SourceNames = Record<'prices' | 'events', ReadonlyMap<string, string>>
 export const priceKey = (vendor: string | null, price: unknown) => `${vendor} ${price}`
 
 /** What the page of a consumer knows of what sources name. @param latest what its customers have @param types of the events */
-export function calledOf(
+export function sourceNames(
   { subscription, purchase }: Pick<LatestObjects, 'subscription' | 'purchase'>,
   types: readonly { id: string; type: string }[],
-): Called {
+): SourceNames {
   return {
     prices: pricesIn([...subscription.data, ...purchase.data]),
     events: new Map(types.map(({ id, type }) => [id, type])),
@@ -77,7 +77,7 @@ export type Entitlements = {
   /** Of another time: what is not known of it, in words. */
   missing: readonly string[] | null
   /** Only on the page of the consumer. */
-  called?: Called
+  called?: SourceNames
 }
 
 /**

@@ -98,7 +98,7 @@ function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): Named
  * by their ids, what they are called and where their pages are.
  */
 export type Links = {
-  /** The effects of the event, those that are on invoices as such. Undefined if it has none on billing objects. */
+  /** The effects of the event, as {@link withInvoices} shows them. Undefined if it has none on billing objects. */
   effects?: readonly Effect[]
   owner?: Named | undefined
   titles?: ReadonlyMap<string, string>
@@ -140,10 +140,8 @@ export async function eventLinks(db: Db, { project_id, vendor, summary }: EventR
   }
 }
 
-/** The effects of an event, those that are on invoices as such: it looks whether the invoices are known. */
+/** Reads which effects of an event are on known invoices, and shows them as {@link withInvoices} does. */
 export async function effectsOf(db: Db, project: string, vendor: string, effects: readonly Effect[]) {
   const keys = invoicesIn(vendor, effects).map((id) => ({ kind: 'invoice', id, vendor }) as const)
-  return keys.length === 0
-    ? effects
-    : withInvoices(vendor, effects, await run(db, findObjects(db, project, keys, { beside: plansIn(project) })))
+  return keys.length === 0 ? effects : withInvoices(vendor, effects, await run(db, findObjects(db, project, keys)))
 }
