@@ -56,6 +56,7 @@ const TRACKED = [
   'current_period_end',
   'cancel_at',
   'cancel_at_period_end',
+  'ended_at',
   'updated_at',
   'paid_at',
   'refunds',
@@ -123,11 +124,12 @@ function unwound(now: State, events: readonly HistoryEvent[]) {
 }
 
 function stateOf(row: HoldingRow): State {
-  const { status, customer, items, period_start, period_end, cancel_at, updated_at } = row
+  const { status, customer, items, period_start, period_end, cancel_at, ended_at, updated_at } = row
   return {
     status,
     customer,
     cancel_at,
+    ended_at,
     updated_at,
     items: items.length === 0 && row.kind === 'purchase' ? null : itemsIn(items),
     paid_at: row.paid_at,
@@ -194,6 +196,7 @@ function rowOf(row: HoldingRow, state: State, deciding: HistoryEvent | null, sin
     period_end: text(state.current_period_end),
     status: String(state.status),
     cancel_at: text(state.cancel_at),
+    ended_at: text(state.ended_at),
     updated_at: text(state.updated_at),
     paid_at: text(state.paid_at),
     refunds: state.refunds as HoldingRow['refunds'],

@@ -157,6 +157,7 @@ function subscriptionIn(row: HoldingRow): SubscriptionFact {
     period_start: timeIn(row.period_start),
     period_end,
     cancel_at: timeIn(row.cancel_at) ?? (cancel_at_period_end === 1 ? period_end : null),
+    ended_at: timeIn(row.ended_at),
     past_due_since: isCurrent ? timeIn(`${past_due_since}Z`) : null,
     updated_at: timeIn(row.updated_at),
     reversal: reversalOf(row.invoice),

@@ -111,6 +111,7 @@ const SAID = [
   'current_period_end',
   'cancel_at',
   'cancel_at_period_end',
+  'ended_at',
   'updated_at',
   'paid_at',
 ]
@@ -149,6 +150,7 @@ function itemsOf(db: Db, projectId: string, { named, before, place, objects, inv
     period_end: first<string | null>('current_period_end'),
     cancel_at: first<string | null>('cancel_at'),
     cancel_at_period_end: first<number | null>('cancel_at_period_end'),
+    ended_at: first<string | null>('ended_at'),
     updated_at: first<string | null>('updated_at'),
     paid_at: first<string | null>('paid_at'),
     refunds: json<Json[] | null>(first('refunds')),

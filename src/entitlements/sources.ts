@@ -11,6 +11,7 @@ import type {
   PlanFact,
   SubscriptionFact,
 } from './facts'
+import { whyOver } from './why-not'
 import { type Access, accessOf, earliest, type Rules } from './window'
 
 /** What could give a consumer a feature: an item of a subscription or of a purchase, a grant, or the project's default plan. Times in ms. */
@@ -29,7 +30,7 @@ export type EntitlementSource = {
   ambiguous: boolean
   /** Why it gives nothing; null if it gives the value. `replaced`: of the default plan, if the consumer has a plan. */
   why: Access['why'] | 'replaced'
-  /** What took it back, in words. */
+  /** What took it back or ended it, in words. */
   cause: string | null
 }
 
@@ -92,7 +93,7 @@ function itemSource(
       value: combine === 'sum' && item.times !== undefined ? times(value, item.times) : value,
       ambiguous,
       why,
-      cause: cause?.said ?? null,
+      cause: cause?.said ?? (why === 'expired' ? whyOver(subscription, { until }) : null),
     },
   ]
 }

@@ -13,6 +13,8 @@ export type Timing = {
   period_start: number | null
   period_end: number | null
   cancel_at: number | null
+  /** When the vendor says that it ended. It decides nothing: only {@link ./why-not.ts} says it. */
+  ended_at?: number | null
   /** The earliest event of the current period that says that it is past due; null if none is known. */
   past_due_since: number | null
   /** The vendor's time of the event that speaks for it. */

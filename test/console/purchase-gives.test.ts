@@ -195,47 +195,64 @@ describe('a purchase says what it gives', () => {
   })
 })
 
-const ended = (name: string, more: Fields) =>
-  live(
-    'customer.subscription.updated',
-    stripeSubscription({
-      ...{ id: `sub_${name}`, customer: `cus_${name}`, metadata: { consumer_external_id: name } },
-      items: { object: 'list', data: [stripeItem({ price: { id: 'price_life' } })], has_more: false },
-      ...more,
-    }),
-    2,
-  )
-const WHY: [name: string, events: object[], said: RegExp][] = [
+/** A subscription of a case's own customer, whose period is over after the third day. */
+const ended = (name: string, { id = `sub_${name}`, ...more }: Fields) => {
+  const period = { current_period_start: at(0), current_period_end: at(1) }
+  const item = stripeItem({ price: { id: 'price_life' }, ...period })
+  const whose = { id, customer: `cus_${name}`, metadata: { consumer_external_id: name } }
+  const items = { object: 'list', data: [item], has_more: false }
+  return live('customer.subscription.updated', stripeSubscription({ ...whose, items, ...more }), 2)
+}
+const CANCELED = { status: 'canceled', ended_at: at(2) }
+/** What the page says of the feature; and of the source, if that is not the same. */
+const WHY: [name: string, events: object[], said: string, source?: string][] = [
   [
     'back',
     [sold('back', 'price_life'), refunded('back')],
-    / The purchase was refunded .* No access: refunded in full /,
+    'The purchase was refunded',
+    'Refunded in full by refund re_back.',
   ],
-  ['past', [sold('past', 'price_1')], / The purchase has ended .* No access: the paid period has ended\./],
+  ['past', [sold('past', 'price_1')], 'The paid period has ended'],
+  ['gone', [ended('gone', CANCELED)], 'The subscription was canceled and ended on 2026-01-03'],
+  ['undated', [ended('undated', { status: 'canceled' })], 'The subscription was canceled'],
+  ['stopped', [ended('stopped', { status: 'paused' })], 'The subscription is paused'],
   [
-    'gone',
-    [ended('gone', { status: 'canceled', ended_at: at(2) })],
-    / The subscription has ended .* No access: the subscription has ended or is paused\./,
+    'never',
+    [ended('never', { status: 'incomplete_expired' })],
+    'The first payment of the subscription was not made in time',
   ],
-  ['paused', [ended('paused', { status: 'paused' })], / The subscription has ended or is paused /],
-  ['given', [], / The grant has ended .* No access: the grant has expired\./],
+  ['until', [ended('until', { cancel_at: at(3) })], 'The subscription has ended'],
+  ['unrenewed', [ended('unrenewed', {})], 'The billing period has ended, and no event has renewed the subscription'],
+  ['given', [], 'The grant has expired'],
+  [
+    'twice',
+    [ended('twice', CANCELED), ended('twice', { ...CANCELED, id: 'sub_other' })],
+    'The subscription was canceled and ended on 2026-01-03',
+  ],
   [
     'several',
-    [sold('several', 'price_1'), ended('several', { status: 'canceled', ended_at: at(2) })],
-    / The subscription, the purchase or the grant has ended /,
+    [sold('several', 'price_1'), ended('several', CANCELED)],
+    'Nothing that includes it is still active',
+    'The subscription was canceled and ended on 2026-01-03.',
   ],
 ]
 it.each(WHY)(
-  'the page of the consumer %s says what took its access, and which source it was',
-  async (name, events, said) => {
+  'the pages and the API say in the same words what took the access of %s',
+  async (name, events, said, source = `${said}.`) => {
     await world.settings({ purchase_rules: {} })
     await world.consumers.put(name)
     await world.deliver(...events)
-    if (name === 'given') {
+    if (name === 'given')
       await world.grant({ consumer: 'ext:given', feature: 'sso', expires_at: iso(START + 4 * DAY + MINUTE) })
-      stopClock(START + 4 * DAY + 2 * MINUTE)
+    stopClock(START + 4 * DAY + 2 * MINUTE)
+    const { features } = await world.one(`ext:${name}`, '?explain=true')
+    expect(features.sso?.sources?.map(({ why_not }) => why_not)).toContain(source)
+    const inSource = `No access: ${source[0]?.toLowerCase()}${source.slice(1)}`
+    for (const path of ['', '/entitlements', `/entitlements?at=${iso(START + 4 * DAY + 2 * MINUTE)}`]) {
+      const words = wordsIn(await read(`consumers/ext:${name}${path}`))
+      expect(words).toContain(` ${said} `)
+      expect(words).toContain(` ${inSource} `)
     }
-    expect(wordsIn(await read(`consumers/ext:${name}`))).toMatch(said)
     stopClock(START + 4 * DAY)
   },
 )

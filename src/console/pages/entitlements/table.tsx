@@ -22,7 +22,7 @@ const WHY: Record<Reason, string> = {
   past_due: 'The subscription is not paid',
   refunded: 'The purchase was refunded',
   disputed: 'The payment of the purchase is disputed',
-  expired: 'The subscription, the purchase or the grant has ended',
+  expired: 'Nothing that includes it is still active',
   denied: 'A grant denies it',
   test_mode: 'Only a test-mode subscription or purchase includes it',
   unknown_status: 'The vendor reports an unknown status',
@@ -39,20 +39,19 @@ type Type = Source['type']
 const WHY_OF: Partial<Record<Reason, Partial<Record<Type, string>>>> = {
   refunded: { subscription: 'The last payment of the subscription was refunded' },
   disputed: { subscription: 'The dispute over the last payment of the subscription was lost' },
-  expired: { purchase: 'The purchase has ended', grant: 'The grant has ended' },
 }
 
 /** Why a feature is allowed or not, in words. */
-function whyIn({ reason, from }: Entitled, now: number): string {
+function whyIn({ reason, from }: Entitled): string {
   // A denial gives nothing, nor does an item without a plan.
   const giving = from.filter(({ type, plan, value }) => type !== 'default' && (plan !== null || value !== null))
+  if (reason === 'expired') {
+    const [said, ...others] = new Set(giving.map(({ why_not }) => why_not))
+    return said && others.length === 0 ? said.replace(/\.$/, '') : WHY.expired
+  }
   const types = new Set(giving.map(({ type }) => type))
   const [type] = types
   if (type === undefined || types.size > 1) return WHY[reason]
-  if (reason === 'expired' && type === 'subscription') {
-    const isOver = giving.every(({ until }) => (timeOf(until) ?? Number.POSITIVE_INFINITY) <= now)
-    return isOver ? 'The subscription has ended' : 'The subscription has ended or is paused'
-  }
   return WHY_OF[reason]?.[type] ?? WHY[reason]
 }
 
@@ -77,7 +76,7 @@ export function EntitlementsTable({ c, consumer, of, rows }: Props) {
       'Why',
       (row) => (
         <div class="text">
-          <Why c={c} said={whyIn(row, of.now)} plans={row.reason === 'plan' ? givenBy(of, row.from) : []} />
+          <Why c={c} said={whyIn(row)} plans={row.reason === 'plan' ? givenBy(of, row.from) : []} />
           <SoldIn c={c} of={of} feature={row.key} reason={row.reason} />
           {row.from.length > 0 && <Sources c={c} consumer={consumer} of={of} row={row} />}
         </div>
