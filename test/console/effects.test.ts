@@ -28,10 +28,10 @@ describe('the effects of an event', () => {
 
   it('name the consumer that a customer is linked to, and lead to it', async () => {
     const id = await sent({ id: 'sub_l', customer: 'cus_l', metadata: { consumer_external_id: 'user_l' } })
-    expect(await effectsOf(id)).toContain('which consumer the customer is linked to.')
+    expect(await effectsOf(id)).toContain('The customer is not linked: no consumer has that external ID')
     const { body } = await as(here.project, here.owner.token).put('user_l', { name: 'Ada L.' })
     expect(await effectsOf(id)).toMatch(
-      new RegExp(`is linked to: now <a href="[^"]*/consumers/${body.id}">Ada L\\.</a></p>`),
+      new RegExp(`The customer is linked to <a href="[^"]*/consumers/${body.id}">Ada L\\.</a></p>`),
     )
   })
 })

@@ -10,8 +10,8 @@ const SHOWN = 80
 const LIST_SHOWN = 200
 
 const RESULTS: Record<Effect['result'], string> = {
-  applied: 'This event set the current state.',
-  superseded: 'A later event set the current state, so this one changed nothing.',
+  applied: 'This event set the state of the object.',
+  superseded: 'A later event had already set the state, so this one changed nothing.',
   ambiguous: 'Other events with the same timestamp report a different state, and nothing shows which one is right.',
   fetched: 'This event contains only the ID of the object. We fetched the object from the vendor.',
   gone: 'This event contains only the ID of the object, and the vendor no longer has the object.',
@@ -38,8 +38,8 @@ type EffectsProps = {
   currency?: string | null | undefined
   /** What objects are called, by their ids, if that is known. */
   titles?: ReadonlyMap<string, string> | undefined
-  /** The consumer that the customer of the event is linked to now, if that is known. */
-  linked?: { customer: string; to: Owner } | undefined
+  /** The consumer that the customer of the event is linked to now, if that is known. Null: to none. */
+  linked?: { customer: string; to: Owner | null } | undefined
 }
 type Owner = { id: string; title: string }
 
@@ -52,6 +52,7 @@ export function Effects({ of, project, vendor, currency, titles, linked }: Effec
       return `${billing}/customers/${vendor}/${encodeURIComponent(id)}`
     return PARTS[kind] && `${billing}/${PARTS[kind]}/${encodeURIComponent(id)}?vendor=${vendor}`
   }
+  const ownerOf = (customer: string) => (linked?.customer === customer ? linked.to : undefined)
   return (
     <ul class="effects" aria-label="Effects">
       {of.map(({ kind, id, result, change, incomplete, event_id }) => (
@@ -62,15 +63,12 @@ export function Effects({ of, project, vendor, currency, titles, linked }: Effec
               <NamedId id={id} title={titles?.get(id)} to={result === 'unplaced' ? undefined : pageOf(kind, id)} />
             </span>
             <span>
-              <Badge of={result} /> {incomplete && <Badge of="cut off" />}
+              <Badge of={kind === 'customer_link' && ownerOf(id) === null ? 'not linked' : result} />{' '}
+              {incomplete && <Badge of="cut off" />}
             </span>
           </span>
           <p class="quiet">
-            {kind === 'customer_link' ? (
-              <LinkedTo owner={linked?.customer === id ? linked.to : undefined} consumers={consumers} />
-            ) : (
-              RESULTS[result]
-            )}
+            {kind === 'customer_link' ? <LinkedTo owner={ownerOf(id)} consumers={consumers} /> : RESULTS[result]}
           </p>
           {event_id && (
             <p class="quiet">
@@ -88,12 +86,19 @@ export function Effects({ of, project, vendor, currency, titles, linked }: Effec
 }
 
 /** Which consumer it is now: a later event, or a person, may have decided otherwise. */
-function LinkedTo({ owner, consumers }: { owner: Owner | undefined; consumers: string }) {
-  const says = 'This event says which consumer the customer is linked to'
-  if (!owner) return <>{says}.</>
+function LinkedTo({ owner, consumers }: { owner: Owner | null | undefined; consumers: string }) {
+  const says = 'This event names a consumer for the customer'
+  if (owner === undefined) return <>{says}.</>
+  if (owner === null)
+    return (
+      <>
+        {says}. The customer is not linked: no consumer has that external ID, or a later event or a person changed the
+        link.
+      </>
+    )
   return (
     <>
-      {says}: now <a href={`${consumers}/${owner.id}`}>{owner.title}</a>
+      {says}. The customer is linked to <a href={`${consumers}/${owner.id}`}>{owner.title}</a>
       {stopAfter(owner.title)}
     </>
   )

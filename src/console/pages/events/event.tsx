@@ -18,7 +18,7 @@ import { MAX_FIND } from './payload-search'
 import { eventMode, isOpenEvent, isUnderWay, ReplayResult } from './row'
 import { EventStanding } from './standing'
 import type { Links } from './store'
-import { Effected, Summary } from './summary'
+import { Effected, effectsIn, Summary } from './summary'
 
 export type ShownEvent = {
   row: EventRow
@@ -98,7 +98,7 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
       </Head>
       <div class="facing">
         {after !== null && <ReplayResult row={row} after={after} at={at} />}
-        <EventStanding row={row} now={now} />
+        <EventStanding row={row} effects={effectsIn(of)} kept={bytes !== null} now={now} />
         {hasCause(row) && <Alike row={row} n={of.alike} events={pathsOf(c).events} />}
         <Summary c={c} row={row} links={links} />
         <Attempts row={row} rows={attempts} names={names} now={now} />

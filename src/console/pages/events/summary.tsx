@@ -85,19 +85,23 @@ export function Summary({ c, row, links }: SummaryProps) {
   )
 }
 
+/** The effects of an event as they are shown. */
+export const effectsIn = ({ row, links }: Pick<SummaryProps, 'row' | 'links'>) =>
+  links.effects ?? row.summary?.effects ?? []
+
 /** What the event changed in the billing state, with links to the objects. */
 export function Effected({ row, links }: Pick<SummaryProps, 'row' | 'links'>) {
-  const [customer, to] = [row.summary?.customer, links.owner?.consumer]
+  const [customer, owner] = [row.summary?.customer, links.owner]
   return (
     <>
       <h2>Effects</h2>
       <Effects
-        of={links.effects ?? row.summary?.effects ?? []}
+        of={effectsIn({ row, links })}
         project={row.project_id}
         vendor={row.vendor}
         currency={row.summary?.amount?.currency}
         titles={links.titles}
-        linked={customer && to ? { customer, to } : undefined}
+        linked={customer && owner ? { customer, to: owner.consumer } : undefined}
       />
     </>
   )
