@@ -103,7 +103,7 @@ describe('a billing object in the console', () => {
       (await visit(`/console/p/${world.project}/platform/billing/${path}`, world.owner.token)).text
     const list = await page('purchases')
     expect(list).toContain('price_1')
-    expect(list).toMatch(/class="number spare">€9\.00</)
+    expect(list).toMatch(/class="number spare" data-label="Refunded">€9\.00</)
     const shown = await page('purchases/pi_1')
     expect(shown).toContain('<dt>Refunded amount</dt><dd>€9.00</dd>')
     expect(shown).toContain('re_1')

@@ -7,8 +7,8 @@ import { addMember, call, countingD1, inStore } from '../harness'
 import { watchWorld } from '../watch/world'
 import { visit } from './visit'
 
-/** What cells without a label begin with: the first of a row, and those that a narrow screen leaves out. */
-const UNLABELED: Record<string, string> = { Type: '<tr><td', Cause: '<td class="spare"' }
+/** What the first cells of rows begin with: they have no label. */
+const UNLABELED: Record<string, string> = { Type: '<tr><td' }
 /** The cells of a column. The mark of test mode is left out: test/console/modes.test.ts has it. */
 const cellsOf = (text: string, label: string) =>
   [

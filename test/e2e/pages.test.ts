@@ -250,6 +250,22 @@ it('turns the order of a list by the heading of its column, on a narrow screen t
   await page.close()
 })
 
+it('names the consumer of an event on a narrow screen too, and gives a table the width of a wide one, but not a form', async () => {
+  const page = await context.newPage()
+  await page.setViewportSize(NARROW)
+  await page.goto(URL_OF_CONSOLE + (paths.events as string))
+  const event = page.locator('#events tr').filter({ hasText: 'Ada' }).first()
+  const cells = ['Type', 'Status', 'Object', 'Consumer', 'Connection', 'Attempts', 'Received']
+  const shown = await event.locator('td').evaluateAll((all) => all.map((one) => one.checkVisibility()))
+  expect(cells.filter((_, n) => shown[n])).toEqual(['Type', 'Status', 'Object', 'Consumer', 'Received'])
+  await page.setViewportSize({ width: 2560, height: 900 })
+  const width = async (selector: string) => (await page.locator(selector).first().boundingBox())?.width
+  expect(await width('main .rows')).toBe(1600)
+  await page.goto(URL_OF_CONSOLE + (paths['edit-consumer'] as string))
+  expect(await width('main form')).toBeLessThan(1100)
+  await page.close()
+})
+
 it('works with the keyboard only', async () => {
   const page = await context.newPage()
   await page.goto(URL_OF_CONSOLE + (paths.keys as string))

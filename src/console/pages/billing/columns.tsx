@@ -44,11 +44,11 @@ export function commonColumns(c: Visit, path: string, namesOf: NamesOf = () => u
           <Id>{row.id}</Id>
         </a>
       ),
-      'spare',
+      'least',
     ],
     status: (at) => ['Status', (row) => <BillingStanding of={row} now={at?.(row, now)} />],
     customer: ['Customer', (row) => customerIn(namesOf(row), row)],
-    vendor: ['Vendor', (row) => vendorTitle(row.vendor), 'spare'],
+    vendor: ['Vendor', (row) => vendorTitle(row.vendor), 'least'],
     time: (head, of, kind) => [head, (row) => <Time at={timeOf(of(row))} now={now} none="" />, kind],
     planOf: (row, item) => planIn(namesOf(row), item)?.name,
     updated: ['Updated', (row) => <Time at={timeOf(row.updated_at)} now={now} none="" />],

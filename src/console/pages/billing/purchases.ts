@@ -18,7 +18,7 @@ export const purchases: ObjectList<'purchase'> = {
   first: () => ['total', 'refunded_amount', 'paid_at'],
   columns: ({ id, status, customer, vendor, updated, time, planOf }) => [
     customer,
-    ['Items', (row) => (row.items_missing ? 'Not known' : itemsOf(row, (item) => planOf(row, item)))],
+    ['Items', (row) => (row.items_missing ? 'Not known' : itemsOf(row, (item) => planOf(row, item))), 'breaking'],
     ['Total', ({ total, currency }) => amountIn('total', total, currency), 'number'],
     status(),
     [

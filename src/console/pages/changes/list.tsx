@@ -99,7 +99,7 @@ function columnsOf(c: Visit, names: Names): Column<Change>[] {
       'spare',
     ],
     ['When', ({ at }) => <Time at={timeOf(at)} now={now} />],
-    ['Number', ({ number }) => number.toLocaleString('en'), 'number'],
+    ['Number', ({ number }) => number.toLocaleString('en'), 'number spare'],
   ]
 }
 

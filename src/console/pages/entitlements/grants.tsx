@@ -77,7 +77,7 @@ export function GrantsTable({ c, consumer, rows, names }: Props) {
       ),
     ],
     ['State', (grant) => <Badge of={stateOf(grant, now)} />],
-    ['From', ({ id, starts_at }) => <Time at={starts_at ?? idTime(id)} now={now} />],
+    ['From', ({ id, starts_at }) => <Time at={starts_at ?? idTime(id)} now={now} />, 'spare'],
     ['Until', ({ expires_at, revoked_at }) => <Time at={revoked_at ?? expires_at} now={now} none="No end" />],
     ['By', ({ actor }) => <Who c={c} row={actorOf(actor, names)} />],
     ['Reason', ({ reason }) => reason && <span class="text">{reason}</span>],

@@ -28,13 +28,13 @@ export const choosesEvents = (c: Visit) => can(c, 'billing:write')
 export type ListedEvent = EventRow & { consumer: string | null }
 
 /**
- * The columns of the list. `assets/styles/events.css` lays them out by their numbers: those after the consumer are counted from the end.
+ * The columns of the list. `assets/styles/events.css` lays them out by their numbers, and the last one as the last.
  *
  * @param choosing whether rows can be chosen
  */
 export function listColumns(c: Visit, choosing = false): Column<ListedEvent>[] {
   const [type, status, object, ...others] = eventColumns(c, choosing)
-  const consumer: Column<ListedEvent> = ['Consumer', (row) => row.consumer && <Name of={row.consumer} />, 'spare']
+  const consumer: Column<ListedEvent> = ['Consumer', (row) => row.consumer && <Name of={row.consumer} />]
   return [type, status, object, consumer, ...others]
 }
 
@@ -66,8 +66,8 @@ export function eventColumns(c: Visit, choosing = false): EventColumns {
       ),
     ],
     ['Object', (row) => <ObjectId of={idOf(row)} />],
-    ['Connection', (row) => <Name of={row.connection_name} />],
-    ['Attempts', (row) => row.attempts, 'number'],
+    ['Connection', (row) => <Name of={row.connection_name} />, 'least'],
+    ['Attempts', (row) => row.attempts, 'number least'],
     ['Received', (row) => <Time at={idTime(row.id)} now={now} />],
   ]
 }

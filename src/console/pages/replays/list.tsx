@@ -63,11 +63,11 @@ function columnsOf(c: Visit, { names, connections }: Beside): Column<ReplayRow>[
         </a>
       ),
     ],
-    ['By', (row) => <By row={row} names={names} />, 'spare'],
+    ['By', (row) => <By row={row} names={names} />],
     ['Events', (row) => <ReplayWhat c={c} row={row} connections={connections} brief />],
     ['Progress', (row) => <Bar row={row} />],
     ['Processed', ({ processed }) => processed?.toLocaleString('en') ?? '–', 'number'],
-    ['Ignored', ({ ignored }) => ignored?.toLocaleString('en') ?? '–', 'number'],
+    ['Ignored', ({ ignored }) => ignored?.toLocaleString('en') ?? '–', 'number spare'],
     ['Failed', (row) => <Count c={c} row={row} status="failed" />, 'number'],
   ]
 }
