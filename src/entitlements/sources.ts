@@ -11,8 +11,7 @@ import type {
   PlanFact,
   SubscriptionFact,
 } from './facts'
-import { whyOver } from './why-not'
-import { type Access, accessOf, earliest, type Rules } from './window'
+import { type Access, accessOf, earliest, type Rules, whyOver } from './window'
 
 /** What could give a consumer a feature: an item of a subscription or of a purchase, a grant, or the project's default plan. Times in ms. */
 export type EntitlementSource = {

@@ -1,8 +1,6 @@
-import { isoDay } from '../lib/time'
 import type { Item } from './facts'
 import type { Reason } from './resolve'
 import type { EntitlementSource } from './sources'
-import type { Timing } from './window'
 
 /*
  * Why something that a consumer has gives nothing, in words.
@@ -55,25 +53,6 @@ export const NOTHING_NAMED = 'No event says what was bought.'
 /** Why a source gives nothing. */
 export function whyInWords(why: NonNullable<EntitlementSource['why']>, type: EntitlementSource['type']): string {
   return SAID[why][type] ?? ''
-}
-
-/** Why a subscription gives nothing any more, by its status. Null if {@link whyInWords} says as much. */
-export function whyOver({ status, cancel_at, ended_at = null }: Timing, { until }: { until: number | null }) {
-  switch (status) {
-    case 'canceled':
-      return ended_at === null
-        ? 'The subscription was canceled.'
-        : `The subscription was canceled and ended on ${isoDay(ended_at)}.`
-    case 'paused':
-      return 'The subscription is paused.'
-    case 'incomplete_expired':
-      return 'The first payment of the subscription was not made in time.'
-    case 'trialing':
-    case 'active':
-      return until === cancel_at ? null : 'The billing period has ended, and no event has renewed the subscription.'
-    default:
-      return null
-  }
 }
 
 /** Why what gives something does not count. @param reason of the answer */

@@ -1,4 +1,4 @@
-import { DAY, HOUR } from '../lib/time'
+import { DAY, HOUR, isoDay } from '../lib/time'
 import type { ENTITLEMENT_SETTINGS, Settings } from '../tenancy/settings'
 
 /** The settings of a project that decide about entitlements. */
@@ -13,7 +13,7 @@ export type Timing = {
   period_start: number | null
   period_end: number | null
   cancel_at: number | null
-  /** When the vendor says that it ended. It decides nothing: only {@link ./why-not.ts} says it. */
+  /** When the vendor says that it ended. It decides nothing: only {@link whyOver} says it. */
   ended_at?: number | null
   /** The earliest event of the current period that says that it is past due; null if none is known. */
   past_due_since: number | null
@@ -85,4 +85,23 @@ export function canGiveAgain({ status }: Pick<Timing, 'status'>): boolean {
 /** The earliest of these times (ms); null stands for none, and is later than every time. */
 export function earliest(times: readonly (number | null)[]): number | null {
   return times.reduce((first, time) => (first === null || (time !== null && time < first) ? time : first), null)
+}
+
+/** Why a subscription gives nothing any more, in words, by its status. Null if its status says no more than that it has ended. */
+export function whyOver({ status, cancel_at, ended_at = null }: Timing, { until }: { until: number | null }) {
+  switch (status) {
+    case 'canceled':
+      return ended_at === null
+        ? 'The subscription was canceled.'
+        : `The subscription was canceled and ended on ${isoDay(ended_at)}.`
+    case 'paused':
+      return 'The subscription is paused.'
+    case 'incomplete_expired':
+      return 'The first payment of the subscription was not made in time.'
+    case 'trialing':
+    case 'active':
+      return until === cancel_at ? null : 'The billing period has ended, and no event has renewed the subscription.'
+    default:
+      return null
+  }
 }
