@@ -80,9 +80,11 @@ it('the overview counts the subscriptions of a small project, with the days that
     'Subscriptions without a consumer: 1',
     `New, so far today: ${created}`,
     'Lost, so far today: 0',
-    'Payment failed, so far today: 0',
+    'Became past due, so far today: 0',
   ]
-  expect((await tilesOf(world)).lines).toEqual(one(1))
+  const began = await tilesOf(world)
+  expect(began.lines).toEqual(one(1))
+  expect(began.text).toContain('Counts began on 2026-11-26. There is nothing to compare with yet.')
   setClock(MIDNIGHT)
   expect((await tilesOf(world)).lines).toEqual(one(0))
   await keepHouse()
@@ -100,7 +102,7 @@ it('the overview counts the subscriptions of a small project, with the days that
     'Subscriptions without a consumer: 2',
     'New, 1 day: 1',
     'Lost, 1 day: 0',
-    'Payment failed, 1 day: 0',
+    'Became past due, 1 day: 0',
   ])
   expect(text).toContain('(so far)')
   const links = [...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href?.replaceAll('&amp;', '&') ?? '')
@@ -115,47 +117,50 @@ it('the overview counts the subscriptions of a small project, with the days that
   }
 })
 
-it.each<[string, number, number[], string[]]>([
+it.each<[string, number, number[], string[], string | null]>([
   [
     'two months',
     61,
     [],
     [
-      'Active: 1,000 +30 in 30 days',
-      'Trialing: 5 ±0 in 30 days',
-      'Past due: 2 ±0 in 30 days',
-      'New, 30 days: 90 +30 vs. the 30 days before',
-      'Lost, 30 days: 30 ±0 vs. the 30 days before',
-      'Payment failed, 30 days: 0 ±0 vs. the 30 days before',
+      'Active: 1,000 30 more than 30 days ago',
+      'Trialing: 5 As many as 30 days ago',
+      'Past due: 2 As many as 30 days ago',
+      'New, 30 days: 90 30 more than in the 30 days before',
+      'Lost, 30 days: 30 As many as in the 30 days before',
+      'Became past due, 30 days: 0 As many as in the 30 days before',
     ],
+    null,
   ],
   [
     'two months without one day',
     61,
     [TODAY - 20],
     [
-      'Active: 1,000 +30 in 30 days',
-      'Trialing: 5 ±0 in 30 days',
-      'Past due: 2 ±0 in 30 days',
-      'New, 7 days: 21 ±0 vs. the 7 days before',
-      'Lost, 7 days: 7 ±0 vs. the 7 days before',
-      'Payment failed, 7 days: 0 ±0 vs. the 7 days before',
+      'Active: 1,000 30 more than 30 days ago',
+      'Trialing: 5 As many as 30 days ago',
+      'Past due: 2 As many as 30 days ago',
+      'New, 7 days: 21 As many as in the 7 days before',
+      'Lost, 7 days: 7 As many as in the 7 days before',
+      'Became past due, 7 days: 0 As many as in the 7 days before',
     ],
+    'Not every number can be compared with that of 30 days before.',
   ],
   [
     'ten days',
     10,
     [],
     [
-      'Active: 1,000 +7 in 7 days',
-      'Trialing: 5 ±0 in 7 days',
-      'Past due: 2 ±0 in 7 days',
+      'Active: 1,000 7 more than 7 days ago',
+      'Trialing: 5 As many as 7 days ago',
+      'Past due: 2 As many as 7 days ago',
       'New, 9 days: 27',
       'Lost, 9 days: 9',
-      'Payment failed, 9 days: 0',
+      'Became past due, 9 days: 0',
     ],
+    'Counts began on 2026-11-18. Not every number can be compared with that of 30 days before.',
   ],
-])('with %s it compares what is known, and guesses nothing', async (_, n, without, lines) => {
+])('with %s it compares what is known, and guesses nothing', async (_, n, without, lines, unknown) => {
   const world = await newWorld()
   await world.send(
     stripeEventOf('customer.subscription.updated', subscription(MIDNIGHT - DAY), { at: Date.now() / 1000 }),
@@ -166,6 +171,7 @@ it.each<[string, number, number[], string[]]>([
   setClock(MIDNIGHT + 20 * HOUR)
   const found = await tilesOf(world)
   expect(found.lines).toEqual(lines)
+  expect(/Days are in UTC\. (.*?)</.exec(found.text)?.[1] ?? null).toBe(unknown)
   // A line begins with the first known day, and a day that is not known is a gap.
   const path = /<path class="line" d="([^"]*)"/.exec(found.list)?.[1] ?? ''
   expect(path.split(/[ML]/).length - 1).toBe(Math.min(30, n) - without.length)
@@ -212,8 +218,16 @@ describe('the mode that is chosen in the sidebar', () => {
     await seedSubscriptions(world, 501)
     for (const livemode of [1, 0]) await seedDays(world.project, TODAY - 60, 61, [], livemode)
     setClock(MIDNIGHT + 20 * HOUR)
-    expect(await shown(world, 'live')).toEqual(['Subscriptions in live mode', 'Active: 1,000 +30 in 30 days', 'true'])
-    expect(await shown(world, 'test')).toEqual(['Subscriptions in test mode', 'Active: 700 +30 in 30 days', 'false'])
+    expect(await shown(world, 'live')).toEqual([
+      'Subscriptions in live mode',
+      'Active: 1,000 30 more than 30 days ago',
+      'true',
+    ])
+    expect(await shown(world, 'test')).toEqual([
+      'Subscriptions in test mode',
+      'Active: 700 30 more than 30 days ago',
+      'false',
+    ])
   })
 
   it.each([3, 501])('is said if it has none of %i subscriptions', async (n) => {
@@ -273,8 +287,8 @@ describe('paid invoices', () => {
         [MIDNIGHT - 70 * DAY, 9999, { currency: 'EUR' }],
       ],
       [
-        'Paid in the last 30 days, EUR: €3.50: −€1.50 vs. the 30 days before',
-        'Paid in the last 30 days, JPY: ¥500: ±¥0 vs. the 30 days before',
+        'Paid in the last 30 days, EUR: €3.50: €1.50 less than in the 30 days before',
+        'Paid in the last 30 days, JPY: ¥500: As much as in the 30 days before',
       ],
     ],
     [

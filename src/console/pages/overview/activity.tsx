@@ -29,11 +29,21 @@ export function Activity({ c, of }: { c: Visit; of: Overview }) {
         <Fact name="Received, 24 h">{sum(hours, 'received').toLocaleString('en')}</Fact>
         <Fact name="Failed, 24 h">{sum(hours, 'failed').toLocaleString('en')}</Fact>
         <Fact name="Refused, 24 h">{sum(hours, 'refused').toLocaleString('en')}</Fact>
-        <Fact name="Lag p50, 1 h">{took(p50_ms)}</Fact>
-        <Fact name="Lag p95, 1 h">{took(p95_ms)}</Fact>
+        <Within share="Half" ms={p50_ms} />
+        <Within share="95 %" ms={p95_ms} />
       </dl>
       <Bars hours={hours} />
     </>
+  )
+}
+
+/** How long it took at most to process a share of the events, from their receipt on. */
+function Within({ share, ms }: { share: string; ms: number | null }) {
+  return (
+    <Fact name={`${share} processed within`}>
+      {took(ms)}
+      <small>in the last hour</small>
+    </Fact>
   )
 }
 

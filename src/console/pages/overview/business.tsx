@@ -6,7 +6,7 @@ import { pathsOf, type Visit } from '../../page'
 import { modeWord } from '../../ui/format'
 import { Time } from '../../ui/parts'
 import { type Column, Table } from '../../ui/table'
-import { type Figure, FLOWS, type Flow, figuresOf, LEVELS, type Level, type Shown } from './figures'
+import { type Figure, FLOWS, type Flow, figuresOf, LEVELS, type Level, SHOWN_DAYS, type Shown } from './figures'
 import type { Overview } from './read'
 import { FlowBars, LevelLine } from './spark'
 
@@ -18,14 +18,15 @@ const LEVEL_NAMES: Record<Level, string> = {
 }
 /** Most numbers link to subscriptions. That of those without a consumer links to customers, so it says what it counts. */
 const TILE_NAMES = { ...LEVEL_NAMES, unlinked: 'Subscriptions without a consumer' }
-const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Payment failed' }
+const FLOW_NAMES: Record<Flow, string> = { created: 'New', lost: 'Lost', failed: 'Became past due' }
 
 /** How the business is: subscriptions in each status, and what happened to them. Nothing if the project has none. */
 export function Business({ c, of }: { c: Visit; of: Pick<Overview, 'days' | 'uncounted' | 'connections'> }) {
   const [first, ...rest] = of.days
   if (!first) return of.uncounted ? <Uncounted c={c} /> : null
   const { now } = c.get('rt')
-  const { window, last, shown, level, flow } = figuresOf([first, ...rest])
+  const figures = figuresOf([first, ...rest])
+  const { window, last, shown, level, flow } = figures
   const list = `${pathsOf(c).billing}/subscriptions?livemode=${last.livemode === 1}`
   const levels = LEVELS.flatMap((name) => {
     const figure = level(name)
@@ -39,7 +40,9 @@ export function Business({ c, of }: { c: Visit; of: Pick<Overview, 'days' | 'unc
         <a href={list}>All subscriptions</a>
       </div>
       <p class="quiet">
-        Counted <Time at={last.counted_at} now={now} />. Days are in UTC.
+        Counted <Time at={last.counted_at} now={now} />. Days are in UTC.{unknown(figures, first.day)}
+        {flow('failed').value > 0 &&
+          ' “Became past due” also counts those that have been paid since. Its list has those that are still past due.'}
       </p>
       <dl class="tiles sparks">
         {levels.map(([name, figure]) => (
@@ -47,7 +50,7 @@ export function Business({ c, of }: { c: Visit; of: Pick<Overview, 'days' | 'unc
             name={TILE_NAMES[name]}
             href={name === 'unlinked' ? pathsOf(c).unlinked : `${list}&status=${name}`}
             of={figure}
-            since="in"
+            than={(days) => `${days} days ago`}
           >
             <LevelLine values={shown.map(({ row }) => row?.[name] ?? null)} />
           </Tile>
@@ -57,7 +60,7 @@ export function Business({ c, of }: { c: Visit; of: Pick<Overview, 'days' | 'unc
             name={`${FLOW_NAMES[name]}, ${span}`}
             href={linkOf(list, name, last.day - window)}
             of={flow(name)}
-            since="vs. the"
+            than={(days) => `in the ${days} days before`}
           >
             {/* Lists have no filter by when a subscription ended or became past due. */}
             <FlowBars shown={shown} name={name} linkOf={name === 'created' ? (day) => linkOf(list, name, day) : null} />
@@ -95,9 +98,20 @@ function Uncounted({ c }: { c: Visit }) {
   )
 }
 
-type TileProps = { name: string; href: string; of: Figure; since: 'in' | 'vs. the'; children: Child }
+/** Says which numbers of 30 days before nobody knows. Nothing if all are known. @param first the first day of those that are read */
+function unknown({ level, flow, last }: ReturnType<typeof figuresOf>, first: number): string {
+  const figures = [...LEVELS.map(level), ...FLOWS.map(flow)].filter((figure) => figure !== null)
+  const days = figures.map(({ change }) => change?.days ?? null)
+  if (days.every((n) => n === SHOWN_DAYS)) return ''
+  const began = first > last.day - 2 * SHOWN_DAYS ? ` Counts began on ${dayText(first)}.` : ''
+  return days.every((n) => n === null)
+    ? `${began} There is nothing to compare with yet.`
+    : `${began} Not every number can be compared with that of ${SHOWN_DAYS} days before.`
+}
 
-function Tile({ name, href, of: { value, change }, since, children }: TileProps) {
+type TileProps = { name: string; href: string; of: Figure; than: (days: number) => string; children: Child }
+
+function Tile({ name, href, of: { value, change }, than, children }: TileProps) {
   return (
     <div>
       <dt>{name}</dt>
@@ -105,7 +119,7 @@ function Tile({ name, href, of: { value, change }, since, children }: TileProps)
         <a href={href}>{value.toLocaleString('en')}</a>
         {change && (
           <small>
-            {signed(change.by)} {since} {change.days} days{since === 'in' ? '' : ' before'}
+            {moreOrFewer(change.by)} {than(change.days)}
           </small>
         )}
         {children}
@@ -128,7 +142,8 @@ function ByDay({ shown, list }: { shown: readonly Shown[]; list: string }) {
       <p class="quiet">
         <b>Without a consumer</b>: active, trialing or past due, and the customer is not linked to a consumer.{' '}
         <b>New</b>: created on that day, unless the first payment is still missing. <b>Lost</b>: ended on that day.{' '}
-        <b>Payment failed</b>: became past due on that day. Each day links to the subscriptions that changed since then.
+        <b>Became past due</b>: for the latest time on that day, also if they have been paid since. Each day links to
+        the subscriptions that changed since then.
       </p>
       <Table
         label="Subscriptions by day"
@@ -159,4 +174,5 @@ const LINKS: Record<Flow, string> = {
 }
 const startOf = (day: number) => `${dayText(day)}T00:00:00Z`
 const linkOf = (list: string, name: Flow, day: number) => `${list}&${LINKS[name]}${startOf(day)}`
-const signed = (n: number) => (n > 0 ? '+' : n < 0 ? '−' : '±') + Math.abs(n).toLocaleString('en')
+const moreOrFewer = (n: number) =>
+  n === 0 ? 'As many as' : `${Math.abs(n).toLocaleString('en')} ${n > 0 ? 'more' : 'fewer'} than`

@@ -47,8 +47,8 @@ function Change({ of }: { of: Paid }) {
   const by = of.amount - of.before
   return (
     <small>
-      {by > 0 ? '+' : by < 0 ? '−' : '±'}
-      {amountOf(of, Math.abs(by))} vs. the {PAID_DAYS} days before
+      {by === 0 ? 'As much as' : `${amountOf(of, Math.abs(by))} ${by > 0 ? 'more' : 'less'} than`} in the {PAID_DAYS}{' '}
+      days before
     </small>
   )
 }
