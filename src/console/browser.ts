@@ -101,7 +101,7 @@ export function closedGroups(c: Visit): string[] {
 }
 
 /**
- * What the sidebar says about a project: how its pipeline is, how many events failed, and how many customers have no consumer (`12`, or
+ * What the sidebar says about a project: how its pipeline is, how many failed events need attention, and how many customers have no consumer (`12`, or
  * `99+`).
  */
 export type Standing = { status: PipelineStatus; failed: number; unlinked: string }

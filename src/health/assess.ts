@@ -2,6 +2,7 @@ import type { Runtime } from '../env'
 import { isFull } from '../http/database-full'
 import { missedLately } from '../inbox/backfill/fields'
 import { countUnreadable } from '../inbox/connections/sealing'
+import { attentionIn } from '../inbox/failures/attention'
 import { vanishedReason } from '../inbox/formats/words'
 import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
 import { endpointReasons } from '../inbox/vendor-endpoints/findings'
@@ -36,10 +37,12 @@ export async function assess(rt: Runtime, found: HealthRows) {
     return { ...row, backfill, held: heldBy.get(row.id) ?? 0, ...traffic }
   })
   const open = connections.filter(({ status }) => status !== 'disabled')
+  const attention = attentionIn(countsOf(found).failed, found.by_mute)
   const last_sweep_at = found.swept[0]?.at ?? null
   const facts: HealthFacts & { last_60m: ReturnType<typeof windowOf> } = {
     ...openFacts(found.open, now),
     last_60m: windowOf(found.minutes),
+    muted_60m: attention.recent,
     store: { number: rt.store, size_bytes: db.meter.size_bytes, limit_bytes: MAX_STORE_BYTES, full },
     unreadable: await unreadableOf(rt, open),
     sweep_age_ms: last_sweep_at === null ? null : now - last_sweep_at,
@@ -59,7 +62,7 @@ export async function assess(rt: Runtime, found: HealthRows) {
     unwell: found.unwell,
     refusing: refusingEverything(open.filter(({ secrets }) => secrets.length > 0)),
   }
-  return { connections, facts }
+  return { connections, facts, attention }
 }
 
 type Waiting = Pick<HealthRows['connections'][number], 'secrets' | 'last_event_id'> & { last_60m: Traffic }

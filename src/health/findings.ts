@@ -9,6 +9,8 @@ export type HealthFacts = {
   /** Null if the sweep has never run. */
   sweep_age_ms: number | null
   last_60m: { received: number; failed: number }
+  /** Those of them that failed with a muted cause, which nobody is to be told of. */
+  muted_60m: number
   /** Names of active connections without a signing secret, to which something was sent. */
   without_secret: readonly string[]
   /** Names of active connections with signing secrets that no encryption key opens, and how many each has. */
@@ -86,7 +88,8 @@ function checksOf(facts: HealthFacts): Check[] {
   const { oldest_pending_age_ms, expired_leases, sweep_age_ms, last_60m, without_secret, unreadable, refusing, store } =
     facts
   const { degraded, failing } = THRESHOLDS
-  const { failed, received } = last_60m
+  const { received } = last_60m
+  const failed = Math.max(0, last_60m.failed - facts.muted_60m)
   const age = oldest_pending_age_ms ?? 0
   const swept = sweep_age_ms ?? 0
   return [
@@ -105,7 +108,7 @@ function checksOf(facts: HealthFacts): Check[] {
     { about: 'sweep', reason: 'the job that picks up waiting events has not run yet', degraded: sweep_age_ms === null },
     {
       about: 'failed',
-      reason: `${failed} of ${received} events received in the last hour failed`,
+      reason: `${failed} of ${received} events received in the last hour failed${facts.muted_60m > 0 ? ', without those with a muted cause' : ''}`,
       degraded: failed >= degraded.failed_last_60m,
       failing: received > 0 && failed / received >= failing.failed_share_last_60m,
     },

@@ -5,6 +5,7 @@ import { count, named, timestamp } from '../http/fields'
 import { ifAnswered } from '../http/read'
 import { SAMPLE } from '../http/samples'
 import { Backfill, presentBackfill } from '../inbox/backfill/fields'
+import type { Attention } from '../inbox/failures/attention'
 import { SHOWN_STATUSES, type ShownStatus } from '../inbox/lifecycle'
 import { idTime } from '../lib/ids'
 import { sealingKey } from '../lib/seal'
@@ -134,7 +135,12 @@ export const Health = named(
   },
 )
 
-type Found = { health: z.infer<typeof Health>; findings: Finding[]; failed: ReadonlyMap<string, number> }
+type Found = {
+  health: z.infer<typeof Health>
+  findings: Finding[]
+  failed: ReadonlyMap<string, number>
+  attention: Attention
+}
 
 /** A snapshot of a project's pipeline: {@link readFound} without the findings. */
 export async function readHealth(rt: Runtime, projectId: string, ask?: Send): Promise<z.infer<typeof Health>> {
@@ -143,7 +149,7 @@ export async function readHealth(rt: Runtime, projectId: string, ask?: Send): Pr
 
 /**
  * A snapshot of a project's pipeline, in one round trip; outside store 0, the directory is asked at the same time. Beside it, everything
- * that is wrong, and how many of the events of the last hour failed, by the ids of connections.
+ * that is wrong, how many of the events of the last hour failed, by the ids of connections, and which failed events need attention.
  *
  * @param ask sends the statements
  */
@@ -158,7 +164,7 @@ export async function readFound(
     backlogOf(rt),
     toResealBeside(rt, projectId),
   ])
-  const { connections, facts } = await assess(rt, found)
+  const { connections, facts, attention } = await assess(rt, found)
   const thisMinute = Math.floor(now / MINUTE)
   const health: z.infer<typeof Health> = {
     ...verdictOf(facts),
@@ -194,7 +200,7 @@ export async function readFound(
     secrets_to_reseal: beside === null ? null : beside + (found.to_reseal[0]?.n ?? 0),
   }
   const failed = new Map(connections.map(({ id, failed_60m }) => [id, failed_60m]))
-  return { health, findings: findingsOf(facts), failed }
+  return { health, findings: findingsOf(facts), failed, attention }
 }
 
 /** Secrets to reseal that are in the directory, if the project's store is another database; null if it does not answer. */

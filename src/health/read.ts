@@ -7,6 +7,7 @@ import { listBackfills } from '../inbox/backfill/fields'
 import { listConnections } from '../inbox/connections/connection'
 import { MAX_CONNECTIONS } from '../inbox/connections/limits'
 import { connections } from '../inbox/connections/schema'
+import { countByMute } from '../inbox/failures/attention'
 import { findVanished } from '../inbox/formats/look'
 import { holding, notOnHold, onHoldBy } from '../inbox/held'
 import { leftBy } from '../inbox/lifecycle'
@@ -20,7 +21,7 @@ import { findThinWithoutKey } from '../inbox/thin/without-key'
 import { findRefused } from '../inbox/vendor-api/keys'
 import { findEndpointFindings } from '../inbox/vendor-endpoints/store'
 import { idFloor } from '../lib/ids'
-import { HOUR } from '../lib/time'
+import { HOUR, MINUTE } from '../lib/time'
 import { state } from '../stores/schema'
 import type { SealedColumn } from '../stores/sealed'
 import { isDeleted } from '../tenancy/project'
@@ -55,6 +56,7 @@ export function snapshot(
     vendor_endpoints: findEndpointFindings(db, projectId),
     watched: findWatched(db, projectId),
     unwell: findUnwell(db, projectId),
+    by_mute: countByMute(db, projectId, since_minute * MINUTE, now),
     fetches_failed: countFailedFetches(db, projectId, now - HOUR),
     ambiguous: countMarked(db, projectId, 'ambiguous', MAX_COUNTED),
     incomplete: countMarked(db, projectId, 'incomplete', MAX_COUNTED),

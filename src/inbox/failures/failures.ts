@@ -28,10 +28,10 @@ export type CauseRow = {
   days: Record<string, number>
 }
 
-const e = alias(events, 'e')
+export const e = alias(events, 'e')
 
 /** FROM and WHERE: the failed events `e` of a project. */
-const failedOf = (project: string) => sql`FROM ${events} e INDEXED BY events_ended
+export const failedOf = (project: string) => sql`FROM ${events} e INDEXED BY events_ended
   WHERE ${e.project_id} = ${project} AND ${e.status} = 'failed' AND ${e.due_at} IS NULL AND ${e.status} <> 'processed'
     AND ${isDelivered(e.id)}`
 

@@ -20,7 +20,7 @@ export const muteRoutes = new Hono<HttpEnv>()
     route({
       id: 'muteFailures',
       summary: 'Mute failed events with one cause',
-      description: `Nobody is then told of these events: *Needs attention* in the console does not list the cause, and it sends no notice. The events are still counted, listed and reported by health. \`error_code\` is that of the cause, or \`none\` if it is null. Repeating the call changes nothing; another \`until\` replaces the earlier one. A project can mute ${MAX_MUTES} causes.`,
+      description: `Nobody is then told of these events: *Needs attention* in the console does not list the cause, it sends no notice, and the status of health does not depend on them. The events are still counted and listed. \`error_code\` is that of the cause, or \`none\` if it is null. Repeating the call changes nothing; another \`until\` replaces the earlier one. A project can mute ${MAX_MUTES} causes.`,
       tag,
       policy,
       responses: { 200: { description: 'The muted cause.', schema: FailureMute } },

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, type Column, eq, gt, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { audited, type Change } from '../../audit/store'
 import { batch, type Db } from '../../db/client'
 import { deleteSome } from '../../db/delete-some'
@@ -110,8 +110,13 @@ export function purgeMutes(db: Db, now: number, most: number) {
   return deleteSome(db, causeMutes, { key: [project_id, connection_id, kind, code], where: lte(until, now), most })
 }
 
-/** Whether a row of `connections` has a muted cause of a kind. @param code only this one */
-export function isMutedOf(of: typeof connections, kind: MutedKind, now: number, code?: SQL): SQL {
+/** Whether a connection has a muted cause of a kind. @param code only this one */
+export function isMutedOf(
+  of: { project_id: Column | SQL; id: Column | SQL },
+  kind: MutedKind,
+  now: number,
+  code?: SQL,
+): SQL {
   const isIt = and(
     eq(causeMutes.project_id, of.project_id),
     eq(causeMutes.connection_id, of.id),
@@ -120,6 +125,12 @@ export function isMutedOf(of: typeof connections, kind: MutedKind, now: number, 
     isActive(now),
   )
   return sql`EXISTS (SELECT 1 FROM ${causeMutes} WHERE ${isIt})`
+}
+
+/** Whether a project has muted causes of a kind. */
+export function hasMutes(projectId: string, kind: MutedKind, now: number): SQL {
+  const isOne = and(eq(causeMutes.project_id, projectId), eq(causeMutes.kind, kind), isActive(now))
+  return sql`EXISTS (SELECT 1 FROM ${causeMutes} WHERE ${isOne})`
 }
 
 function isActive(now: number) {

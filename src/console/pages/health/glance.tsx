@@ -13,30 +13,31 @@ import { openQuery } from './places'
 
 export type HealthFound = Awaited<ReturnType<typeof readFound>>
 export type Health = HealthFound['health']
-type Props = { c: Visit } & Pick<HealthFound, 'health' | 'failed'>
+type Props = { c: Visit } & Pick<HealthFound, 'health' | 'failed' | 'attention'>
 
 /** The last hour, all events, the connections, and the database. */
-export function HealthGlance({ c, health, failed }: Props) {
+export function HealthGlance({ c, health, failed, attention }: Props) {
   const { refused } = health.last_60m
   return (
     <>
       <h2>Last hour</h2>
-      <LastHour c={c} health={health} />
+      <LastHour c={c} health={health} attention={attention} />
       <h2>All events, by status</h2>
       <nav class="chips" aria-label="All events, by status">
         {Object.entries(health.counts).map(([status, n]) => (
           <a
-            class={n === 0 ? 'none' : status === 'failed' ? 'bad' : undefined}
+            class={n === 0 ? 'none' : status === 'failed' && attention.told > 0 ? 'bad' : undefined}
             href={`${pathsOf(c).events}?status=${status}`}
           >
             <span>{status}</span> <span class="count">{n.toLocaleString('en')}</span>
+            {status === 'failed' && mutedNote(attention.muted)}
           </a>
         ))}
       </nav>
       {health.connections.length > 0 && (
         <>
           <h2>Connections</h2>
-          <Connections c={c} health={health} failed={failed} />
+          <Connections c={c} health={health} failed={failed} attention={attention} />
         </>
       )}
       {totalOf(refused) > 0 && <Refusals c={c} health={health} />}
@@ -47,7 +48,7 @@ export function HealthGlance({ c, health, failed }: Props) {
 }
 
 /** What was refused, by connection and cause, with what to do about each. */
-function Refusals({ c, health }: Omit<Props, 'failed'>) {
+function Refusals({ c, health }: Omit<Props, 'failed' | 'attention'>) {
   const { connections } = pathsOf(c)
   const known = health.connections.flatMap(({ id, name, last_60m }) =>
     Object.entries(last_60m.refused).map(([cause, n]) => ({
@@ -95,16 +96,31 @@ function Store({ number, size_bytes, limit_bytes }: Health['store']) {
 }
 
 /** One figure. All of the tile leads to the events that it counts. */
-function Tile({ name, value, to, bad }: { name: string; value: Child; to?: string; bad?: boolean }) {
+function Tile({
+  name,
+  value,
+  note,
+  to,
+  bad,
+}: {
+  name: string
+  value: Child
+  note?: Child
+  to?: string
+  bad?: boolean
+}) {
   return (
     <div class={bad ? 'bad' : undefined}>
       <dt>{name}</dt>
-      <dd>{to === undefined ? value : <a href={to}>{value}</a>}</dd>
+      <dd>
+        {to === undefined ? value : <a href={to}>{value}</a>}
+        {note}
+      </dd>
     </div>
   )
 }
 
-function LastHour({ c, health }: Omit<Props, 'failed'>) {
+function LastHour({ c, health, attention }: Omit<Props, 'failed'>) {
   const hour = health.last_60m
   const { events } = pathsOf(c)
   const since = `received_after=${iso(c.get('rt').now - HOUR).slice(0, 19)}Z`
@@ -115,18 +131,24 @@ function LastHour({ c, health }: Omit<Props, 'failed'>) {
       <Tile name="Received" value={counted(hour.received)} to={`${events}?${since}`} />
       <Tile name="Processed" value={counted(hour.processed)} to={`${events}?${since}&status=processed`} />
       <Tile name="Ignored" value={counted(hour.ignored)} to={`${events}?${since}&status=ignored`} />
-      <Tile name="Failed" value={counted(hour.failed)} to={`${events}?${since}&status=failed`} bad={hour.failed > 0} />
+      <Tile
+        name="Failed"
+        value={counted(hour.failed)}
+        note={mutedNote(attention.recent)}
+        to={`${events}?${since}&status=failed`}
+        bad={hour.failed > attention.recent}
+      />
       <Tile name="Refused" value={counted(refused)} {...(refused > 0 && { to: '#refused' })} bad={refused > 0} />
       <Tile name="Duplicates" value={counted(hour.duplicates)} />
-      <Tile name="Lag, p50" value={took(hour.p50_ms)} />
-      <Tile name="Lag, p95" value={took(hour.p95_ms)} />
-      <Tile name="Lag, p99" value={took(hour.p99_ms)} />
+      <Tile name="Half processed within" value={took(hour.p50_ms)} />
+      <Tile name="95 % processed within" value={took(hour.p95_ms)} />
+      <Tile name="99 % processed within" value={took(hour.p99_ms)} />
       <Tile name="Oldest open event" value={took(health.oldest_pending_age_ms)} to={`${events}?${openQuery()}`} />
     </dl>
   )
 }
 
-function Connections({ c, health, failed }: Props) {
+function Connections({ c, health, failed, attention: { recentOf } }: Props) {
   const { now } = c.get('rt')
   const { connections, events } = pathsOf(c)
   return (
@@ -150,7 +172,14 @@ function Connections({ c, health, failed }: Props) {
         // The link leads to all of them, by cause, with what can be done about each.
         [
           'Failed, 1 h',
-          ({ id }) => <Bad n={failed.get(id) ?? 0} to={`${events}?status=failed&connection_id=${id}`} what="failed" />,
+          ({ id }) => (
+            <Bad
+              n={failed.get(id) ?? 0}
+              muted={recentOf.get(id)}
+              to={`${events}?status=failed&connection_id=${id}`}
+              what="failed"
+            />
+          ),
           'number',
         ],
         [
@@ -165,13 +194,19 @@ function Connections({ c, health, failed }: Props) {
   )
 }
 
-/** How many went wrong, with a link to the causes. */
-function Bad({ n, to, what }: { n: number; to: string; what: string }) {
+/** How many of a number are muted. Nothing if none are. */
+const mutedNote = (n: number) => n > 0 && <small>{n.toLocaleString('en')} muted</small>
+
+/** How many went wrong, with a link to the causes. Those that are muted are no alarm. */
+function Bad({ n, muted = 0, to, what }: { n: number; muted?: number | undefined; to: string; what: string }) {
   if (n === 0) return <>0</>
   return (
-    <a class="error" href={to}>
-      {n.toLocaleString('en')}
-      <span class="unseen"> {what}: see why</span>
-    </a>
+    <>
+      <a class={n > muted ? 'error' : undefined} href={to}>
+        {n.toLocaleString('en')}
+        <span class="unseen"> {what}: see why</span>
+      </a>{' '}
+      {mutedNote(muted)}
+    </>
   )
 }

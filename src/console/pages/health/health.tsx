@@ -28,7 +28,7 @@ type Props = HealthFound & { c: Visit; lag: Series; range: Range }
 
 /** The events of a time range with their lag, and the current health of the pipeline. Both update themselves. */
 export function healthPage(props: Props) {
-  const { c, health, findings, failed, range } = props
+  const { c, health, findings, failed, attention, range } = props
   const here = `${pathsOf(c).health}?range=${range}`
   return show(
     c,
@@ -40,7 +40,7 @@ export function healthPage(props: Props) {
       <BothModes c={c}>Events and connections</BothModes>
       <Chart {...props} here={here} />
       <div id="health" {...live('health', here, '10s')}>
-        <HealthGlance c={c} health={health} failed={failed} />
+        <HealthGlance c={c} health={health} failed={failed} attention={attention} />
       </div>
     </>,
   )

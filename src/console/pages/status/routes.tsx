@@ -4,7 +4,7 @@ import { countUnlinked } from '../../../consumers/links'
 import type { Send } from '../../../db/client'
 import { batchCounting } from '../../../db/total'
 import type { Runtime } from '../../../env'
-import { readHealth } from '../../../health/health'
+import { readFound } from '../../../health/health'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { keepStanding, type Standing } from '../../browser'
@@ -38,8 +38,8 @@ async function readStanding(rt: Runtime, project: string): Promise<Standing> {
     if (counted) unlinked = unlinkedText(counted)
     return found
   }
-  const { status, counts } = await readHealth(rt, project, ask)
-  return { status, failed: counts.failed, unlinked }
+  const { health, attention } = await readFound(rt, project, ask)
+  return { status: health.status, failed: attention.told, unlinked }
 }
 
 /** `12`; with a plus where there may be more. */
