@@ -82,7 +82,7 @@ describe('a row of test mode is marked, and one of live mode is not', () => {
     ['/platform/billing/invoices', 1],
     ['/platform/billing/payment-methods', 1],
     ['/platform/billing/purchases', 1],
-    ['/platform/changes', 6],
+    ['/platform/changes?types=all', 6],
     ['/platform/consumers/unlinked', 1],
     ['/search?q=sub_', 1],
     ['/search?q=Stripe', 1],

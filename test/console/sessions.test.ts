@@ -29,7 +29,7 @@ describe('sessions in the console', () => {
     const { token } = await signIn(freshEmail(), { headers: { 'User-Agent': UA } })
     const { text } = await visit('/console/sessions', token)
     expect(text).toContain('Firefox on Linux')
-    expect(text).toContain('aria-current="page">Sessions</a>')
+    expect(text).toContain('aria-current="page">Sessions and account</a>')
   })
 
   it('are followed by what last happened to the account, in words', async () => {

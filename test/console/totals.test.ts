@@ -176,7 +176,7 @@ describe('the list of changes says how many there are', () => {
         next: /href="(\?[^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '',
       }
     }
-    const { total, next } = await open('')
+    const { total, next } = await open('?types=all')
     expect([(newest?.seq ?? 0) > 50, total]).toEqual([true, `${newest?.seq} changes`])
     expect((await open(next)).total).toBeNull()
     expect((await open('?types=consumer.*')).total).toBeNull()

@@ -63,9 +63,11 @@ export function keyPage(c: Visit, row: KeyRow, { people, history, dormant, use }
         <Fact name="Created by">
           <MinterAddress of={row} people={people} />
         </Fact>
-        <Fact name="Current secret issued to">
-          <Holder of={row} people={people} />
-        </Fact>
+        {row.issued_to !== row.created_by && (
+          <Fact name="Current secret issued to">
+            <Holder of={row} people={people} />
+          </Fact>
+        )}
       </dl>
       <Secrets c={c} row={row} people={people} />
       <UseOfKey of={use} />

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Change, mayRead, mayReadAll, presentChange, typesField } from '../../../feed/fields'
 import { changesInOrder } from '../../../feed/read'
-import type { ChangeType } from '../../../feed/types'
+import { CHANGE_TYPES, type ChangeType } from '../../../feed/types'
 import { projectOf } from '../../../http/auth'
 import { type Order, type Page, paging } from '../../../http/page'
 import { Fault } from '../../../lib/fault'
@@ -11,8 +11,14 @@ import { type Mistakes, parse, refusalOf } from '../../refusal'
 
 const Filter = z.strictObject({ types: typesField })
 
-/** The types to list, and the text of the address that names them; and the order. */
-type AskedTypes = z.infer<typeof Filter> & { text: string; order: Order | undefined }
+/** What the address says for changes of all types. If it says nothing, those of webhook events are left out: there is one for each event. */
+export const ALL_TYPES = 'all'
+const USUAL_TYPES = new Set(
+  Object.keys(CHANGE_TYPES).filter((type) => !type.startsWith('webhook_event.')) as ChangeType[],
+)
+
+/** The types to list, undefined for all, and the text of the address that names them; and the order. */
+type AskedTypes = Partial<z.infer<typeof Filter>> & { text: string; order: Order | undefined }
 
 export type FoundChanges = Page<Change> & { total: number | null }
 
@@ -40,8 +46,11 @@ export async function findChanges(
 /** What the address asks for, or what is wrong with its types. */
 export function readFilter(query: URLSearchParams): AskedTypes | { mistakes: Mistakes } {
   const text = query.get('types') ?? ''
+  const asked = { text, order: orderIn(query) }
+  if (text === ALL_TYPES) return asked
+  if (text === '') return { ...asked, types: USUAL_TYPES }
   try {
-    return { text, order: orderIn(query), ...parse(Filter, text === '' ? {} : { types: text }) }
+    return { ...asked, ...parse(Filter, { types: text }) }
   } catch (error) {
     return { mistakes: refusalOf(error).mistakes }
   }

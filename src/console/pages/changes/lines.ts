@@ -40,7 +40,7 @@ function effectLines(change: Change, names: Names): string[] {
   if (isNew(change, names)) {
     const amount = amountIn('total', of?.total?.to, typeof currency === 'string' ? currency : null)
     if (typeof of?.status?.to !== 'string') return []
-    return [amount === null ? `Status: ${asWords(of.status.to)}` : `${asWords(of.status.to)}, ${amount}`]
+    return [[asWords(of.status.to), amount ?? []].flat().join(', ')]
   }
   // The money that came back for an invoice is in the row of a purchase with its id.
   const money = change.object.type === 'invoice' ? effectOn(change, names, 'purchase') : null

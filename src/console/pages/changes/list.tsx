@@ -1,6 +1,6 @@
 import type { Change } from '../../../feed/fields'
 import { KEPT_DAYS } from '../../../feed/limits'
-import { orderIn, sortedBy } from '../../list'
+import { changed, orderIn, sortedBy } from '../../list'
 import { hasPath, objectPath } from '../../object-paths'
 import { pathsOf, type Visit } from '../../page'
 import type { Mistakes } from '../../refusal'
@@ -8,7 +8,7 @@ import { TestBadge } from '../../ui/badge'
 import { BothModes } from '../../ui/both-modes'
 import { Field, Select } from '../../ui/controls'
 import { CsvLink } from '../../ui/csv-link'
-import { FilterActions, KeptOrder } from '../../ui/filters'
+import { ActiveFilters, FilterActions, KeptOrder } from '../../ui/filters'
 import { timeOf } from '../../ui/format'
 import { NamedId } from '../../ui/id'
 import { show } from '../../ui/layout'
@@ -18,7 +18,7 @@ import { type Column, Table } from '../../ui/table'
 import { Total } from '../../ui/total'
 import { settingLabel } from '../general/said'
 import { Because } from './cause'
-import type { FoundChanges } from './find'
+import { ALL_TYPES, type FoundChanges } from './find'
 import { isNew, linesOf } from './lines'
 import { Linked } from './linked'
 import { billedBy, modeOfChange, type Names, NO_NAMES, nameOf } from './names'
@@ -35,13 +35,13 @@ export function listPage(
   const query = new URL(c.req.url).searchParams
   const order = orderIn(query)
   // Not one change alone.
-  const isAll = list !== null && c.req.query('number') === undefined
+  const isList = list !== null && c.req.query('number') === undefined
   const options = CHOICES.some(([value]) => value === types) ? CHOICES : [...CHOICES, [types, types] as const]
   return show(
     c,
     { title: 'Changes', section: 'changes', status: list === null ? 422 : 200 },
     <>
-      <Head title="Changes">{isAll && list.data.length > 0 && <CsvLink c={c} at={changes} />}</Head>
+      <Head title="Changes">{isList && list.data.length > 0 && <CsvLink c={c} at={changes} />}</Head>
       <BothModes c={c}>Changes</BothModes>
       <p class="quiet">
         The changes that your servers read at <code>GET /platform/v1/changes</code>. They are kept for {KEPT_DAYS} days.
@@ -57,6 +57,12 @@ export function listPage(
           </div>
         </form>
       </search>
+      {types === '' && (
+        <ActiveFilters
+          of={[['Without webhook events', changed(query, { types: ALL_TYPES, cursor: null })]]}
+          clear={false}
+        />
+      )}
       {list && (
         <>
           <Total n={list.total} one="change" />
@@ -66,7 +72,7 @@ export function listPage(
               rows={list.data}
               columns={columnsOf(c, names)}
               class="audit changed"
-              {...(isAll && { sorted: sortedBy('When', order, query) })}
+              {...(isList && { sorted: sortedBy('When', order, query) })}
             />
           ) : (
             <p class="quiet">

@@ -6,7 +6,7 @@ import type { HttpEnv } from '../../../http/context'
 import { pageAsked } from '../../list'
 import { page, type Visit } from '../../page'
 import { changeCsv } from './csv'
-import { findChanges, readFilter, readNumber } from './find'
+import { ALL_TYPES, findChanges, readFilter, readNumber } from './find'
 import { listPage } from './list'
 import { readNames } from './names'
 
@@ -28,7 +28,7 @@ async function onePage(c: Visit, number: number) {
   const data = may ? [presentChange(found.change, found.epoch)] : []
   return listPage(
     c,
-    { types: '', mistakes: {} },
+    { types: ALL_TYPES, mistakes: {} },
     { data, has_more: false, next_cursor: null, total: null },
     await readNames(c, data),
   )

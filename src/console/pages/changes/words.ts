@@ -36,7 +36,8 @@ function turned(did: string | undefined): string | undefined {
 
 /** The choices of the filter. */
 export const CHOICES = [
-  ['', 'All changes'],
+  ['', 'All but webhook events'],
+  ['all', 'All changes'],
   ['subscription.*', 'Subscriptions'],
   ['invoice.*', 'Invoices'],
   ['payment_method.*', 'Payment methods'],

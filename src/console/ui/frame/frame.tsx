@@ -141,8 +141,8 @@ function SectionLink({ to, name, section, children }: SectionLinkProps) {
 /** The pages that belong to no project. */
 const OUTSIDE = [
   ['/console', 'projects', 'Projects'],
-  ['/console/sessions', 'sessions', 'Sessions'],
-  ['/console/passkeys', 'passkeys', 'Passkeys'],
+  ['/console/sessions', 'sessions', 'Sessions and account'],
+  ['/console/passkeys', 'passkeys', 'Passkeys and recovery codes'],
   ['/console/reference', 'reference', 'API reference'],
 ] as const
 
@@ -202,10 +202,10 @@ function Account({ c, user }: { c: Visit; user: SignedIn }) {
       </summary>
       <ul>
         <li>
-          <a href="/console/sessions">Sessions</a>
+          <a href="/console/sessions">Sessions and account</a>
         </li>
         <li>
-          <a href="/console/passkeys">Passkeys</a>
+          <a href="/console/passkeys">Passkeys and recovery codes</a>
         </li>
         <li class="last" id="account">
           <Post c={c} to="/console/sign-out">
