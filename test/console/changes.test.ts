@@ -233,8 +233,8 @@ describe('the changes in the console', () => {
       }
       return cells
     }
-    const objects = await columnOf('Object', '')
-    expect(await columnOf('Object', '?order=asc')).toEqual(objects.toReversed())
+    const objects = await columnOf('Object', '?types=all')
+    expect(await columnOf('Object', '?types=all&order=asc')).toEqual(objects.toReversed())
     const created = await columnOf('Number', '?types=consumer.created')
     expect(created).toHaveLength(120)
     expect(await columnOf('Number', '?types=consumer.created&order=asc')).toEqual(created.toReversed())
