@@ -4,7 +4,7 @@ import { auditLog } from '../audit/schema'
 import type { Effect } from '../billing/effect'
 import { type PlanDocument, planAt } from '../catalog/revisions'
 import { features, plans } from '../catalog/schema'
-import { consumers, grants } from '../consumers/schema'
+import { consumers, devices, grants } from '../consumers/schema'
 import { consumerTitle } from '../consumers/title'
 import { batch, type Database, type Db, type Directory, type Queries, type Query, type Results } from '../db/client'
 import { json, valuesOf } from '../db/sql'
@@ -46,7 +46,7 @@ export const featureRef = (key: string) => `${FEATURE}${key}`
 const FEATURE = 'feature/'
 
 /**
- * Reads the API keys, features, connections, consumers, plans, grants, events, replays, entries and webhook endpoints of the project's store,
+ * Reads the API keys, features, connections, consumers, devices, plans, grants, events, replays, entries and webhook endpoints of the project's store,
  * domains and single sign-on connections of the project among these ids, the ended ones too, in one round trip to each database.
  * Other ids are ignored. It reads one row for each id, and another for what a grant gives or who made an entry. For an entry of a plan, it
  * reads the plan before and after it. If it reads a feature, it reads all features of the catalog, which plans name.
@@ -78,6 +78,7 @@ export async function readNamedAnd<Q extends Queries>(
         rpl_: (some) => namedReplays(db, projectId, some),
         aud_: (some) => namedEntries(db, projectId, some),
         whe_: (some) => namedEndpoints(db, projectId, some),
+        dev_: (some) => namedDevices(db, projectId, some),
         [FEATURE]: () => namedFeatures(db, projectId),
       },
       more,
@@ -119,6 +120,15 @@ function namedConsumers(db: Db, projectId: string, ids: readonly string[]): Quer
     .select({ id: consumers.id, name: title.as('name'), ended_at: sql<null>`NULL`.as('ended_at') })
     .from(consumers)
     .where(and(eq(consumers.project_id, projectId), inArray(consumers.id, valuesOf(ids)), isNotNull(title)))
+}
+
+/** Devices by their name or model. One that has neither, or is no longer stored, is left out. */
+function namedDevices(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {
+  const name = sql<string>`coalesce(${devices.name}, ${devices.model})`
+  return db
+    .select({ id: devices.id, name: name.as('name'), ended_at: devices.revoked_at })
+    .from(devices)
+    .where(and(eq(devices.project_id, projectId), inArray(devices.id, valuesOf(ids)), isNotNull(name)))
 }
 
 function namedPlans(db: Db, projectId: string, ids: readonly string[]): Query<NamedObject[]> {

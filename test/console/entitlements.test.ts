@@ -47,7 +47,7 @@ describe('what a consumer may do, in the console', () => {
     const text = await words()
     expect(text).toMatch(/Plan Pro Access \d of \d features Subscription active/)
     expect(text).toMatch(/As of \d{4}-\d\d-\d\d/)
-    expect(text).toMatch(/Seats seats allowed 3 Included in Pro 1 source Stripe subscription sub_1/)
+    expect(text).toMatch(/Seats seats allowed 3 Included in Pro 1 source Pro Stripe subscription sub_1/)
     const without = (await world.consumers.put('nobody')).body.id
     const theirs = (await visit(here.replace(ada, without), token)).text.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
     expect(theirs).toMatch(/Not allowed: \w+ Plans that include it: (Pro|Starter)/)
@@ -56,11 +56,15 @@ describe('what a consumer may do, in the console', () => {
     )
     expect(text).toContain('For example: Allowed: Projects (unlimited)')
     expect(text).toContain('Where a subscription renews, Until is 48 hours after its period ends')
-    expect(text).toContain(`Pro , Pro, monthly price_pro , 3 seats`)
+    expect(text).toContain('Pro Stripe subscription sub_1 Pro, monthly price_pro , 3 seats')
     expect(text).toContain(`from customer.subscription.updated ${event}`)
     expect(text).toMatch(/price_none is not mapped to a plan\. Add it to a plan/)
     expect(await page()).toContain(`/webhooks/${event}"`)
-    expect(await words('/entitlements')).toMatch(/Entitlements of ada .* Seats seats allowed 3/)
+    for (const all of [await words('/entitlements'), await words(`/entitlements?at=${new Date().toISOString()}`)]) {
+      expect(all).toMatch(/Entitlements of ada .* Seats seats allowed 3/)
+      expect(all).toContain('Pro Stripe subscription sub_1 Pro, monthly price_pro , 3 seats')
+      expect(all).toContain(`from customer.subscription.updated ${event}`)
+    }
     const { DB, count } = countingD1()
     await visit(here, token, { bindings: { DB } })
     expect(count.trips).toBe(5)

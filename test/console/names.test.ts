@@ -91,7 +91,7 @@ describe('names beside ids', () => {
     },
   )
 
-  it('are in the list of events, its updates and its file, for one trip more', async () => {
+  it('are in the list of events, its updates and its file, in one trip', async () => {
     const events = '/billing/webhooks'
     const filter = '?event_type=invoice.*'
     const cell = '<td data-label="Consumer"><span title="Ada &lt;Lovelace&gt;">Ada &lt;Lovelace&gt;</span></td>'
@@ -107,8 +107,10 @@ describe('names beside ids', () => {
     expect(live.text.split(cell)).toHaveLength(2)
     const [, ...lines] = (await visit(`${base}${events}/csv${filter}`, token)).text.trim().split('\r\n')
     expect(lines.map((line) => line.includes(`,${consumer},"Ada <Lovelace>",`))).toEqual([true, false])
-    const without = await costOf(`${events}?event_type=customer.created&ref=cus_b`)
-    expect(await costOf(`${events}?event_type=customer.created&ref=cus_a`)).toBe(without + 1)
+    // A customer who is linked to no consumer is named in the same trip.
+    const unlinked = await costOf(`${events}?event_type=customer.created&ref=cus_b`)
+    expect(await costOf(`${events}?event_type=customer.created&ref=cus_a`)).toBe(unlinked)
+    expect(unlinked).toBeLessThanOrEqual(7)
   })
 
   it('are in the list of consumers, with the subscription that is not over, for one trip more', async () => {

@@ -147,7 +147,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await expect.poll(() => rowOf('cus_old').innerText()).toContain('Set manually')
     await expect
       .poll(() => page.getByRole('region', { name: 'Customers' }).innerText())
-      .toMatch(/cus_event\s+Stripe\s+By its metadata, in an event/)
+      .toMatch(/cus_event\s+Stripe\s+By its metadata, in customer\.\w+/)
     await expect.poll(() => page.getByRole('region', { name: 'Subscriptions' }).innerText()).toContain('sub_ada')
     await open('cus_new')
     await expect.poll(() => page.getByLabel('Email address').inputValue()).toBe('cus_new@example.com')

@@ -78,7 +78,7 @@ export function Effects({ of, project, vendor, currency, titles, linked }: Effec
           {incomplete && <p class="quiet">A list in this object was cut off. The vendor has the full list.</p>}
           {isFirst(change) && <p class="quiet">{FIRST}</p>}
           {result === 'applied' && change === null && kind !== 'customer_link' && <p class="quiet">{SAME}</p>}
-          {change && <Changes of={change} currency={currency} />}
+          {change && <Changes of={change} currency={currency} titles={titles} />}
         </li>
       ))}
     </ul>
@@ -104,10 +104,16 @@ function LinkedTo({ owner, consumers }: { owner: Owner | null | undefined; consu
   )
 }
 
-type ChangesProps = { of: Effect['change'] | undefined; currency?: string | null | undefined }
+type ChangesProps = {
+  of: Effect['change'] | undefined
+  /** Of the object's amounts, unless it changed too. */
+  currency?: string | null | undefined
+  /** What customers and objects are called, by their ids, if that is known. */
+  titles?: ReadonlyMap<string, string> | undefined
+}
 
-/** Changed fields with their old and new values. @param currency of the object's amounts, unless it changed too */
-export function Changes({ of, currency }: ChangesProps) {
+/** Changed fields with their old and new values. */
+export function Changes({ of, currency, titles }: ChangesProps) {
   const shown = Object.entries(of ?? {}).filter(([field]) => of && tells(field, of))
   if (!of || shown.length === 0) return <span class="quiet">None</span>
   const { currency: changed } = of
@@ -118,7 +124,7 @@ export function Changes({ of, currency }: ChangesProps) {
       {shown.map(([field, change]) => (
         <li>
           <span class="quiet">{labelOf(field)}:</span>{' '}
-          {isNew && change.personal ? 'set' : said(field, change, known, of)}
+          {isNew && change.personal ? 'set' : (renamed(change, titles) ?? said(field, change, known, of))}
         </li>
       ))}
     </ul>
@@ -126,6 +132,22 @@ export function Changes({ of, currency }: ChangesProps) {
 }
 
 type Change = NonNullable<Effect['change']>[string]
+
+/** The change of a field whose value is the id of something with a title. Null of any other field. */
+function renamed({ from, to }: Change, titles: ReadonlyMap<string, string> | undefined) {
+  const called = (id: unknown) => typeof id === 'string' && titles?.has(id)
+  if (typeof to !== 'string' || !(called(from) || called(to))) return null
+  return (
+    <>
+      {typeof from === 'string' && (
+        <>
+          <NamedId id={from} title={titles?.get(from)} /> →{' '}
+        </>
+      )}
+      <NamedId id={to} title={titles?.get(to)} />
+    </>
+  )
+}
 
 /** Whether a field says more than the others: not when the object changed, a status twice, a list that is still empty, the period of items as that of their subscription, or that items were never missing. */
 function tells(field: string, of: Record<string, Change>): boolean {

@@ -6,7 +6,7 @@ import { None } from './parts'
  * A column: its heading, and the cell for a row. An empty heading marks a column of buttons. Numbers and amounts stand
  * at the right. Text in an unbroken column does not wrap. One long word in a breaking column does. A wide column has room for a few words on one line.
  * A spare column is hidden where the columns do not fit, but a card has it. A least one is hidden in cards too: never the one that says who
- * or what. A repeated one is hidden where the first cell also has its content.
+ * or what. A repeated one is hidden where the first cell also has its content. A bare one says what it is without its heading, also in a card.
  */
 export type Column<Row> = readonly [head: string, cell: (row: Row) => Child, kind?: Kind | undefined]
 type Kind =
@@ -19,6 +19,7 @@ type Kind =
   | 'number spare'
   | 'number least'
   | 'repeated'
+  | 'bare'
 
 /** The column of email addresses, in any list that has them. */
 export const EMAIL_COLUMN: Column<{ email: string | null }> = [
@@ -103,15 +104,18 @@ function shown(cell: Child, head: string): Child {
   return blank && head !== '' ? <None /> : cell
 }
 
-/** Whether a narrow screen shows the heading of a column in each cell: not of the first one, and it leaves out a least one. */
-const isLabeled = (kind: Kind | undefined, index: number) => index > 0 && !kind?.includes('least')
+/** Whether a narrow screen shows the heading of a column in each cell: not of the first one or a bare one, and it leaves out a least one. */
+const isLabeled = (kind: Kind | undefined, index: number) => index > 0 && kind !== 'bare' && !kind?.includes('least')
 
 /** The cells of a row. */
 export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
   return (
     <>
       {columns.map(([head, cell, kind], index) => (
-        <td class={head === '' ? 'actions' : kind} data-label={isLabeled(kind, index) ? head : undefined}>
+        <td
+          class={head === '' ? 'actions' : kind === 'bare' ? undefined : kind}
+          data-label={isLabeled(kind, index) ? head : undefined}
+        >
           {shown(cell(row), head)}
         </td>
       ))}

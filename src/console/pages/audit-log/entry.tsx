@@ -125,11 +125,12 @@ function Feature({ c, row: { object_id, object, details } }: { c: Visit; row: Na
   )
 }
 
-/** A device with the name of its consumer, whose page lists it. */
-function Device({ c, row: { object_id, details, said } }: { c: Visit; row: NamedEntry }) {
+/** A device with its name and that of its consumer, whose page lists it. */
+function Device({ c, row: { object, object_id, details, said } }: { c: Visit; row: NamedEntry }) {
   const consumer = details?.consumer
-  if (typeof consumer !== 'string') return <Id>{object_id}</Id>
-  const name = said?.consumer === consumer ? undefined : String(said?.consumer)
+  if (typeof consumer !== 'string') return <Called by={object?.name} id={object_id} />
+  const owner = said?.consumer === consumer ? undefined : String(said?.consumer)
+  const name = object && owner ? `${object.name} of ${owner}` : (object?.name ?? owner)
   return (
     <a href={devicesPath(pathsOf(c), consumer)}>
       <Called by={name} id={object_id} />

@@ -77,7 +77,7 @@ export function objectDetail<K extends ObjectKind>(c: Visit, list: ObjectList<K>
       <Fields c={c} first={first.map(([, name]) => name)} of={of} />
       <Discounts of={discounts} {...around} />
       <Metadata of={metadata} />
-      <Timeline c={c} page={timeline} currency={around.currency} />
+      <Timeline c={c} page={timeline} currency={around.currency} titles={titlesIn(of)} />
     </>,
   )
 }
@@ -115,6 +115,12 @@ function First({ c, first, of: { object, named, gives } }: FirstProps) {
       </Fact>
     </dl>
   )
+}
+
+/** What the customer and other objects are called, by their ids. */
+function titlesIn({ object, named, titles }: Detail): ReadonlyMap<string, string> {
+  const payer = object.customer === null ? undefined : payerIn(named, object)
+  return new Map([...(titles ?? []), ...(object.customer && payer ? [[object.customer, payer] as const] : [])])
 }
 
 /** The types of the events of a timeline, by their ids. */

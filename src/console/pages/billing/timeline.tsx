@@ -8,11 +8,11 @@ import { Table } from '../../ui/table'
 
 export type TimelinePage = ReturnType<ReturnType<typeof timelineOf>['page']>
 
-/** `currency`: of the object's amounts. */
-type TimelineProps = { c: Visit; page: TimelinePage; currency: string | null }
+/** `currency`: of the object's amounts. `titles`: what customers and objects are called, by their ids. */
+type TimelineProps = { c: Visit; page: TimelinePage; currency: string | null; titles: ReadonlyMap<string, string> }
 
 /** The events of an object, with the changes that each made. */
-export function Timeline({ c, page: { entries, resume }, currency }: TimelineProps) {
+export function Timeline({ c, page: { entries, resume }, currency, titles }: TimelineProps) {
   const { events } = pathsOf(c)
   const { now } = c.get('rt')
   return (
@@ -37,7 +37,7 @@ export function Timeline({ c, page: { entries, resume }, currency }: TimelinePro
               ),
             ],
             ['Result', (entry) => <Badge of={entry.result ?? entry.status} />],
-            ['Change', (entry) => <Changes of={entry.change} currency={currency} />],
+            ['Change', (entry) => <Changes of={entry.change} currency={currency} titles={titles} />],
             ['Occurred', (entry) => entry.occurred_at && words(entry.occurred_at)],
             ['Received', (entry) => <Time at={timeOf(entry.received_at)} now={now} />],
           ]}

@@ -12,15 +12,12 @@ import { customerPath } from '../customers/read'
 import { eventColumns } from '../events/row'
 import type { Latest as LatestObjects } from './latest'
 import { LinkedBy } from './parts'
-import type { ShownConsumer } from './read'
-
-/** How many customers the page of a consumer names. */
-const NAMED = 10
+import { NAMED, type ShownConsumer } from './read'
 
 type Props = { c: Visit; of: ShownConsumer }
 
 /** The vendors' customers that the consumer is, and what decides so. */
-export function Customers({ c, of: { row, customers, calledOf } }: Props) {
+export function Customers({ c, of: { row, customers, calledOf, linkedBy } }: Props) {
   if (customers.length === 0) {
     return (
       <>
@@ -38,7 +35,7 @@ export function Customers({ c, of: { row, customers, calledOf } }: Props) {
       'Linked',
       (link) => (
         <span class="text">
-          <LinkedBy c={c} of={link} />
+          <LinkedBy c={c} of={link} typeOf={linkedBy} />
         </span>
       ),
     ],

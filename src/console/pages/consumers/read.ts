@@ -41,6 +41,9 @@ const REVOKED = 5
 /** Events that the page shows. */
 const EVENTS = 20
 
+/** How many customers the page names. */
+export const NAMED = 10
+
 /** Grants that the page shows. */
 const GRANTS = 5
 
@@ -71,7 +74,7 @@ export type ShownConsumer = {
   past: { created_by: string | null; edits: ShownEdit[]; names: ReadonlyMap<string, string> }
   /** The links of customers that ended last; none if they are not shown. */
   endedLinks: EndedLink[]
-  /** The types of the events that made the newest links, by the ids of the events; none if they are not shown. */
+  /** The types of events that made links, by the ids of the events; those that are shown. */
   linkedBy: ReadonlyMap<string, string>
   /** Null for a consumer that was not erased. */
   erasure: Erasure | null
@@ -160,7 +163,7 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     calledOf: calledIn(called.names ?? []),
     latest,
     devices,
-    entitlements: entitlements && { ...entitlements, called: sourceNames(latest, called.types ?? []) },
+    entitlements: entitlements && { ...entitlements, called: sourceNames(soldIn(latest), called.types ?? []) },
     grants,
     erasure,
     history,
@@ -168,11 +171,17 @@ export async function readShownConsumer(c: Visit, tab: TabName | null): Promise<
     events,
     past: { created_by, edits: shownEdits(row, edits ?? []), names: actors },
     endedLinks: happened?.ended ?? [],
-    linkedBy: new Map((happened?.types ?? []).map(({ id, type }) => [id, type])),
+    linkedBy: typesById([happened?.types, called.types]),
   }
 }
 
-/** Statements that read what is called otherwise than by its id: customers, and events that sources of entitlements name. */
+const soldIn = ({ subscription, purchase }: LatestObjects) => [...subscription.data, ...purchase.data]
+
+type Typed = readonly { id: string; type: string }[]
+const typesById = (lists: readonly (Typed | undefined)[]) =>
+  new Map(lists.flatMap((list) => (list ?? []).map(({ id, type }) => [id, type] as const)))
+
+/** Statements that read what is called otherwise than by its id: customers, and events that sources of entitlements or links of customers name. */
 function namesBeside(
   c: Visit,
   customers: readonly Link[],
@@ -181,10 +190,11 @@ function namesBeside(
   const { db } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const ids = tab === 'billing' || isPast ? customers.map(({ id }) => id) : []
-  const sources = tab === 'access' ? eventsIn(entitlements, FEATURES) : []
+  const linking = customers.slice(0, NAMED).flatMap(({ event_id }) => event_id ?? [])
+  const events = tab === 'access' ? eventsIn(entitlements, FEATURES) : tab === 'billing' ? linking : []
   return {
     ...(ids.length > 0 && { names: namesOfCustomers(db, project, ids) }),
-    ...(sources.length > 0 && { types: typesOfEvents(db, project, sources) }),
+    ...(events.length > 0 && { types: typesOfEvents(db, project, events) }),
   }
 }
 

@@ -1,4 +1,7 @@
+import { presentObject } from '../../../billing/read/present'
+import { findObjects } from '../../../billing/read/store'
 import { listFeatures } from '../../../catalog/features'
+import { MAX_FEATURES } from '../../../catalog/limits'
 import type { PlanName } from '../../../catalog/plans'
 import type { PlanState } from '../../../catalog/schema'
 import type { ConsumerRef } from '../../../consumers/ref'
@@ -9,11 +12,11 @@ import type { ConsumerFacts, IndexedCatalog } from '../../../entitlements/facts'
 import { factsIn } from '../../../entitlements/holders'
 import type { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
+import { typesOfEvents } from '../../../inbox/events/of-customer'
 import { Fault } from '../../../lib/fault'
 import { DAY } from '../../../lib/time'
 import type { Visit } from '../../page'
 import { priceName } from '../../ui/format'
-import type { LatestObjects } from '../consumers/latest'
 
 type Found = Results<ReturnType<typeof factsOf>>
 type Explained = ReturnType<typeof explainAsked>[string]
@@ -32,18 +35,44 @@ export const SHOWN_SOURCES = 10
 export type SourceNames = Record<'prices' | 'events', ReadonlyMap<string, string>>
 export const priceKey = (vendor: string | null, price: unknown) => `${vendor} ${price}`
 
-/** What the page of a consumer knows of what sources name. @param latest what its customers have @param types of the events */
+/** What is known of what sources name. @param objects that have the prices @param types of the events */
 export function sourceNames(
-  { subscription, purchase }: Pick<LatestObjects, 'subscription' | 'purchase'>,
+  objects: readonly { vendor: string; items: Items }[],
   types: readonly { id: string; type: string }[],
 ): SourceNames {
-  return {
-    prices: pricesIn([...subscription.data, ...purchase.data]),
-    events: new Map(types.map(({ id, type }) => [id, type])),
-  }
+  return { prices: pricesIn(objects), events: new Map(types.map(({ id, type }) => [id, type])) }
 }
 
-type Items = readonly Record<string, unknown>[] | null
+/** How many subscriptions and purchases, and events, the page of all features calls by their names, and how large one of the first may be. */
+const NAMED = { objects: 20, events: 100, bytes: 64 * 1024 }
+
+/** Reads what the sources of all features name, in one round trip, or in none. */
+export async function withSourceNames(c: Visit, of: Entitlements | null): Promise<Entitlements | null> {
+  const ids = eventsIn(of, MAX_FEATURES).slice(0, NAMED.events)
+  if (of === null || ids.length === 0) return of
+  const { db } = c.get('rt')
+  const project = projectOf(c.get('actor'))
+  const { objects, types } = await batch(db, {
+    objects: findObjects(db, project, soldIn(of).slice(0, NAMED.objects), { largest: NAMED.bytes }),
+    types: typesOfEvents(db, project, ids),
+  })
+  const sold = objects.flatMap((row) => (row.body !== null && isHeld(row.kind) ? presentObject(row.kind, row) : []))
+  return { ...of, called: sourceNames(sold, types) }
+}
+
+const isHeld = (kind: string) => kind === 'subscription' || kind === 'purchase'
+
+/** The subscriptions and purchases that sources of features are, each of them once. */
+function soldIn({ all }: Entitlements) {
+  const held = all.flatMap(({ from }) =>
+    from.flatMap(({ type, vendor, id }) =>
+      vendor !== null && isHeld(type) ? [[`${vendor} ${id}`, { kind: type, vendor, id }] as const] : [],
+    ),
+  )
+  return [...new Map(held).values()]
+}
+
+type Items = readonly Record<string, unknown>[] | null | undefined
 
 /** The prices of items by what the vendor calls them. */
 function pricesIn(objects: readonly { vendor: string; items: Items }[]): Map<string, string> {
@@ -76,7 +105,6 @@ export type Entitlements = {
   slack: number
   /** Of another time: what is not known of it, in words. */
   missing: readonly string[] | null
-  /** Only on the page of the consumer. */
   called?: SourceNames
 }
 

@@ -21,7 +21,7 @@ import { readConsumer, readLiving, refIn } from '../consumers/read'
 import { namesOf } from '../events/store'
 import { GRANT, givenValue, grantPage, lastingEnd, utc } from './form'
 import { grantsPage, whatOf } from './grants'
-import { entitlementsIn, readEntitlementsAt } from './read'
+import { entitlementsIn, readEntitlementsAt, withSourceNames } from './read'
 import { entitlementsPage } from './section'
 
 /** What a consumer may do, or could do at another time: all features. */
@@ -37,7 +37,7 @@ export const entitlementPages = new Hono<HttpEnv>().get('/', page('entitlements:
   const at = c.req.query('at') ?? ''
   try {
     const of = at === '' ? entitlementsIn(found) : await readEntitlementsAt(c, { ref: { id: row.id }, found }, utc(at))
-    return entitlementsPage(c, row, { of, at })
+    return entitlementsPage(c, row, { of: await withSourceNames(c, of), at })
   } catch (error) {
     return entitlementsPage(c, row, { of: entitlementsIn(found), at }, refusalOf(error))
   }

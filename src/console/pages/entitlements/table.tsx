@@ -175,7 +175,7 @@ function Sources({ c, consumer, of, row: { allowed, from } }: SourcesProps) {
       <ul class="sources">
         {from.slice(0, SHOWN_SOURCES).map((source) => (
           <li>
-            <Named c={c} consumer={consumer} of={source} />
+            <Named c={c} consumer={consumer} of={of} source={source} />
             <span class="line quiet">
               <Facts c={c} of={of} source={source} />
             </span>
@@ -197,46 +197,37 @@ function whyNotIn({ why_not }: Source, allowed: boolean): string {
   return why_not ? `${told}: ${why_not.replace(BEGINS, (word) => word.toLowerCase())}` : `${told}.`
 }
 
-/** A subscription, a purchase or a grant, with a link to it; or the default plan. */
-function Named({ c, consumer, of: { type, id, vendor } }: { c: Visit; consumer: string; of: Source }) {
+/** A subscription, a purchase or a grant by what it is for, with a link to it, and its id quietly beside; or the default plan. */
+function Named({ c, consumer, of: { plans, called }, source }: Omit<Props, 'rows'> & { source: Source }) {
+  const { type, id, vendor, plan, price } = source
   const { billing, consumers } = pathsOf(c)
   if (type === 'default') return <>Default plan</>
-  if (type === 'grant') {
-    return (
-      <>
-        Grant{' '}
-        <a href={`${consumers}/${consumer}/grants`}>
-          <Id>{id}</Id>
-        </a>
-      </>
-    )
-  }
+  const name = plan === null ? called?.prices.get(priceKey(vendor, price)) : (plans.get(plan)?.name ?? plan)
+  const kind = type === 'grant' ? 'Grant' : `${vendorTitle(vendor ?? '')} ${type}`
+  const to =
+    type === 'grant'
+      ? `${consumers}/${consumer}/grants`
+      : `${billing}/${type}s/${encodeURIComponent(id)}?vendor=${vendor}`
   return (
     <>
-      {vendorTitle(vendor ?? '')} {type}{' '}
-      <a href={`${billing}/${type}s/${encodeURIComponent(id)}?vendor=${vendor}`}>
-        <Id>{id}</Id>
-      </a>
+      <a href={to}>{name ?? kind}</a>{' '}
+      <span class="aside quiet">
+        {name !== undefined && kind} <Id>{id}</Id>
+      </span>
     </>
   )
 }
 
 /** What is known of a source, in one line. */
-function Facts({ c, of: { plans: named, called }, source: of }: { c: Visit; of: Entitlements; source: Source }) {
-  const { plans, events } = pathsOf(c)
+function Facts({ c, of: { called }, source: of }: { c: Visit; of: Entitlements; source: Source }) {
+  const { events } = pathsOf(c)
   const time = (text: string | null) => {
     const at = timeOf(text)
     return at === null ? null : exact(at)
   }
   const until = time(of.until)
-  const plan = of.plan === null ? undefined : named.get(of.plan)
   const event = called?.events.get(of.event_id ?? '')
   const parts = [
-    of.plan !== null && (
-      <>
-        plan <a href={plan && `${plans}/${plan.id}`}>{plan?.name ?? of.plan}</a>
-      </>
-    ),
     of.price !== null && <NamedId id={of.price} title={called?.prices.get(priceKey(of.vendor, of.price))} />,
     of.seats !== null && plural(of.seats, 'seat'),
     of.value !== null && (of.value === true ? 'turned on' : `value ${shownValue(of.value)}`),

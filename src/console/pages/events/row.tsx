@@ -24,8 +24,11 @@ export const eventMode = (row: Pick<EventRow, 'summary' | 'livemode'>) => row.su
 /** Whether the visitor can choose events of the list, to replay them. */
 export const choosesEvents = (c: Visit) => can(c, 'billing:write')
 
-/** An event of the list. `consumer`: what the consumer of its customer is called; null if none is linked. */
-export type ListedEvent = EventRow & { consumer: string | null }
+/**
+ * An event of the list. `consumer`: what the consumer of its customer is called; null if none is linked. `unlinked`: what the vendor calls a
+ * customer without a consumer, if that is known.
+ */
+export type ListedEvent = EventRow & { consumer: string | null; unlinked: string | undefined }
 
 /**
  * The columns of the list. `assets/styles/events.css` lays them out by their numbers, and the last one as the last.
@@ -34,7 +37,11 @@ export type ListedEvent = EventRow & { consumer: string | null }
  */
 export function listColumns(c: Visit, choosing = false): Column<ListedEvent>[] {
   const [type, status, object, ...others] = eventColumns(c, choosing)
-  const consumer: Column<ListedEvent> = ['Consumer', (row) => row.consumer && <Name of={row.consumer} />]
+  const consumer: Column<ListedEvent> = [
+    'Consumer',
+    ({ consumer, unlinked }) => (consumer ? <Name of={consumer} /> : unlinked && <Unlinked of={unlinked} />),
+    'bare',
+  ]
   return [type, status, object, consumer, ...others]
 }
 
@@ -64,11 +71,12 @@ export function eventColumns(c: Visit, choosing = false): EventColumns {
           {row.last_error && <span class="cut error">{capital(row.last_error.slice(0, ERROR_SHOWN))}</span>}
         </>
       ),
+      'bare',
     ],
-    ['Object', (row) => <ObjectId of={idOf(row)} />],
+    ['Object', (row) => <ObjectId of={idOf(row)} />, 'bare'],
     ['Connection', (row) => <Name of={row.connection_name} />, 'least'],
     ['Attempts', (row) => row.attempts, 'number least'],
-    ['Received', (row) => <Time at={idTime(row.id)} now={now} />],
+    ['Received', (row) => <Time at={idTime(row.id)} now={now} />, 'bare'],
   ]
 }
 
@@ -77,6 +85,12 @@ const ALWAYS_FITS = 10
 
 /** A name. One that may be too long for its column has it in full on hover: the page has a hundred names, and 60 KB. */
 const Name = ({ of }: { of: string }) => <span title={of.length > ALWAYS_FITS ? of : undefined}>{of}</span>
+
+const Unlinked = ({ of }: { of: string }) => (
+  <i>
+    <Name of={of} /> <small>Not linked</small>
+  </i>
+)
 
 /** The id of the object that the event is about. */
 const idOf = (row: EventRow) => presentEvent(row).decoded_summary?.object.id

@@ -1,6 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { apiKeys } from '../../../api-keys/schema'
-import { readNamed } from '../../../audit-log/objects'
+import { readNamedAnd } from '../../../audit-log/objects'
+import { namesOfCustomers } from '../../../billing/customers/names'
 import { findTrace } from '../../../billing/customers/read'
 import type { Effect } from '../../../billing/effect'
 import { invoicesIn, withInvoices } from '../../../billing/purchases/on-invoice'
@@ -21,6 +22,7 @@ import { vendorOf } from '../../../vendors'
 import { objectPath } from '../../object-paths'
 import { projectPaths } from '../../paths'
 import { hasPage, titlesOf } from '../billing/title'
+import { calledIn } from '../customers/read'
 import type { ListedEvent } from './row'
 
 /** The names of API keys, revoked ones too, and the addresses of users, by id. */
@@ -40,12 +42,22 @@ function keyNames(db: Db, projectId: string, ids: readonly string[]) {
     .where(and(eq(apiKeys.project_id, projectId), inArray(apiKeys.id, valuesOf(ids))))
 }
 
-/** Names the consumers of events: it reads one row for each consumer, and another for one without a name and an email address. */
+/**
+ * Names the consumers of events, and the customers that are linked to none: it reads one row for each consumer and each customer, and another
+ * for a consumer without a name and an email address.
+ */
 export async function withConsumers(rt: Runtime, project: string, rows: readonly EventRow[]): Promise<ListedEvent[]> {
   const ids = rows.flatMap(({ consumer_id }) => consumer_id ?? [])
-  const named = await readNamed(rt, project, ids)
-  const nameOf = (id: string) => named.get(id)?.name ?? id
-  return rows.map((row) => ({ ...row, consumer: row.consumer_id && nameOf(row.consumer_id) }))
+  const payers = rows.flatMap(({ consumer_id, summary }) => (consumer_id ? [] : (summary?.customer ?? [])))
+  const more = payers.length > 0 ? { names: namesOfCustomers(rt.db, project, payers) } : {}
+  const { objects, found } = await readNamedAnd(rt, project, ids, more)
+  const calledOf = calledIn(found.names ?? [])
+  const nameOf = (id: string) => objects.get(id)?.name ?? id
+  return rows.map((row) => ({
+    ...row,
+    consumer: row.consumer_id && nameOf(row.consumer_id),
+    unlinked: row.consumer_id ? undefined : calledOf({ vendor: row.vendor, id: row.summary?.customer ?? '' }),
+  }))
 }
 
 /** How many events have each status, as text: `1,204`, or `900+` for open events where there are too many to count. */
