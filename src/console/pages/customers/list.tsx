@@ -43,7 +43,7 @@ export function unlinkedPage(c: Visit, page: UnlinkedCustomers, settled: boolean
             <Table
               label="Unlinked customers"
               rows={page.data}
-              columns={columnsOf(c, choosing)}
+              columns={columnsOf(c, choosing, page.typeOf)}
               class="consumers"
               choosing={choosing}
             />
@@ -70,7 +70,7 @@ function None({ settled, truncated, more }: { settled: boolean; truncated: boole
   )
 }
 
-function columnsOf(c: Visit, choosing: boolean): Column<ShownCustomer>[] {
+function columnsOf(c: Visit, choosing: boolean, typeOf: UnlinkedCustomers['typeOf']): Column<ShownCustomer>[] {
   const columns: Column<ShownCustomer>[] = [
     [
       'Customer',
@@ -83,7 +83,7 @@ function columnsOf(c: Visit, choosing: boolean): Column<ShownCustomer>[] {
     ],
     EMAIL_COLUMN,
     ['Vendor', ({ link }) => <VendorLabel name={link.vendor} />],
-    ['Consumer ID', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} />],
+    ['Consumer ID', (row) => row.link.linked_by !== null && <Claimed c={c} of={row} typeOf={typeOf} />],
   ]
   const link: Column<ShownCustomer> = [
     '',
@@ -121,14 +121,14 @@ export function CustomerName({ c, of: { link, name, livemode } }: { c: Visit; of
 }
 
 /** What is known: an external id that no consumer has, or that the customer is no consumer. */
-function Claimed({ c, of: { link } }: { c: Visit; of: ShownCustomer }) {
+function Claimed({ c, of: { link }, typeOf }: { c: Visit; of: ShownCustomer } & Pick<UnlinkedCustomers, 'typeOf'>) {
   if (link.erased) return <span class="quiet">Its consumer was erased</span>
   if (link.linked_by === 'manual') return <span class="quiet">No consumer, set manually</span>
   return (
     <span class="text">
       <code>{link.external_id}</code>{' '}
       <span class="line quiet">
-        <LinkedBy c={c} of={link} />
+        <LinkedBy c={c} of={link} typeOf={typeOf} />
       </span>
     </span>
   )

@@ -3,10 +3,11 @@ import type { CustomerKey } from '../../../billing/customers/read'
 import { customerNamed, keyIn, keyOf } from '../../../consumers/customer-fields'
 import { MAX_CUSTOMERS_COUNTED } from '../../../consumers/limits'
 import { countUnlinked, findLinks, isLink, type Link, listLinks } from '../../../consumers/links'
-import { batch, run } from '../../../db/client'
+import { batch } from '../../../db/client'
 import { batchCounting } from '../../../db/total'
 import { projectOf } from '../../../http/auth'
 import { type Page, paging } from '../../../http/page'
+import { typesOfEvents } from '../../../inbox/events/of-customer'
 import { pageAsked, totalOn } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 
@@ -50,10 +51,15 @@ export function isWaiting({ link }: ShownCustomer): boolean {
   return link.consumer_id === null && link.linked_by !== 'manual' && !link.erased
 }
 
-export type UnlinkedCustomers = Page<ShownCustomer> & { truncated: boolean; total: number | null }
+/** `typeOf`: of the events that name the consumers, by their ids. */
+export type UnlinkedCustomers = Page<ShownCustomer> & {
+  truncated: boolean
+  total: number | null
+  typeOf: ReadonlyMap<string, string>
+}
 
 /**
- * Reads a page of the customers that are linked to no consumer; then their names. `total`: see {@link totalOn}.
+ * Reads a page of the customers that are linked to no consumer; then their names, and the types of the events that name consumers. `total`: see {@link totalOn}.
  *
  * @param settled whether they were marked as no consumer, rather than wait for one
  */
@@ -68,14 +74,19 @@ export async function listUnlinked(c: Visit, settled: boolean): Promise<Unlinked
   const [{ rows }, counted] = await batchCounting(db, queries, counting)
   const links = rows.filter(isLink)
   const ids = links.map(({ id }) => id)
-  const names = ids.length > 0 ? await run(db, namesOfCustomers(db, project, ids)) : []
+  const linking = links.flatMap(({ event_id }) => event_id ?? [])
+  const { names, types } =
+    ids.length > 0
+      ? await batch(db, { names: namesOfCustomers(db, project, ids), types: typesOfEvents(db, project, linking) })
+      : { names: [], types: [] }
   const end = rows.find((row) => !isLink(row))
   const page = list.stopped(
     list.page(links, (link) => named(link, names)),
     end ? keyOf(end) : null,
   )
   const isWhole = counted !== null && counted.looked < MAX_CUSTOMERS_COUNTED
-  return { ...page, total: totalOn(page, asked.cursor, isWhole ? counted.n : null) }
+  const typeOf = new Map(types.map(({ id, type }) => [id, type]))
+  return { ...page, total: totalOn(page, asked.cursor, isWhole ? counted.n : null), typeOf }
 }
 
 type Named = Omit<ShownCustomer, 'link'> & CustomerKey
