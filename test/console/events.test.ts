@@ -161,7 +161,9 @@ describe('webhook events in the console', () => {
     const { body } = await deliver(connection, stripeEvent('customer.created', customer))
     await settled(project, owner.token, body.event_ids[0])
     const event_type = 'customer.subscription.trial_will_end'
-    const events = Array.from({ length: 50 }, () => seedEvent({ connection, received_at: Date.now(), event_type }))
+    // Times such as "59 min ago" are the longest.
+    const received_at = Date.now() - 59.5 * 60_000
+    const events = Array.from({ length: 50 }, () => seedEvent({ connection, received_at, event_type }))
     await insertEvents(project, events)
     const object = { type: 'subscription', id: `sub_${'x'.repeat(30)}` }
     const summary = JSON.stringify({
@@ -177,7 +179,7 @@ describe('webhook events in the console', () => {
       .run()
     const { text } = await visit(`/console/p/${project}/platform/billing/webhooks`, owner.token)
     expect(text.match(/<tr id="evt_/g)).toHaveLength(50)
-    expect(text.match(/Ada Lovelace<\/span><small>Not linked</g)).toHaveLength(50)
+    expect(text.match(/Ada Lovelace<\/span> <small>Not linked</g)).toHaveLength(50)
     expect(text).toContain('Next page')
     expect(text.length).toBeLessThan(59_500)
   })
