@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { changes, changesEpoch, type StoredChange } from '../changes/schema'
 import { batch, type Db, type Queries, type Results, raw } from '../db/client'
@@ -80,14 +80,17 @@ function expired(): Fault {
 type AskedInOrder = Pick<AskedChanges, 'limit' | 'shows' | 'filtered'> & { order: 'asc' | 'desc'; from: number | null }
 
 /**
- * Reads changes of a project, newest first or oldest first. A page ends with a transaction, so it may have a few more than `limit`.
+ * Reads changes of a project, newest first or oldest first. A page may end within the row of a transaction, where the next one goes on.
  *
  * @returns `next`: the number that the next page comes after; null if there is none. `kept`: how many changes there are, of all types
  */
 export async function changesInOrder(db: Db, projectId: string, { order, from, limit, shows, filtered }: AskedInOrder) {
   const isUp = order === 'asc'
-  const isLeft = from === null ? undefined : isUp ? gt(c.seq, from) : lt(c.seq, from)
-  const range = and(eq(c.project_id, projectId), isLeft)
+  const isLeft = (number: number) => from === null || (isUp ? number > from : number < from)
+  // Rows have the numbers of their last changes.
+  const rowOfNext = sql`(SELECT min(${changes.seq}) FROM ${changes} WHERE ${changes.project_id} = ${projectId} AND ${changes.seq} >= ${from} - 1)`
+  const rowsLeft = from === null ? undefined : isUp ? gt(c.seq, from) : lte(c.seq, rowOfNext)
+  const range = and(eq(c.project_id, projectId), rowsLeft)
   const { rows, kept, epoch } = await batch(db, {
     epoch: db.select().from(changesEpoch),
     rows: rowsOf(db, range, isUp ? sql`seq` : sql`seq DESC`, rowsFor(limit, filtered)),
@@ -97,14 +100,20 @@ export async function changesInOrder(db: Db, projectId: string, { order, from, l
   let reached: number | null = null
   for (const row of rows) {
     if (data.length >= limit) break
-    const shown = numbered(row).filter(shows)
+    const shown = numbered(row).filter((change) => isLeft(change.number) && shows(change))
     data.push(...(isUp ? shown : shown.reverse()))
     reached = isUp ? row.seq : row.seq - row.items.length + 1
   }
+  if (data.length > limit) reached = data[limit - 1]?.number ?? null
   const first = kept[0]?.first ?? 1
   const last = kept[0]?.last ?? 0
   const isEnd = reached === null || (isUp ? reached >= last : reached <= first)
-  return { data, next: isEnd ? null : reached, kept: last - first + 1, epoch: epoch[0]?.epoch ?? '' }
+  return {
+    data: data.slice(0, limit),
+    next: isEnd ? null : reached,
+    kept: last - first + 1,
+    epoch: epoch[0]?.epoch ?? '',
+  }
 }
 
 /** Reads the change with this number, if it is kept, and the prefix of its id. */
