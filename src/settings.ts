@@ -25,6 +25,11 @@ const Settings = z.object({
   /** How long the payloads of final events are kept, and how long whole records are (days). */
   PAYLOAD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(90),
   RECORD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
+  /** After how many days final events are archived: docs/concepts/webhooks.md says what that means. Empty: never. */
+  ARCHIVE_AFTER_DAYS: z
+    .union([z.literal(''), z.coerce.number().int().min(30).max(3650)])
+    .default('')
+    .transform((days) => (days === '' ? null : days)),
   /** How long entries of the audit log are kept (days). */
   AUDIT_RETENTION_DAYS: z.coerce.number().int().min(30).max(3650).default(400),
   /** How long an isolate collects counts of refused deliveries before it writes them (ms). */
@@ -68,6 +73,8 @@ export type DeploymentSettings = {
   codePepper: string
   payloadRetentionDays: number
   recordRetentionDays: number
+  /** Null: no event is archived. */
+  archiveAfterDays: number | null
   auditRetentionDays: number
   refusalFlushMs: number
   /** The bearer token of /metrics; null if there is none, and so no such path. */
@@ -102,6 +109,7 @@ export function deploymentSettingsOf(env: object): DeploymentSettings {
     codePepper: raw.CODE_PEPPER,
     payloadRetentionDays: raw.PAYLOAD_RETENTION_DAYS,
     recordRetentionDays: raw.RECORD_RETENTION_DAYS,
+    archiveAfterDays: raw.ARCHIVE_AFTER_DAYS,
     auditRetentionDays: raw.AUDIT_RETENTION_DAYS,
     refusalFlushMs: raw.REFUSAL_FLUSH_MS,
     metricsToken: raw.METRICS_TOKEN,

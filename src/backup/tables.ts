@@ -40,9 +40,9 @@ export const WRITES_LEFT_OUT: readonly string[] = ['consumers_keyed', 'customers
 
 /**
  * The tables that are copied last, in this order. What an event has done is copied before the event itself. So a backup has no effects of
- * an event that it lacks.
+ * an event that it lacks. The archive comes after the events, so that an event that is archived meanwhile is copied once at least.
  */
-const LAST: readonly string[] = ['events', 'payloads', 'bodies', 'packed_bodies']
+const LAST: readonly string[] = ['events', 'payloads', 'bodies', 'packed_bodies', 'archives', 'archived_refs']
 
 /** Tables of SQLite, of D1, and of wrangler. */
 const NOT_OURS = sql`(m.name GLOB 'sqlite_*' OR m.name GLOB '_cf_*' OR m.name = 'd1_migrations')`

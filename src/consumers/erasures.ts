@@ -3,6 +3,7 @@ import { alias, unionAll } from 'drizzle-orm/sqlite-core'
 import { billingObjects } from '../billing/schema'
 import { type Db, type Query, raw } from '../db/client'
 import { customerLinks } from './customers/schema'
+import { referenceTo } from './guests'
 import { CHUNK_ERASED } from './limits'
 import { type ErasureCursor, erasures } from './schema'
 
@@ -36,12 +37,12 @@ export function customersFrom(
   }
 }
 
-/** Reads customers of an erasure. */
+/** Reads customers of an erasure. `reference`: the id by which events refer to one. */
 export function selectCustomers(db: Db, erasure: ErasureRow, at: ErasureCursor) {
   const { from, where, isReached } = customersFrom(erasure, at)
   return raw(
     db,
-    { customer: l.customer, vendor: l.vendor },
+    { customer: l.customer, vendor: l.vendor, reference: sql<string>`${referenceTo(l.vendor, l.customer)}` },
     (fields) => sql`SELECT ${fields} ${from} WHERE ${where} AND NOT ${isReached} LIMIT ${CHUNK_ERASED}`,
   )
 }

@@ -2,7 +2,9 @@ import { MAX_CUSTOMERS } from '../consumers/limits'
 import { requireConsumer } from '../consumers/read'
 import type { NamedConsumer } from '../consumers/ref'
 import { batch, type Db, type Results, type Send } from '../db/client'
+import type { Runtime } from '../env'
 import { invalidField } from '../http/validate'
+import { archivedBefore } from '../inbox/archive/age'
 import { idTime } from '../lib/ids'
 import { DAY, iso } from '../lib/time'
 import { ENTITLEMENT_SETTINGS, settingsOf } from '../tenancy/settings'
@@ -22,6 +24,13 @@ export function timeAsked(text: string, now: number): number {
   throw invalidField('/at', 'out_of_range', `must be at most ${MAX_DAYS_FROM_NOW} days ago, or as many ahead`)
 }
 
+/** From when (ms) all events and audit entries are there that tell what a consumer had. */
+export function historySince(rt: Pick<Runtime, 'settings' | 'now'>): number {
+  const { recordRetentionDays, auditRetentionDays } = rt.settings
+  const kept = rt.now - Math.min(recordRetentionDays, auditRetentionDays) * DAY
+  return Math.max(kept, archivedBefore(rt) ?? 0)
+}
+
 /** What is not known of a time ahead. The answer is what holds then if nothing happens: periods, trials and grants have ended. */
 export const NOT_KNOWN_AHEAD = ['What happens until then: events, grants, and changes of plans and settings.']
 
@@ -29,7 +38,7 @@ export const NOT_KNOWN_AHEAD = ['What happens until then: events, grants, and ch
  * What a consumer had at a time, as far as it is known: the events, grants and revisions of plans that there were.
  *
  * @param by.ask sends the first statements: `batch`, or a route's `read`
- * @param by.keptSince when the oldest event that is kept can have arrived (ms)
+ * @param by.keptSince see {@link historySince}
  * @param at milliseconds
  * @returns `missing`: what is not known, in words
  * @throws {Fault} `not_found`, `consumer_merged`, `payload_too_large`
@@ -71,7 +80,7 @@ export async function holderAt(
   const holder: ConsumerFacts = { state: stateAt(consumer, changes, at), ...holdingsAs(held), grants: found.grants }
   requireDerivable(catalog, [holder])
   const missing = [
-    ...(at < keptSince ? ['Some records from that time are no longer stored.'] : []),
+    ...(at < keptSince ? ['Some records from that time are archived, or no longer stored.'] : []),
     ...(events.length > MAX_HISTORY
       ? [`There are more than ${MAX_HISTORY} events about the subscriptions and purchases.`]
       : []),

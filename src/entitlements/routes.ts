@@ -15,9 +15,9 @@ import type { Answering } from '../http/meta'
 import { read } from '../http/read'
 import { route } from '../http/route'
 import { body, query } from '../http/validate'
-import { DAY, iso } from '../lib/time'
+import { iso } from '../lib/time'
 import { answerFacts, bytesOfValues } from './answer'
-import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from './at'
+import { historySince, holderAt, NOT_KNOWN_AHEAD, timeAsked } from './at'
 import { explainAsked, presentAsked } from './explain'
 import { CheckBody, CheckedEntitlements, EntitlementsQuery, EntitlementsShown } from './fields'
 import { factsIn } from './holders'
@@ -147,7 +147,7 @@ type ConsumerRead = { consumer: ReturnType<typeof findConsumer>; links: ReturnTy
 /** What a consumer had at a time. @throws {Fault} `not_found`, `consumer_merged` */
 async function hadAt(c: Context<HttpEnv>, ref: ConsumerRef, at: number) {
   const { db, now, settings } = c.get('rt')
-  const keptSince = now - Math.min(settings.recordRetentionDays, settings.auditRetentionDays) * DAY
+  const keptSince = historySince({ settings, now })
   const named = { project_id: projectOf(c.get('actor')), ref }
   const past = await holderAt({ db, ask: (queries) => read(c, queries), keptSince }, named, at)
   return { ...past, id: past.consumer.id, now: at }

@@ -18,18 +18,34 @@ export const pageFields = {
 export const OrderName = named('Order', z.enum(['desc', 'asc']))
 export type Order = z.infer<typeof OrderName>
 
-/** The envelope of every list. `Row` is a named schema, and so is its list. */
-export function listOf<T extends z.ZodType>(Row: T) {
-  return named(`${Row.meta()?.id}List`, envelope(Row), { data: [exampleOf(Row)], ...NEXT })
+/**
+ * The envelope of every list. `Row` is a named schema, and so is its list.
+ *
+ * @param more further fields, as a schema with an example
+ */
+export function listOf<T extends z.ZodType, S extends z.ZodRawShape = NoFields>(
+  Row: T,
+  more = NO_FIELDS as z.ZodObject<S>,
+) {
+  const list = envelope(Row).extend(more.shape)
+  return named(`${Row.meta()?.id}List`, list, { data: [exampleOf(Row)], ...NEXT, ...exampleOf(more) } as never)
 }
 
-/** The envelope of a list whose pages can end before they are full. */
-export function boundedListOf<T extends z.ZodType>(Row: T) {
+/** The envelope of a list whose pages can end before they are full. @param more as of {@link listOf} */
+export function boundedListOf<T extends z.ZodType, S extends z.ZodRawShape = NoFields>(
+  Row: T,
+  more = NO_FIELDS as z.ZodObject<S>,
+) {
   const bounded = envelope(Row).extend({
     truncated: z.boolean().describe('Whether the page reached its limit of rows to read before it was full.'),
+    ...more.shape,
   })
-  return named(`${Row.meta()?.id}BoundedList`, bounded, { data: [exampleOf(Row)], ...NEXT, truncated: false })
+  const example = { data: [exampleOf(Row)], ...NEXT, truncated: false, ...exampleOf(more) }
+  return named(`${Row.meta()?.id}BoundedList`, bounded, example as never)
 }
+
+type NoFields = Record<never, z.ZodType>
+const NO_FIELDS = z.object({})
 
 const NEXT = { has_more: true, next_cursor: SAMPLE.cursor }
 

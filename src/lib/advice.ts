@@ -131,6 +131,7 @@ const ADVICE: Record<FaultName, string | ((periods: Periods) => string)> = {
     'To create another one, use another Idempotency-Key. The response has the id of the deleted object.',
   secret_not_replayable:
     'If you never received the secret, rotate the key or device in the response, with another Idempotency-Key.',
+  delivered_again: 'Replay the later delivery, which the detail names. It is the same event of the vendor.',
   payload_gone: 'The event cannot be replayed. Its summary and its results are still there.',
   payload_too_large: 'Send less in one call. The response has the limit.',
   too_many_events: 'Make the vendor send fewer events in one delivery. The response has the limit.',

@@ -110,6 +110,7 @@ const TABLE = {
   replay_running: { status: 409, title: 'A bulk replay of the project is running' },
   idempotent_result_gone: { status: 409, title: 'The result of the first request has been deleted' },
   secret_not_replayable: { status: 409, title: 'The secret was returned only once' },
+  delivered_again: { status: 409, title: 'The event was delivered again since it was archived' },
   payload_gone: { status: 409, title: 'The payload of this event is no longer stored' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   too_many_events: { status: 413, title: 'The delivery has too many events' },

@@ -5,6 +5,8 @@ import { isKnownOverdue, saidBy } from '../billing/overdue/overdue'
 import { billingObjects, CALLED, EMAIL_OF_CUSTOMER } from '../billing/schema'
 import type { Db } from '../db/client'
 import { namedOf } from '../entitlements/named'
+import { hasKey } from '../inbox/archive/find'
+import { archivedRefs } from '../inbox/archive/schema'
 import { connections } from '../inbox/connections/schema'
 import { statusShown } from '../inbox/held'
 import { modeOfEvent } from '../inbox/mode'
@@ -12,7 +14,7 @@ import { events, refs, replays } from '../inbox/schema'
 import type { Kind } from '../lib/billing-kinds'
 import { CUSTOMERS } from './customers'
 import { MOST_OF_A_TYPE } from './limits'
-import { byText, foundFields, type How, inTable, ofVendor, type SearchSource } from './source'
+import { byId, byText, foundFields, type How, inTable, ofVendor, type SearchSource } from './source'
 import type { SearchText } from './text'
 
 const scope = 'billing:read' as const
@@ -22,6 +24,20 @@ const shownEvent = { id: events.id, title: events.event_type, detail: statusShow
 /** Events by their id, by the vendor's id, and by the id of an object that they are about, newest first. */
 const EVENTS: SearchSource<Db>[] = [
   inTable('event', scope, { ...shownEvent, table: events, project: events.project_id, prefix: 'evt' }),
+  {
+    ...event,
+    find: (db, project, text) =>
+      byId(text, 'evt', () =>
+        db
+          .select({
+            ...foundFields({ id: archivedRefs.key, title: sql`'Archived event'`, detail: sql`NULL` }),
+            id: sql<string>`${text.text}`.as('id'),
+          })
+          .from(archivedRefs)
+          .where(hasKey(project, text.text))
+          .limit(1),
+      ),
+  },
   {
     ...event,
     find: (db, project, { text }) => {

@@ -1,4 +1,3 @@
-import type { Effect } from '../billing/effect'
 import { forgottenEffect } from '../billing/forget'
 import { forgetObjects } from '../billing/forget-store'
 import type { StoredObjectKey } from '../billing/store'
@@ -12,7 +11,9 @@ import { CHUNK_ROWS } from '../db/limits'
 import type { Runtime } from '../env'
 import { writeLog } from '../http/log'
 import { identitiesGone } from '../identities/identities'
+import { eraseMentions, nextMentions } from '../inbox/archive/erase'
 import { deletePayloads, selectEvents } from '../inbox/erase'
+import type { DecodedSummary } from '../inbox/summary'
 import { idFloor } from '../lib/ids'
 import { DAY, MINUTE } from '../lib/time'
 import { purgeCodes } from '../sso/customers/codes'
@@ -55,6 +56,7 @@ async function advance(rt: Runtime, erasure: ErasureRow): Promise<void> {
   if (at.consumers && finished_at !== null) return eraseIdentities(rt, erasure, at.consumers, finished_at)
   if (at.phase === 'customers') return eraseCustomers(rt, erasure, at)
   if (at.phase === 'objects') return eraseObjects(rt, erasure, at)
+  if (at.phase === 'archive') return eraseArchived(rt, erasure, at)
   return eraseEvents(rt, erasure, at)
 }
 
@@ -77,7 +79,18 @@ async function eraseObjects(rt: Runtime, erasure: ErasureRow, at: ErasureCursor)
     rows.flatMap(({ vendor, kind, id }) => withCard(keyOf(erasure, vendor, kind, id))),
     consumerOf,
   )
-  await go(rt, erasure, next(at, rows) ?? begin('events', at))
+  await go(rt, erasure, next(at, rows) ?? begin('archive', at))
+}
+
+/** The archived events of a chunk of customers, pack by pack: `at.id` is the number of the last one. */
+async function eraseArchived(rt: Runtime, erasure: ErasureRow, at: ErasureCursor): Promise<void> {
+  const { db } = rt
+  const customers = await run(db, selectCustomers(db, erasure, at))
+  const found = customers.length === 0 ? null : await nextMentions(db, erasure.project_id, customers, Number(at.id))
+  if (!found) return go(rt, erasure, next(at, customers) ?? { ...begin('events', at), left: at.left })
+  await forgetObjects(db, touchedBy(erasure, found.mentions), consumerOf)
+  const erased = await eraseMentions(db, erasure, found, forgotten)
+  await go(rt, erasure, erased ? { ...at, id: String(found.pack.number), left: at.left + erased.left } : at)
 }
 
 async function eraseEvents(rt: Runtime, erasure: ErasureRow, at: ErasureCursor): Promise<void> {
@@ -89,18 +102,12 @@ async function eraseEvents(rt: Runtime, erasure: ErasureRow, at: ErasureCursor):
   const ids = rows.filter(({ blocked }) => !blocked).map(({ id }) => id)
   const left = at.left + rows.length - ids.length
   if (isFirst) {
-    const touched = rows.flatMap(({ vendor, summary }) =>
-      (summary?.effects ?? []).flatMap(({ kind, id }) =>
-        kind === 'customer_link' || kind === 'checkout' ? [] : [keyOf(erasure, vendor, kind, id)],
-      ),
-    )
-    await forgetObjects(db, touched, consumerOf)
+    await forgetObjects(db, touchedBy(erasure, rows), consumerOf)
   }
   const rewritten = isFirst
     ? rows.flatMap(({ id, attempts, summary }) => {
-        if (summary === null) return []
-        const effects = summary.effects.map(forgottenEffect)
-        return isSame(effects, summary.effects) ? [] : [{ id, attempts, summary: { ...summary, effects } }]
+        const other = summary && forgotten(summary)
+        return other ? [{ id, attempts, summary: other }] : []
       })
     : []
   const deleted = deletePayloads(db, erasure, { ids, rewritten })
@@ -150,8 +157,8 @@ function next(
   return { ...at, customer, vendor, kind, id }
 }
 
-function go({ db, now }: Runtime, erasure: ErasureRow, cursor: ErasureCursor): Promise<unknown> {
-  return run(db, moveTo(db, erasure, { cursor, due_at: now }))
+async function go({ db, now }: Runtime, erasure: ErasureRow, cursor: ErasureCursor): Promise<void> {
+  await run(db, moveTo(db, erasure, { cursor, due_at: now }))
 }
 
 function keyOf(
@@ -168,6 +175,19 @@ function withCard(key: StoredObjectKey): StoredObjectKey[] {
   return key.kind === 'payment_method' ? [key, { ...key, kind: 'payment_card' }] : [key]
 }
 
-function isSame(some: readonly Effect[], others: readonly Effect[]): boolean {
-  return JSON.stringify(some) === JSON.stringify(others)
+type Mention = { vendor: string; summary: DecodedSummary | null }
+
+/** The billing objects that events changed. */
+function touchedBy(erasure: ErasureRow, events: readonly Mention[]): StoredObjectKey[] {
+  return events.flatMap(({ vendor, summary }) =>
+    (summary?.effects ?? []).flatMap(({ kind, id }) =>
+      kind === 'customer_link' || kind === 'checkout' ? [] : [keyOf(erasure, vendor, kind, id)],
+    ),
+  )
+}
+
+/** A summary without what is about a person; null if it has nothing of that kind. */
+function forgotten(summary: DecodedSummary): DecodedSummary | null {
+  const effects = summary.effects.map(forgottenEffect)
+  return JSON.stringify(effects) === JSON.stringify(summary.effects) ? null : { ...summary, effects }
 }

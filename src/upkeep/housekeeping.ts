@@ -14,6 +14,9 @@ import type { Runtime } from '../env'
 import { purgeChanges } from '../feed/retention'
 import { writeLog } from '../http/log'
 import { purgeKept } from '../idempotency/retention'
+import { archivedBefore } from '../inbox/archive/age'
+import { purgeArchives } from '../inbox/archive/retention'
+import { archiveEvents } from '../inbox/archive/store'
 import { startBackfills } from '../inbox/backfill/due'
 import { purgeRemoved } from '../inbox/diagnoses/removed'
 import { purgeDiagnoses } from '../inbox/diagnoses/store'
@@ -31,6 +34,7 @@ import { walkRenewals } from '../inbox/renewals/walk'
 import { purgeEvents, purgeMinutes, purgePacked, purgePayloads, purgeReplays } from '../inbox/retention'
 import { bodies, payloads } from '../inbox/schema'
 import { watchConnections } from '../inbox/silence/watch'
+import type { Source } from '../inbox/sources'
 import { DAY, HOUR } from '../lib/time'
 import { purgeNotices } from '../notices/close'
 import { purgeSpent } from '../passkeys/passkey'
@@ -62,8 +66,12 @@ type Resting = { rests?: boolean }
 /** The task that does not wait for the next hour. */
 const ERASURES = 'erasures'
 
-/** While a backup is under way, no payload is packed: the backup may already have its event, with the former id, but not yet its body. */
+/**
+ * While a backup is under way, no payload is packed: the backup may already have its event, with the former id, but not yet its body. No event
+ * is archived either: it would be in the backup twice.
+ */
 const PACKING = 'packed_bodies'
+const WAIT_FOR_BACKUP: readonly string[] = [PACKING, 'archive', 'archive_of_fetched']
 const BACKUP = 'backup'
 
 /** The tasks of every store. */
@@ -80,6 +88,9 @@ const TASKS: Record<string, Task> = {
   },
   records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'delivery'),
   fetched_records: (rt, progress) => purgeEvents(rt.db, startOf(rt, progress), recordsBefore(rt), 'fetch'),
+  archive: (rt, progress) => archiveIfAsked(rt, progress, 'delivery'),
+  archive_of_fetched: (rt, progress) => archiveIfAsked(rt, progress, 'fetch'),
+  archived_records: (rt) => purgeArchives(rt.db, recordsBefore(rt)),
   diagnoses: async ({ db, now }) => {
     const purged = await batch(db, {
       past: purgeDiagnoses(db, now, CHUNK_ROWS),
@@ -186,6 +197,12 @@ function recordsBefore({ now, settings }: Runtime): number {
   return Math.floor((now - settings.recordRetentionDays * DAY) / HOUR) * HOUR
 }
 
+/** A step of the archive. A deployment without the setting has none. */
+async function archiveIfAsked(rt: Runtime, progress: Progress, source: Source): Promise<PassStep> {
+  const before = archivedBefore(rt)
+  return before === null ? { done: 0, after: null } : archiveEvents(rt.db, startOf(rt, progress), before, source)
+}
+
 /**
  * Deletes payloads and records of a store past their retention, and folds old rollups. Each task passes over all
  * projects once an hour, in steps. The tasks take turns until they are done or the budget is spent; the next run
@@ -211,7 +228,7 @@ export async function housekeep(
   while (due.size > 0 && hasRoom(db, budget)) {
     for (const row of due) {
       if (!hasRoom(db, budget)) break
-      if (row.task === PACKING && progress.some(({ task, after }) => task === BACKUP && after !== '')) {
+      if (WAIT_FOR_BACKUP.includes(row.task) && progress.some(({ task, after }) => task === BACKUP && after !== '')) {
         due.delete(row)
         continue
       }

@@ -16,6 +16,7 @@ import { FOLLOWER_PARTS } from '../followers/schema'
 import { writeLog } from '../http/log'
 import { IDEMPOTENCY_PARTS } from '../idempotency/schema'
 import { IDENTITY_PARTS } from '../identities/schema'
+import { purgeArchivesOf } from '../inbox/archive/retention'
 import { INBOX_PARTS } from '../inbox/schema'
 import { NOTICE_PARTS } from '../notices/schema'
 import { beginPurge, deleteLast, handOver, nextToPurge } from '../projects/purge'
@@ -73,6 +74,7 @@ async function purgeSome({ db, directory, store, now }: Runtime, project: Projec
   const { id } = project
   // If it was not begun, the project was restored a moment ago.
   if (project.purging_since === null && !(await beginPurge(db, id, now))) return true
+  if ((await purgeArchivesOf(db, id)).after !== null) return false
   const table = await firstWithRows(db, id)
   if (table !== null) {
     await deleteRows(db, table, id)

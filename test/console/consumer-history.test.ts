@@ -165,7 +165,7 @@ describe('the history of a consumer', () => {
     await begins(bea, [LINKED, created])
     expect((await pageOf(bea)).text).toMatch(/<a href="[^"]*\/webhooks\/evt_\w+">customer\.<wbr\/>updated<\/a>/)
     await STORE.prepare('DELETE FROM events WHERE project_id = ?').bind(project).run()
-    await begins(bea, [LINKED.replace(/^.*updated/, 'An event that is no longer stored'), created])
+    await begins(bea, [LINKED.replace(/^.*updated/, 'An event that is archived or no longer stored'), created])
   })
 
   it('reads few rows, however often links ended', async () => {

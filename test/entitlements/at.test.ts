@@ -378,7 +378,7 @@ describe('the answer of a time', () => {
       expect(await ask(30)).toMatchObject({ exact: true })
       expect(await ask(31)).toMatchObject({
         exact: false,
-        missing: ['Some records from that time are no longer stored.'],
+        missing: ['Some records from that time are archived, or no longer stored.'],
       })
     },
   )

@@ -19,6 +19,9 @@ import { MAX_PAGE_BYTES } from './limits'
 /** How events are read: without their payloads, or with as many of them as have so many bytes together. */
 export type View = 'summary' | { most: number }
 
+/** What reads `events`: the database, or archived records in place of its rows. */
+export type Reader = Pick<Db, 'select'>
+
 /** Its payload is not there in the summary view, after its retention, and for a row that does not fit on the page. */
 export type EventRow = Omit<Pick<typeof events.$inferSelect, keyof typeof shown>, 'status' | 'summary'> &
   Body & {
@@ -99,7 +102,7 @@ export function readEvents(
 }
 
 /** Reads one event of the project. */
-export function findEvent(db: Db, projectId: string, view: View, id: string): Query<EventRow[]> {
+export function findEvent(db: Reader, projectId: string, view: View, id: string): Query<EventRow[]> {
   return selectEvents(db, view, { where: ofProject(projectId, id), order: 'desc', limit: 1 })
 }
 
@@ -120,7 +123,7 @@ export function eventExists(db: Db, projectId: string, id: string) {
 }
 
 /** Reads what processing the event starts from. */
-export function findRecorded(db: Db, projectId: string, id: string) {
+export function findRecorded(db: Reader, projectId: string, id: string) {
   const columns = {
     id: events.id,
     vendor_event_id: events.vendor_event_id,
@@ -140,7 +143,7 @@ export function findRecorded(db: Db, projectId: string, id: string) {
 }
 
 /** Reads what is kept of a delivery beside its bytes: the size of the payload, null if it is gone, and the headers. */
-export function findKept(db: Db, projectId: string, id: string) {
+export function findKept(db: Reader, projectId: string, id: string) {
   const columns = { bytes: payloadBytes.as('bytes'), headers: payloadHeaders.as('headers') }
   return withPayload(db.select(columns).from(events).$dynamic(), events).where(ofProject(projectId, id))
 }
@@ -158,11 +161,11 @@ export function sizeOf(rows: readonly EventRow[]): number {
 
 type Page = { where: SQL | undefined; order: 'asc' | 'desc'; limit: number }
 
-function selectEvents(db: Db, view: View, page: Page): Query<EventRow[]> {
+function selectEvents(db: Reader, view: View, page: Page): Query<EventRow[]> {
   return view === 'summary' ? withoutPayloads(db, page) : withPayloads(db, page, view.most)
 }
 
-function withoutPayloads(db: Db, { where, order, limit }: Page) {
+function withoutPayloads(db: Reader, { where, order, limit }: Page) {
   const none = (name: string) => sql<null>`NULL`.as(name)
   const body = { text: none('text'), hex: none('hex'), more_hex: none('more_hex'), encoding: none('encoding') }
   const running = sql<number>`0`.as('running')
@@ -176,7 +179,7 @@ function withoutPayloads(db: Db, { where, order, limit }: Page) {
 }
 
 /** Payloads beyond `most` bytes are neither sent nor read: SQLite sums up their sizes along the page. */
-function withPayloads(db: Db, { where, order, limit }: Page, most: number) {
+function withPayloads(db: Reader, { where, order, limit }: Page, most: number) {
   const columns = {
     ...shown,
     ...ofConnection,

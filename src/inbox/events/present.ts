@@ -121,6 +121,17 @@ export const BillingEvent = named(
   },
 )
 
+/** What a list of events says of those that it leaves out. */
+export const Beyond = z
+  .object({
+    archived_before: timestamp
+      .nullable()
+      .describe(
+        'The list has no events from before this time that were final then: they are archived, and can still be read by their ids. Null if the deployment archives no events.',
+      ),
+  })
+  .meta({ examples: [{ archived_before: null }] })
+
 export const Attempt = named(
   'Attempt',
   z.object({

@@ -8,11 +8,13 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { notFound } from '../../lib/fault'
+import { beyond } from '../archive/age'
+import { findArchived, withArchive } from '../archive/find'
 import { type AttemptRow, listAttempts } from '../attempts'
 import { answerEvent, answerPage } from './answer'
 import { type EventRow, eventExists, findEvent, fitting, listEvents, type View } from './events'
 import { MAX_PAGE_BYTES } from './limits'
-import { Attempt, BillingEvent, presentAttempt, presentEvent, view } from './present'
+import { Attempt, Beyond, BillingEvent, presentAttempt, presentEvent, view } from './present'
 
 const tag = 'Billing webhooks'
 const actors = ['session', 'api_key'] as const
@@ -27,7 +29,7 @@ export const eventRoutes = new Hono<HttpEnv>()
       description: `Newest first. A page ends early, with \`has_more\`, before its payloads exceed ${MAX_PAGE_BYTES} bytes.`,
       tag,
       policy,
-      responses: { 200: { description: 'A page of events.', schema: listOf(BillingEvent) } },
+      responses: { 200: { description: 'A page of events.', schema: listOf(BillingEvent, Beyond) } },
     }),
     query(z.strictObject({ ...pageFields, view })),
     async (c) => {
@@ -41,7 +43,7 @@ export const eventRoutes = new Hono<HttpEnv>()
         read: async (view: View) => (await read(c, { rows: listEvents(db, project, view, position) })).rows,
         pageOf: (rows: EventRow[]) => list.page(rows, (row) => row, fitting(rows)),
       }
-      return answerPage(c, page, (page) => answer(c, page, 200))
+      return answerPage(c, page, (page) => answer(c, { ...page, ...beyond(c.get('rt')) }, 200))
     },
   )
   .get(
@@ -61,7 +63,13 @@ export const eventRoutes = new Hono<HttpEnv>()
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
       const id = c.req.param('event_id')
-      const event = async (view: View) => (await read(c, { event: findEvent(db, project, view, id) })).event
+      const event = (view: View) =>
+        withArchive(
+          db,
+          project,
+          id,
+          async (reader) => (await read(c, { event: findEvent(reader, project, view, id) })).event,
+        )
       const shown = (row: EventRow | undefined) => {
         if (!row) throw notFound('Event')
         return answer(c, presentEvent(row), 200)
@@ -91,7 +99,10 @@ export const eventRoutes = new Hono<HttpEnv>()
         event: eventExists(db, project, id),
         rows: listAttempts(db, project, id, { after: Number(list.before ?? 0), order: 'asc', limit: list.take }),
       })
-      if (event.length === 0) throw notFound('Event')
-      return answer(c, list.page(rows, presentAttempt), 200)
+      if (event.length > 0) return answer(c, list.page(rows, presentAttempt), 200)
+      const archived = await findArchived(db, project, id)
+      if (!archived) throw notFound('Event')
+      const later = archived.record.runs.filter(({ number }) => number > Number(list.before ?? 0))
+      return answer(c, list.page(later, presentAttempt), 200)
     },
   )

@@ -7,6 +7,7 @@ import type { Runtime } from '../../env'
 import { inRoom } from '../../http/answering'
 import { settingsOf } from '../../tenancy/settings'
 import { vendorOf } from '../../vendors'
+import { withArchive } from '../archive/find'
 import { findRecorded } from '../events/events'
 import { unpacked } from '../payload'
 import { type Contents, contentsOf, decide, eventOfDelivery, type Outcome } from '../process/decide'
@@ -26,7 +27,7 @@ export async function previewReplay(rt: Runtime, projectId: string, eventId: str
 }
 
 async function preview(db: Db, projectId: string, eventId: string): Promise<Preview | null> {
-  const [row] = await run(db, findRecorded(db, projectId, eventId))
+  const [row] = await withArchive(db, projectId, eventId, (reader) => run(db, findRecorded(reader, projectId, eventId)))
   if (!row) return null
   const { vendor, vendor_event_id, kept, headers, settings } = row
   const { text } = unpacked(row)

@@ -4,6 +4,7 @@ import { run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { paging } from '../../http/page'
 import { newId } from '../../lib/ids'
+import { bringBack } from '../archive/change'
 import { sendOrLeave } from '../messages'
 import { toFilters } from '../search/filters'
 import { search } from '../search/search'
@@ -15,11 +16,13 @@ import { countReplayable, reopen, reopenMany, requireNoneRunning } from './repla
  * Processes an event again.
  *
  * @returns whether this call opened the event, and the event as it is now; null if the project has no such event
- * @throws {Fault} `payload_gone`, `connection_paused`
+ * @throws {Fault} `payload_gone`, `connection_paused`, `delivered_again`
  */
 export async function requestReplay(rt: Runtime, projectId: string, eventId: string, change: Change) {
   const target = { project_id: projectId, event_id: eventId, replay_id: newId('rpl', rt.now) }
-  const replayed = await reopen(rt.db, target, change)
+  const isArchived = async () => bringBack(rt.db, projectId, eventId)
+  const reopened = () => reopen(rt.db, target, change)
+  const replayed = (await reopened()) ?? ((await isArchived()) ? await reopened() : null)
   // Also sent if a run was on its way, because a waiting retry is now due. Claims make a second message harmless.
   if (replayed) enqueue(rt, projectId, [eventId])
   return replayed

@@ -98,7 +98,7 @@ export const replayRoutes = new Hono<HttpEnv>()
       id: 'replayWebhookEvent',
       summary: 'Replay an event',
       description:
-        'Safe at any time, because processing is idempotent. If the event is already open, the response has the pending run (`deduplicated`). An event of a paused connection cannot be replayed.',
+        'Safe at any time, because processing is idempotent. If the event is already open, the response has the pending run (`deduplicated`). An archived event leaves the archive. An event of a paused connection cannot be replayed.',
       tag,
       policy,
       responses: {
@@ -108,7 +108,7 @@ export const replayRoutes = new Hono<HttpEnv>()
         },
         202: { description: 'The event will be processed again.', schema: Replayed },
       },
-      faults: ['not_found', 'payload_gone', 'connection_paused'],
+      faults: ['not_found', 'payload_gone', 'connection_paused', 'delivered_again'],
       repeated: async (c, { object_id: id, at }) => {
         const event_id = c.req.param('event_id') ?? ''
         const found = findEvent(c.get('rt').db, projectOf(c.get('actor')), 'summary', event_id)

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { type Db, raw } from '../../db/client'
+import { isArchived } from '../archive/find'
 import { connections } from '../connections/schema'
 import { eventExists } from '../events/events'
 import { findReplay } from '../replay/replays'
@@ -13,6 +14,7 @@ import { i } from './conditions'
 export function lookUp(db: Db, projectId: string, text: string) {
   return {
     event: eventExists(db, projectId, text),
+    archived: isArchived(db, projectId, text),
     connection: db
       .select({ id: connections.id })
       .from(connections)

@@ -7,8 +7,9 @@ import type { HttpEnv } from '../../http/context'
 import { boundedListOf, pageFields } from '../../http/page'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
+import { beyond } from '../archive/age'
 import { answerPage } from '../events/answer'
-import { BillingEvent, view } from '../events/present'
+import { Beyond, BillingEvent, view } from '../events/present'
 import { searchFields } from './filters'
 import { findPage } from './search'
 
@@ -32,13 +33,13 @@ export const searchRoutes = new Hono<HttpEnv>().get(
     tag,
     policy,
     responses: {
-      200: { description: 'A page of events.', schema: boundedListOf(BillingEvent) },
+      200: { description: 'A page of events.', schema: boundedListOf(BillingEvent, Beyond) },
     },
   }),
   query(z.strictObject({ ...pageFields, view, ...searchFields, consumer: searchedConsumer })),
   async (c) => {
     const { limit, cursor, view, ...fields } = c.req.valid('query')
     const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit })
-    return answerPage(c, { view, ...page }, (page) => answer(c, page, 200))
+    return answerPage(c, { view, ...page }, (page) => answer(c, { ...page, ...beyond(c.get('rt')) }, 200))
   },
 )

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { NAMES, noObject } from '../../billing/names'
 import { findObject } from '../../billing/read/store'
+import type { Send } from '../../db/client'
 import { answer } from '../../http/answer'
 import { projectOf } from '../../http/auth'
 import type { HttpEnv } from '../../http/context'
@@ -10,7 +11,8 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import type { ObjectKind } from '../../lib/billing-kinds'
-import { listReferring, TimelineEntry, timelineOf } from './timeline'
+import { readTimeline } from './read'
+import { TimelineEntry } from './timeline'
 
 /** `GET /:id/timeline` of one kind of object: mounted beside the routes that read the object itself. */
 function timelineRoutes(kind: ObjectKind) {
@@ -33,14 +35,15 @@ function timelineRoutes(kind: ObjectKind) {
       const project = projectOf(c.get('actor'))
       const id = c.req.param('id')
       const list = paging(`timeline:${kind}:${id}`, asked)
-      const timeline = timelineOf({ kind, id }, list.before, asked.limit)
-      const { objects, rows } = await read(c, {
-        objects: findObject(db, project, { kind, id }),
-        rows: listReferring(db, project, id, timeline),
-      })
-      if (!objects[0]?.body) throw noObject(kind)
-      const { entries, resume } = timeline.page(rows)
-      return answer(c, list.upTo(entries, resume), 200)
+      const send: Send = (queries) => read(c, queries)
+      const { page, found } = await readTimeline(
+        { db, send, project },
+        { kind, id },
+        { from: list.before, limit: asked.limit },
+        { objects: findObject(db, project, { kind, id }) },
+      )
+      if (!found.objects[0]?.body) throw noObject(kind)
+      return answer(c, list.upTo(page.entries, page.resume), 200)
     },
   )
 }

@@ -85,7 +85,7 @@ export function timelineOf(object: { kind: ObjectKind; id: string }, from: strin
 }
 
 /** An id without its prefix: it sorts by time, whatever the prefix. */
-const timeOf = (id: string) => id.slice(3)
+export const timeOf = (id: string) => id.slice(3)
 
 /** The last of the newest {@link MAX_TIMELINE_LOOKED_AT} rows, of all sources together; null if there are fewer. */
 function lastOf(rows: readonly TimelineRow[]): string | null {
@@ -94,7 +94,7 @@ function lastOf(rows: readonly TimelineRow[]): string | null {
 }
 
 /** Null for an event that refers to the object but is about another one. */
-function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string }): TimelineEntry | null {
+export function entryOf(row: TimelineRow, { kind, id }: { kind: ObjectKind; id: string }): TimelineEntry | null {
   const effects = row.effects ?? []
   const of = (one: Effect['kind']) => effects.find((effect) => effect.id === id && effect.kind === one)
   const money = kind === 'invoice' && MONEY_ON_INVOICES.includes(row.vendor ?? '') ? of('purchase') : undefined

@@ -1,6 +1,7 @@
 import type { Presented, ShownObjects } from '../../../billing/read/present'
 import type { PurchaseGives } from '../../../entitlements/given'
 import type { Named } from '../../../entitlements/named'
+import type { TimelinePage } from '../../../inbox/timeline/read'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { pathsOf, type Visit } from '../../page'
 import { Id, NamedId } from '../../ui/id'
@@ -12,7 +13,7 @@ import { GivesNothing, givesColumn } from './gives'
 import { MoneyBack, type Returned } from './money-back'
 import type { ObjectList } from './object-list'
 import { BillingStanding, Doubt } from './standing'
-import { Timeline, type TimelinePage } from './timeline'
+import { Timeline } from './timeline'
 import { BillingParts, Value } from './value'
 
 /** `gives`: what a purchase gives; null if its consumer has too many of them. `titles`: what the objects that it names are called, by their ids. */

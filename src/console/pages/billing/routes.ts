@@ -4,14 +4,14 @@ import { noObject } from '../../../billing/names'
 import { presentObject } from '../../../billing/read/present'
 import { findObject, findOverdue, findSubscriptionOf } from '../../../billing/read/store'
 import { findLink, type Link } from '../../../consumers/links'
-import { batch, type Queries } from '../../../db/client'
+import { batch, type Queries, type Results, type Send } from '../../../db/client'
 import { ofPurchase, purchaseGives } from '../../../entitlements/given'
 import { findNamed, findOwner, plansIn } from '../../../entitlements/named'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
 import { eventsOfCustomer } from '../../../inbox/events/of-customer'
 import { findSourceKeys } from '../../../inbox/refresh/keys'
-import { listReferring, timelineOf } from '../../../inbox/timeline/timeline'
+import { readTimeline } from '../../../inbox/timeline/read'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { withoutGuest } from '../../../vendors/guest'
 import { changed, pageAsked } from '../../list'
@@ -110,21 +110,22 @@ async function one<K extends ObjectKind, Q extends Queries>(c: Visit, { kind }: 
   const { db, now } = c.get('rt')
   const project = projectOf(c.get('actor'))
   const id = c.req.param('object') ?? ''
-  const timeline = timelineOf({ kind, id }, null, EVENTS)
   const key = { kind, id, vendor: c.req.query('vendor') }
-  const { objects, named, events, overdue, ...found } = await batch(db, {
+  const send: Send = (queries) => batch(db, queries)
+  const own = {
     objects: findObject(db, project, key),
     named: findNamed(db, project, key),
     overdue: findOverdue(db, project, key, now),
-    events: listReferring(db, project, id, timeline),
-    ...more,
-  })
+  }
+  const asked = { from: null, limit: EVENTS }
+  const { page, found } = await readTimeline({ db, send, project }, { kind, id }, asked, { ...own, ...more })
+  const { objects, named, overdue } = found as Results<typeof own>
   if (!objects[0]?.body) throw noObject(kind)
   const detail: Detail = {
     object: presentObject(kind, objects[0]),
     named: named[0]?.named,
     isOverdue: overdue.length > 0,
-    timeline: timeline.page(events),
+    timeline: page,
   }
   return { detail, found }
 }

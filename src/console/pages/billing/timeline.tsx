@@ -1,12 +1,10 @@
-import type { timelineOf } from '../../../inbox/timeline/timeline'
+import type { TimelinePage } from '../../../inbox/timeline/read'
 import { pathsOf, type Visit } from '../../page'
 import { Badge } from '../../ui/badge'
 import { Changes } from '../../ui/effects'
 import { timeOf, words } from '../../ui/format'
 import { Dotted, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
-
-export type TimelinePage = ReturnType<ReturnType<typeof timelineOf>['page']>
 
 /** `currency`: of the object's amounts. `titles`: what customers and objects are called, by their ids. */
 type TimelineProps = { c: Visit; page: TimelinePage; currency: string | null; titles: ReadonlyMap<string, string> }

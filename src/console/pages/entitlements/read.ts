@@ -6,7 +6,7 @@ import type { PlanName } from '../../../catalog/plans'
 import type { PlanState } from '../../../catalog/schema'
 import type { ConsumerRef } from '../../../consumers/ref'
 import { batch, type Results, run } from '../../../db/client'
-import { holderAt, NOT_KNOWN_AHEAD, timeAsked } from '../../../entitlements/at'
+import { historySince, holderAt, NOT_KNOWN_AHEAD, timeAsked } from '../../../entitlements/at'
 import { explainAsked } from '../../../entitlements/explain'
 import type { ConsumerFacts, IndexedCatalog } from '../../../entitlements/facts'
 import { factsIn } from '../../../entitlements/holders'
@@ -14,7 +14,6 @@ import type { factsOf } from '../../../entitlements/read'
 import { projectOf } from '../../../http/auth'
 import { typesOfEvents } from '../../../inbox/events/of-customer'
 import { Fault } from '../../../lib/fault'
-import { DAY } from '../../../lib/time'
 import type { Visit } from '../../page'
 import { priceName } from '../../ui/format'
 
@@ -138,7 +137,7 @@ export async function readEntitlementsAt(
   const at = timeAsked(text, now)
   if (at > now) return entitlementsIn(found, at)
   const project = projectOf(c.get('actor'))
-  const keptSince = now - Math.min(settings.recordRetentionDays, settings.auditRetentionDays) * DAY
+  const keptSince = historySince({ settings, now })
   const named = { project_id: project, ref }
   const past = await holderAt({ db, ask: (asked) => batch(db, asked), keptSince }, named, at)
   const { holder, catalog, missing } = past

@@ -30,6 +30,7 @@ export type ShownEvent = {
   alike: number | null
   /** Null in a live update, which leaves it as it is. */
   changed: ObjectChange | null
+  isArchived: boolean
   /** The events beside it; null in a live update. */
   list: { around: Around; above: Neighbor; below: Neighbor } | null
   attempts: readonly AttemptRow[]
@@ -99,6 +100,12 @@ function Now({ c, of }: { c: Visit; of: ShownEvent }) {
       <div class="facing">
         {after !== null && <ReplayResult row={row} after={after} at={at} />}
         <EventStanding row={row} effects={effectsIn(of)} kept={bytes !== null} now={now} />
+        {of.isArchived && (
+          <p class="quiet">
+            This event is archived: lists and searches do not show it. A replay brings it back until it is archived
+            again.
+          </p>
+        )}
         {hasCause(row) && <Alike row={row} n={of.alike} events={pathsOf(c).events} />}
         <Summary c={c} row={row} links={links} />
         <Attempts row={row} rows={attempts} names={names} now={now} />

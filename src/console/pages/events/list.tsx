@@ -1,3 +1,4 @@
+import { archivedBefore } from '../../../inbox/archive/age'
 import type { EventRow } from '../../../inbox/events/events'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { changed, sortedBy } from '../../list'
@@ -8,7 +9,7 @@ import { CsvLink } from '../../ui/csv-link'
 import { show } from '../../ui/layout'
 import { OnlyMode } from '../../ui/only-mode'
 import { Pager } from '../../ui/pager'
-import { Head } from '../../ui/parts'
+import { Head, Time } from '../../ui/parts'
 import { Table } from '../../ui/table'
 import { Causes, type FailuresByCause } from './causes'
 import type { Choice } from './filter-words'
@@ -79,11 +80,24 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
           <Events c={c} asked={asked} rows={found.data} polling={live ? polling : {}} />
           {found.data.length === 0 && !wrong && !found.truncated && <NoEvents c={c} searched={searched} />}
           <Pager c={c} cursor={found.next_cursor} query={query} />
+          {found.next_cursor === null && <Beyond c={c} />}
         </>
       ) : (
         <Unknown text={unknown} address={address} />
       )}
     </>,
+  )
+}
+
+/** Where older events are, if this deployment archives them. */
+function Beyond({ c }: { c: Visit }) {
+  const before = archivedBefore(c.get('rt'))
+  if (before === null) return null
+  return (
+    <p class="quiet">
+      Events from before <Time at={before} now={c.get('rt').now} /> are archived. Find them on the pages of their
+      subscriptions, invoices and purchases, or open one by its ID.
+    </p>
   )
 }
 

@@ -1,8 +1,10 @@
 import { Hono } from 'hono'
-import { batch, run } from '../../../db/client'
+import { batch, type Db, run } from '../../../db/client'
 import { inRoom, sendInRoom } from '../../../http/answering'
 import { projectOf } from '../../../http/auth'
 import type { HttpEnv } from '../../../http/context'
+import { findArchived, withArchive } from '../../../inbox/archive/find'
+import { readerOf } from '../../../inbox/archive/records'
 import { listAttempts } from '../../../inbox/attempts'
 import { listConnectionNames } from '../../../inbox/connections/connection'
 import { findEvent, findKept, type View } from '../../../inbox/events/events'
@@ -72,7 +74,8 @@ export const eventPages = new Hono<HttpEnv>()
     const id = c.req.param('event') ?? ''
     const { db } = c.get('rt')
     return sendInRoom(c, MAX_DELIVERY_BYTES, async () => {
-      const [row] = await run(db, findEvent(db, projectOf(c.get('actor')), WHOLE, id))
+      const project = projectOf(c.get('actor'))
+      const [row] = await withArchive(db, project, id, (reader) => run(db, findEvent(reader, project, WHOLE, id)))
       if (!row || !isKept(row)) throw new Fault('not_found', 'The payload is no longer stored.')
       c.header('Content-Disposition', `attachment; filename="${row.id}.bin"`)
       return c.body(bytesOf(row), 200, { 'Content-Type': 'application/octet-stream' })
@@ -109,10 +112,11 @@ async function readShown(c: Visit, view: View): Promise<ShownEvent> {
     kept: findKept(db, project, id),
     attempts: listAttempts(db, project, id, { order: 'desc', limit: ATTEMPTS }),
   }
-  const read = beside
+  const { above, below, ...found } = beside
     ? await batch(db, { ...own, ...beside.reads })
     : { ...(await batch(db, own)), above: [], below: [] }
-  const { event, kept, attempts, above, below } = read
+  const archived = found.event.length > 0 ? null : await readArchived(db, project, view, id)
+  const { event, kept, attempts } = archived ?? found
   const row = unpacked(requireFound(event, 'Event'))
   const requestedBy = attempts.flatMap(({ actor }) => actor ?? [])
   const [names, links, changed, alike] = await Promise.all([
@@ -123,7 +127,28 @@ async function readShown(c: Visit, view: View): Promise<ShownEvent> {
   ])
   const list = around && beside && { around, above: beside.found('above', above), below: beside.found('below', below) }
   const { bytes = null, headers = null } = kept[0] ?? {}
-  return { row, bytes, headers, links, attempts, names, changed, alike: alike[0]?.n ?? null, list, after: afterOf(c) }
+  return {
+    row,
+    bytes,
+    headers,
+    links,
+    attempts,
+    names,
+    changed,
+    alike: alike[0]?.n ?? null,
+    list,
+    isArchived: archived !== null,
+    after: afterOf(c),
+  }
+}
+
+/** What {@link readShown} reads of an event, from the archive; null if it has no such event. */
+async function readArchived(db: Db, project: string, view: View, id: string) {
+  const found = await findArchived(db, project, id)
+  if (!found) return null
+  const reader = readerOf(db, [found.record])
+  const own = { event: findEvent(reader, project, view, id), kept: findKept(reader, project, id) }
+  return { ...(await batch(db, own)), attempts: found.record.runs.toReversed().slice(0, ATTEMPTS) }
 }
 
 /** The attempts before a replay that was just requested, from the address; null if none was. */

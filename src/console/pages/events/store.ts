@@ -17,6 +17,7 @@ import { isFinal, type ShownStatus } from '../../../inbox/lifecycle'
 import { MAX_VENDOR_ID_LENGTH } from '../../../inbox/search/limits'
 import { lookUp } from '../../../inbox/search/look-up'
 import type { ObjectKind } from '../../../lib/billing-kinds'
+import { idPattern } from '../../../lib/ids'
 import { readAddresses } from '../../../tenancy/people'
 import { vendorOf } from '../../../vendors'
 import { objectPath } from '../../object-paths'
@@ -90,12 +91,14 @@ export async function namedBy(db: Db, project: string, text: string): Promise<Na
   return meaning(text, await batch(db, lookUp(db, project, text)))
 }
 
+const isEventId = (text: string) => idPattern('evt').test(text) || idPattern('ftc').test(text)
+
 /** The first that applies. An id is more specific than a type, so it comes first. */
 function meaning(text: string, found: Results<ReturnType<typeof lookUp>>): NamedEvents | null {
-  const { event, connection, replay, delivered, ref, type } = found
+  const { event, archived, connection, replay, delivered, ref, type } = found
   const [one, another] = delivered
   const first = type[0]?.first ?? null
-  if (event[0]) return { event: event[0].id }
+  if (event.length > 0 || (archived.length > 0 && isEventId(text))) return { event: text }
   if (one && !another) return { event: one.id }
   if (one) return { filter: 'vendor_event_id', value: text }
   if (connection.length > 0) return { filter: 'connection_id', value: text }

@@ -1,7 +1,8 @@
 import type { Effect } from '../../../billing/effect'
 import { batch } from '../../../db/client'
 import { changeOf, projectOf } from '../../../http/auth'
-import { type EventRow, findEvent, findKept } from '../../../inbox/events/events'
+import { withArchive } from '../../../inbox/archive/find'
+import { type EventRow, findEvent, findKept, type Reader } from '../../../inbox/events/events'
 import { type Preview, previewReplay } from '../../../inbox/replay/preview'
 import { requestReplay } from '../../../inbox/replay/replay'
 import { notFound, requireFound } from '../../../lib/fault'
@@ -26,12 +27,21 @@ export const replayOne = action({
     const { db } = c.get('rt')
     const project = projectOf(c.get('actor'))
     const id = c.req.param('event') ?? ''
-    const reads = { event: findEvent(db, project, 'summary', id), kept: findKept(db, project, id) }
-    const [preview, { event, kept }] = await Promise.all([previewReplay(c.get('rt'), project, id), batch(db, reads)])
-    const row = requireFound(event, 'Event')
+    const reads = async (reader: Reader) => {
+      const { event, kept } = await batch(db, {
+        event: findEvent(reader, project, 'summary', id),
+        kept: findKept(reader, project, id),
+      })
+      return event.map((row, i) => ({ row, kept: kept[i] }))
+    }
+    const [preview, found] = await Promise.all([
+      previewReplay(c.get('rt'), project, id),
+      withArchive(db, project, id, reads),
+    ])
+    const { row, kept } = requireFound(found, 'Event')
     if (!preview) throw notFound('Event')
     const effects = await effectsOf(db, project, row.vendor, preview.effects)
-    return { row, preview: { ...preview, effects }, kept: (kept[0]?.bytes ?? null) !== null }
+    return { row, preview: { ...preview, effects }, kept: (kept?.bytes ?? null) !== null }
   },
   ask: (c, { row, preview, kept }) => {
     const at = `${pathsOf(c).events}/${row.id}`

@@ -1,0 +1,150 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { batch, type Db, noticed, type Queries, raw, rawWrite } from '../../db/client'
+import { bare, fitsPage, literals, valuesOf } from '../../db/sql'
+import { idFloor, idRange, idTime } from '../../lib/ids'
+import { type PassStart, type PassStep, passStep } from '../../tenancy/pass'
+import type { AttemptRow } from '../attempts'
+import type { FinalStatus } from '../lifecycle'
+import { attempts, bodies, events, payloads, refs, totals } from '../schema'
+import { PREFIX_OF, type Source, sourceOfId } from '../sources'
+import { ARCHIVED_AT_ONCE, ARCHIVED_BYTES, MAX_PACK_CHARS, PACKED_PERIOD_MS, PACKS_AT_ONCE } from './limits'
+import {
+  archivedColumns,
+  type EventRecord,
+  type EventToArchive,
+  keysOf,
+  packedRecords,
+  recordOf,
+  refsOf,
+} from './records'
+import { archivedRefs, archives } from './schema'
+
+const e = alias(events, 'e')
+const t = alias(attempts, 't')
+
+/** The statuses of events that are archived. */
+const COMPLETED = ['processed', 'ignored'] as const satisfies FinalStatus[]
+
+/** An event as it was read, with its record. */
+type Archived = { row: EventToArchive; record: EventRecord }
+
+/**
+ * One step of a pass over all projects, beginning after the project `from.after`: packs completed events of a source that were received
+ * before `before` (ms), the end of a period. Failed ones stay where lists show them. An event that has
+ * changed since it was read stays too, with all others of its pack, for the next pass.
+ */
+export async function archiveEvents(db: Db, from: PassStart, before: number, source: Source): Promise<PassStep> {
+  let rows: EventToArchive[] = []
+  let runs: AttemptRow[] = []
+  let number = 0
+  const step = await passStep(db, from, ARCHIVED_AT_ONCE, (slice) => {
+    const { newest, events, attempts } = readNext(db, slice, before, source)
+    return {
+      newest: noticed(newest, ([row]) => (number = row?.number ?? 0)),
+      attempts: noticed(attempts, (found) => (runs = found)),
+      gone: noticed(events, (found) => (rows = found)),
+    }
+  })
+  if (rows.length === 0) return step
+  const runsOf = Map.groupBy(runs, ({ event_id }) => event_id)
+  const read = rows.map((row) => ({ row, record: recordOf(row, runsOf.get(row.id) ?? []) }))
+  for (const pack of packsOf(read).slice(0, PACKS_AT_ONCE)) await batch(db, packing(db, ++number, pack))
+  return { done: rows.length, after: from.after }
+}
+
+function readNext(db: Db, slice: SQL, before: number, source: Source) {
+  const { above } = idRange(PREFIX_OF[source], null, null)
+  // The archive knows `packed_bodies` alone. `+` keeps the planner from another index, whose order is another.
+  const first = sql`SELECT e.* FROM ${slice} CROSS JOIN ${events} ${e}
+    WHERE ${e.project_id} = p.id AND ${e.id} > ${above} AND ${e.id} < ${idFloor(PREFIX_OF[source], before)} AND +${e.status} IN (${literals(COMPLETED)})
+      AND NOT EXISTS (SELECT 1 FROM ${bodies}) AND NOT EXISTS (SELECT 1 FROM ${payloads}) LIMIT ${ARCHIVED_AT_ONCE}`
+  const size = sql`ifnull(octet_length(${e.summary}), 0) + ifnull(octet_length(${e.summary_rest}), 0)`
+  const some = (fields: SQL) =>
+    sql`SELECT ${fields} FROM (SELECT *, ${fitsPage(size, ARCHIVED_BYTES)} AS fits FROM (${first}) e) e WHERE e.fits`
+  return {
+    events: raw(db, archivedColumns, some),
+    attempts: raw(
+      db,
+      getTableColumns(t),
+      (fields) => sql`SELECT ${fields} FROM ${attempts} ${t}
+        WHERE ${t.event_id} IN (${some(sql`${e.id}`)}) ORDER BY ${t.event_id}, ${t.number}`,
+    ),
+    newest: db.select({ number: sql<number>`ifnull(max(${archives.number}), 0)`.as('number') }).from(archives),
+  }
+}
+
+/** Groups events into packs: of one project and period, and of at most {@link MAX_PACK_CHARS}. */
+function packsOf(read: readonly Archived[]): Archived[][] {
+  const packs: Archived[][] = []
+  let [group, room] = ['', 0]
+  for (const one of read) {
+    const { project_id, id } = one.record
+    const own = `${project_id} ${Math.floor(idTime(id) / PACKED_PERIOD_MS)}`
+    const chars = JSON.stringify(one.record).length
+    if (own !== group || chars > room) {
+      packs.push([])
+      ;[group, room] = [own, MAX_PACK_CHARS]
+    }
+    packs.at(-1)?.push(one)
+    room -= chars
+  }
+  return packs
+}
+
+/** The statements that write a pack, and delete what is in it. If another run has taken the number, all of them fail. */
+function packing(db: Db, number: number, pack: readonly Archived[]): Queries {
+  const records = pack.map(({ record }) => record)
+  const ids = records.map(({ id }) => id)
+  const project_id = records[0]?.project_id
+  const read = JSON.stringify(pack.map(({ row }) => row))
+  const isUnchanged = sql.join(
+    (['due_at', 'attempts', 'deliveries', 'differing', 'summary'] as const).map(
+      (name) => sql`${e[name]} IS ${sql.raw(`j.value->>'$.${name}'`)}`,
+    ),
+    sql` AND `,
+  )
+  const unchanged = sql`(SELECT count(*) FROM json_each(${read}) j CROSS JOIN ${events} ${e}
+    ON ${e.project_id} = ${project_id} AND ${e.id} = j.value->>'$.id'
+    WHERE ${isUnchanged} AND nullif(hex(${e.summary_rest}), '') IS j.value->>'$.rest')`
+  const isPacked = sql`EXISTS (SELECT 1 FROM ${archives} WHERE ${archives.number} = ${number})`
+  const lastAt = Math.max(...ids.map(idTime))
+  const columns = bare(archives.number, archives.project_id, archives.last_at, archives.events, archives.records)
+  return {
+    pack: rawWrite(
+      db,
+      sql`INSERT INTO ${archives} (${columns}) SELECT CAST(${number} AS INTEGER), ${project_id}, CAST(${lastAt} AS INTEGER),
+        CAST(${ids.length} AS INTEGER), unhex(${packedRecords(records)}) WHERE ${unchanged} = ${ids.length}`,
+    ),
+    keys: addKeys(db, number, keysOf(records), isPacked),
+    refs: db.delete(refs).where(
+      sql`(${refs.project_id}, ${refs.ref}, ${refs.event_id}) IN (SELECT ${project_id}, j.value->>0, j.value->>1
+          FROM json_each(${JSON.stringify(records.flatMap((one) => refsOf(one).map((ref) => [ref, one.id])))}) j) AND ${isPacked}`,
+    ),
+    attempts: db.delete(attempts).where(sql`${attempts.event_id} IN ${valuesOf(ids)} AND ${isPacked}`),
+    totals: addToTotals(db, records, -1, isPacked),
+    events: db
+      .delete(events)
+      .where(sql`${events.project_id} = ${project_id} AND ${events.id} IN ${valuesOf(ids)} AND ${isPacked}`),
+  }
+}
+
+/** Notes under which keys a pack is found. */
+export function addKeys(db: Db, number: number, keys: ReadonlySet<number>, condition: SQL) {
+  return rawWrite(
+    db,
+    sql`INSERT INTO ${archivedRefs} (${bare(archivedRefs.key, archivedRefs.archive)})
+      SELECT value, CAST(${number} AS INTEGER) FROM json_each(${JSON.stringify([...keys])}) WHERE ${condition} ON CONFLICT DO NOTHING`,
+  )
+}
+
+/** Counts events of one project by status: totals are of those that are in `events`. */
+export function addToTotals(db: Db, records: readonly EventRecord[], sign: 1 | -1, condition: SQL) {
+  const delivered = records.filter(({ id }) => sourceOfId(id) === 'delivery')
+  const counts = [...Map.groupBy(delivered, ({ status }) => status)].map(([status, { length }]) => [status, length])
+  const n = sql`(SELECT j.value->>1 FROM json_each(${JSON.stringify(counts)}) j WHERE j.value->>0 = ${totals.status})`
+  return db
+    .update(totals)
+    .set({ n: sql`${totals.n} + ${sql.raw(String(sign))} * ${n}` })
+    .where(sql`${totals.project_id} = ${records[0]?.project_id} AND ${n} IS NOT NULL AND ${condition}`)
+}
