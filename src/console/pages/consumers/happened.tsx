@@ -96,7 +96,12 @@ function linked(c: Visit, { linkedBy: typeOf, calledOf }: ShownConsumer, link: L
   return [
     {
       at: idTime(event_id),
-      who: type === undefined ? 'An event that is archived or no longer stored' : <EventLink c={c} id={event_id} type={type} />,
+      who:
+        type === undefined ? (
+          'An event that is archived or no longer stored'
+        ) : (
+          <EventLink c={c} id={event_id} type={type} />
+        ),
       what: (
         <>
           {linked_by === 'customer'
