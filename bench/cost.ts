@@ -11,7 +11,7 @@ import { printTable, run, sleep } from '../scripts/lib/terminal.ts'
 import { COUNTING } from './counting.ts'
 import { type Recipe, sendOne } from './load.ts'
 import { OBJECTS } from './objects.ts'
-import { printPages } from './pages.ts'
+import { bytesByClass, makeOlder, printPages } from './pages.ts'
 import { type Counted, PLAN, PRICES, READ_ON, STORAGE } from './prices.ts'
 import { type Database, seed, seedAccess } from './seed.ts'
 import { bundle, COMPATIBILITY_DATE, logLines, migrate, PLATFORM } from './worker.ts'
@@ -35,6 +35,8 @@ const SIDE_BY_SIDE = 8
 const BUSY = 600
 const SECRET = 'whsec_bench_of_costs_0123456789'
 const MONTHS_KEPT = 3
+/** The shortest setting. */
+const ARCHIVE_AFTER_DAYS = 30
 
 await run(async () => {
   if (process.argv.includes('--pages')) return measurePages()
@@ -90,17 +92,38 @@ async function measurePages(): Promise<void> {
       await countOf(worker, each, () => sendOne({ ...ingest, kind, objects: each / 4, bytes: RECORDED_BYTES }), each)
     }
     await worker.miniflare.dispose()
-    printPages(folder, PAGE_EVENTS)
+    const bytes = bytesByClass(folder)
+    printPages(bytes, PAGE_EVENTS)
+    makeOlder(folder)
+    await archiveAll(folder)
+    printPages({ ...bytes, archive: bytesByClass(folder).archive }, PAGE_EVENTS, ARCHIVE_AFTER_DAYS)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Lets the cron archive all events that it may. */
+async function archiveAll(folder: string): Promise<void> {
+  const { miniflare } = await open(await bundle(), folder, { ARCHIVE_AFTER_DAYS: String(ARCHIVE_AFTER_DAYS) })
+  const db = (await miniflare.getD1Database('DB')) as unknown as Database
+  const worker = await miniflare.getWorker()
+  for (let left = -1; left !== 0; ) {
+    const before = left
+    await worker.scheduled({ cron: '* * * * *' })
+    const { results } = await db
+      .prepare("SELECT count(*) AS n FROM events WHERE status <> 'failed'")
+      .all<{ n: number }>()
+    left = results[0]?.n ?? 0
+    if (left === before) throw new Error(`the cron left ${left} events`)
+  }
+  await miniflare.dispose()
 }
 
 function zero(): Units {
   return Object.fromEntries(Object.keys(PRICES).map((name) => [name, 0])) as Units
 }
 
-async function open(script: string, folder: string) {
+async function open(script: string, folder: string, settings: Record<string, string> = {}) {
   const lines: Line[] = []
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -118,6 +141,7 @@ async function open(script: string, folder: string) {
       queueProducers: { EVENTS: 'cost' },
       queueConsumers: { cost: { maxBatchSize: 100, maxBatchTimeout: 1 } },
       ...PLATFORM,
+      bindings: { ...PLATFORM.bindings, ...settings },
       handleStructuredLogs: ({ message }) => void lines.push(...logLines<Line>(message)),
     }),
   )

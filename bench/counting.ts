@@ -53,5 +53,6 @@ export default {
     for (const { body } of batch.messages) counts.queue_operations += 2 * chunks(body)
     return own.queue(batch, counted(env), ctx)
   },
+  scheduled: (controller, env, ctx) => own.scheduled(controller, counted(env), ctx),
 }
 `

@@ -51,6 +51,7 @@ export interface Env extends LimitBindings {
   CODE_PEPPER?: string
   PAYLOAD_RETENTION_DAYS?: string
   RECORD_RETENTION_DAYS?: string
+  ARCHIVE_AFTER_DAYS?: string
   AUDIT_RETENTION_DAYS?: string
   REFUSAL_FLUSH_MS?: string
   METRICS_TOKEN?: string

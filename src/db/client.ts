@@ -23,6 +23,9 @@ export type Db = Database & { readonly [holds]: 'projects' }
  */
 export type Directory = Database & { readonly [holds]: 'people' }
 
+/** What selects: a store, or a store with other rows in place of a table's. */
+export type Reader = Pick<Db, 'select'>
+
 /** A statement that has not been sent: one of Drizzle's builders, or what {@link raw} makes. */
 export type Query<T = unknown> = { readonly _: { readonly result: T }; prepare(): Prepared }
 export type Queries = Record<string, Query>

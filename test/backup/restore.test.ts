@@ -46,7 +46,7 @@ it('every table is copied or left out, and none has a type that JSON rounds', as
   const copied = (await readTables(openDb<Db>(STORE))).map(({ name }) => name)
   expect([...copied, ...LEFT_OUT].sort()).toEqual([...new Set(all.map(({ name }) => name))].sort())
   expect(all.filter(({ type }) => !/^(text|integer)$/i.test(type))).toEqual([])
-  expect(copied.slice(-4)).toEqual(['events', 'payloads', 'bodies', 'packed_bodies'])
+  expect(copied.slice(-6)).toEqual(['events', 'payloads', 'bodies', 'packed_bodies', 'archives', 'archived_refs'])
 })
 
 describe('values', () => {

@@ -250,7 +250,9 @@ describe('a page that is made as it is sent', () => {
       expect(headers.get('Content-Type')).toBe('application/json')
       const one = async ({ id }: { id: string }) => (await call(`${LIST}/${id}`, options)).body
       const data = await Promise.all(events.slice(0, limit).map(one))
-      expect(text).toBe(JSON.stringify({ data, has_more: limit < 40, next_cursor: body.next_cursor }))
+      expect(text).toBe(
+        JSON.stringify({ data, has_more: limit < 40, next_cursor: body.next_cursor, archived_before: null }),
+      )
     }
   })
 

@@ -1,6 +1,11 @@
+import { type Db, openDb } from '../../src/db/client'
+import { PACKED_PERIOD_MS } from '../../src/inbox/archive/limits'
+import { archiveEvents } from '../../src/inbox/archive/store'
 import { newId } from '../../src/lib/ids'
-import { call, deliver, freshConnection, freshKey, lossyQueue, STORE, stripeEvent } from '../harness'
+import { DAY } from '../../src/lib/time'
+import { call, deliver, freshConnection, freshKey, lossyQueue, STORE, STORE_NUMBER, stripeEvent } from '../harness'
 import { gocardlessConnection, newWorld, sendGocardless } from '../inbox/pipeline'
+import { insertEvents, seedEvent } from '../inbox/seeding'
 import { addressOf, paypalHeaders, sharedSigner } from '../vendors/paypal-signed'
 import { asks, type List, may, type Rows, read, times } from './row'
 import type { World } from './world'
@@ -167,6 +172,16 @@ export const INBOX: Rows = {
         await STORE.prepare("UPDATE events SET status = 'processed', due_at = NULL WHERE id = ?").bind(id).run()
         await STORE.prepare('DELETE FROM packed_bodies WHERE project_id = ?').bind(project).run()
         return call(`/platform/v1/billing/webhooks/${id}/replay`, { method: 'POST', project, token: secret })
+      },
+      delivered_again: async () => {
+        const { project, secret, connection } = await freshConnection()
+        const event = (received_at: number) =>
+          seedEvent({ connection: connection.id, received_at, vendor_event_id: 'evt_delivered_twice' })
+        const archived = event(DAY)
+        await insertEvents(project, [archived])
+        await archiveEvents(openDb<Db>(STORE), { store: STORE_NUMBER, after: '' }, PACKED_PERIOD_MS, 'delivery')
+        await insertEvents(project, [event(Date.now())])
+        return call(`/platform/v1/billing/webhooks/${archived.id}/replay`, { method: 'POST', project, token: secret })
       },
     },
     console: asks(`${PAGES}/:event/replay`),

@@ -1,7 +1,6 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
-import { type Db, raw, run } from '../../db/client'
-import type { Reader } from '../events/events'
+import { type Db, type Reader, raw, run } from '../../db/client'
 import { archiveKey } from './keys'
 import { type EventRecord, readerOf, unpackedRecords } from './records'
 import { archivedRefs, archives } from './schema'

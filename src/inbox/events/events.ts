@@ -1,6 +1,6 @@
 import { and, asc, type Column, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { consumerOf } from '../../consumers/links'
-import type { Db, Query } from '../../db/client'
+import type { Db, Query, Reader } from '../../db/client'
 import { columnsOf, valuesOf } from '../../db/sql'
 import { idRange } from '../../lib/ids'
 import { settingsFor } from '../../tenancy/project'
@@ -18,9 +18,6 @@ import { MAX_PAGE_BYTES } from './limits'
 
 /** How events are read: without their payloads, or with as many of them as have so many bytes together. */
 export type View = 'summary' | { most: number }
-
-/** What reads `events`: the database, or archived records in place of its rows. */
-export type Reader = Pick<Db, 'select'>
 
 /** Its payload is not there in the summary view, after its retention, and for a row that does not fit on the page. */
 export type EventRow = Omit<Pick<typeof events.$inferSelect, keyof typeof shown>, 'status' | 'summary'> &
