@@ -123,7 +123,7 @@ const STATED: Record<string, Bounds> = {
   'GET /platform/v1/billing/subscriptions/:id/timeline': { rows: 3_500 },
   [`${BILLING}/subscriptions/:object`]: { rows: 3_500 },
   // Beside the purchase and its timeline, the rules of the project and the other purchases of the consumer.
-  [`${BILLING}/purchases/:object`]: { statements: 13 },
+  [`${BILLING}/purchases/:object`]: { statements: 14 },
   // Beside each subscription, the consumer of its customer and the plans of its items.
   [`${BILLING}/subscriptions`]: { rows: COUNTED + 1_000 },
   [`${BILLING}/invoices`]: { rows: COUNTED + 700 },

@@ -24,6 +24,8 @@ const ELSEWHERE = {
   purgeEvents: 'retention.test.ts',
   purgeMinutes: 'retention.test.ts',
   purgeFormats: '../inbox/formats/bounds.test.ts',
+  purgeArchives: '../inbox/archive/archive.test.ts',
+  purgeArchivesOf: '../inbox/archive/archive.test.ts',
   purgeProjects: '../projects/purge.test.ts',
   purgeChanges: '../feed/position.test.ts',
   purgeDeliveryRuns: '../endpoints/kept.test.ts',

@@ -258,7 +258,13 @@ describe('the archive', () => {
       (await rows('SELECT 1 FROM archived_refs')).length > 0,
     ]
     expect(await left()).toEqual([1, true])
+    const other = await newWorld()
+    await other.send(stripeEvent())
+    await settle(other)
     advance(401 * DAY - LATER)
+    await archive(world)
+    expect(await left()).toEqual([1, true])
+    await rows('UPDATE projects SET deleted_at = 1, purge_at = ? WHERE id = ?', Date.now(), other.project)
     await archive(world)
     expect(await left()).toEqual([0, false])
   })
