@@ -126,3 +126,28 @@ it('a list of subscriptions takes the key of a plan and says what is no plan; ot
   const invoices = await look('invoices?plan=pro')
   expect([invoices.includes('in_1'), invoices.includes('Plan:')]).toEqual([true, false])
 })
+
+it('many plans are the options of a form that keeps the other filters, and 100 with long names fit the page', async () => {
+  const { owner, project, plans } = await world(Array<Of>(51).fill({ items: [{ price: 'price_1' }] }))
+  const at = `/console/p/${project}/platform/billing/subscriptions`
+  const look = async (query: string) => (await visit(at + query, owner.token)).text
+  // With the two of its own, 8 and 100.
+  const addPlans = async (from: number, to: number) => {
+    const keys = Array.from({ length: to - from }, (_, n) => `plan_${from + n}`)
+    const named = keys.map((key) => ({ key, name: key.padEnd(100, ' of a long name'), features: {} }))
+    for (const json of named)
+      await call('/platform/v1/billing/plans', { method: 'POST', token: owner.token, project, json })
+  }
+  await addPlans(2, 8)
+  expect(await look('?status=active')).not.toContain('<select')
+  await addPlans(8, 100)
+  const text = await look(`?status=active&order=asc&created_within=30d&plan=${plans.pro}`)
+  const form = [...text.matchAll(/<form action="([^"]+)">(.*?)<\/form>/gs)].find(([form]) => form.includes('<select'))
+  expect(form?.[1]).toBe(at)
+  const sent = ['status', 'order', 'created_within'].map((name) => `<input type="hidden" name="${name}"`)
+  for (const part of sent) expect(form?.[2]).toContain(part)
+  expect(form?.[2]).not.toContain('name="plan" value')
+  expect(form?.[2]?.match(/<option/g)).toHaveLength(101)
+  expect(form?.[2]).toContain(`<option value="${plans.pro}" selected="">pro</option>`)
+  expect(new TextEncoder().encode(text).byteLength).toBeLessThan(60_000)
+})

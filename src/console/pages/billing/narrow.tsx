@@ -1,8 +1,10 @@
+import type { PropsWithChildren } from 'hono/jsx'
 import type { CalledPlan } from '../../../catalog/plans'
 import type { ObjectKind } from '../../../lib/billing-kinds'
 import { changed } from '../../list'
 import { pathsOf, type Visit } from '../../page'
 import { ColumnsMenu } from '../../ui/columns'
+import { Field, Select } from '../../ui/controls'
 import {
   type ActiveFilter,
   ActiveFilters,
@@ -61,8 +63,7 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
         {Object.entries(TIMES).map(([label, of]) => (
           <TimeMenu label={label} of={of} address={address}>
             <li class="last">
-              <form action={at}>
-                <Kept of={address} without={[of.within, ...of.bounds]} />
+              <Apply at={at} address={address} without={[of.within, ...of.bounds]}>
                 {of.bounds.map((bound) => (
                   <FilterField
                     of={{ query: address, mistakes: {} }}
@@ -71,12 +72,11 @@ export function Narrow<K extends ObjectKind, Row>({ c, list, address, columns, n
                     type="datetime-local"
                   />
                 ))}
-                <button type="submit">Apply</button>
-              </form>
+              </Apply>
             </li>
           </TimeMenu>
         ))}
-        {plans.length > 0 && <PlanMenu address={address} plans={plans} chosen={plan} />}
+        {plans.length > 0 && <PlanMenu at={at} address={address} plans={plans} chosen={plan} />}
         {kind === 'subscription' && (
           <FilterMenu
             label={`Renewal: ${address.has('overdue') ? 'overdue' : 'any'}`}
@@ -99,14 +99,45 @@ function planIn(address: URLSearchParams, plans: readonly CalledPlan[]): CalledP
   return plans.find(({ id }) => id === named) ?? plans.find(({ key }) => key === named)
 }
 
+type ApplyProps = PropsWithChildren<{ at: string; address: URLSearchParams; without: readonly string[] }>
+
+/** A form that sets filters and keeps the others. @param props.without the filters that it sets */
+function Apply({ at, address, without, children }: ApplyProps) {
+  return (
+    <form action={at}>
+      <Kept of={address} without={without} />
+      {children}
+      <button type="submit">Apply</button>
+    </form>
+  )
+}
+
+/** The most plans that are links: the address of each has all other filters. */
+const LINKED_PLANS = 8
+
 type PlanMenuProps = {
+  at: string
   address: URLSearchParams
   plans: readonly CalledPlan[]
   chosen: CalledPlan | undefined
 }
 
-function PlanMenu({ address, plans, chosen }: PlanMenuProps) {
+function PlanMenu({ at, address, plans, chosen }: PlanMenuProps) {
   const named = address.get('plan')
+  const label = `Plan: ${chosen?.name ?? named ?? 'any'}`
+  const called = plans.map(({ id, name, state }) => [id, state === 'archived' ? `${name} (archived)` : name] as const)
+  if (plans.length > LINKED_PLANS)
+    return (
+      <FilterMenu label={label} options={[]}>
+        <li>
+          <Apply at={at} address={address} without={['plan']}>
+            <Field name="plan" label="Plan">
+              <Select name="plan" value={chosen?.id} options={[['', 'Any'], ...called]} />
+            </Field>
+          </Apply>
+        </li>
+      </FilterMenu>
+    )
   const option = (label: string, id: string | null, on: boolean) => ({
     label,
     href: changed(address, { plan: id }),
@@ -114,12 +145,10 @@ function PlanMenu({ address, plans, chosen }: PlanMenuProps) {
   })
   return (
     <FilterMenu
-      label={`Plan: ${chosen?.name ?? named ?? 'any'}`}
+      label={label}
       options={[
         option('Any', null, named === null),
-        ...plans.map((one) =>
-          option(one.state === 'archived' ? `${one.name} (archived)` : one.name, one.id, one === chosen),
-        ),
+        ...called.map(([id, name]) => option(name, id, id === chosen?.id)),
       ]}
     />
   )
