@@ -3,11 +3,12 @@ import { batch, ConstraintError, type Db, type Queries, run } from '../../db/cli
 import { insertFrom } from '../../db/insert-from'
 import { Fault } from '../../lib/fault'
 import type { AttemptRow } from '../attempts'
+import { eventExists } from '../events/events'
 import { attempts, events, refs } from '../schema'
 import { findArchived, type Pack } from './find'
 import { asRows, type EventRecord, keysOf, packedRecords, refsOf } from './records'
 import { archivedRefs, archives } from './schema'
-import { addToTotals } from './store'
+import { addToTotals, isAsRead } from './store'
 
 /**
  * The statements that put other records in place of those of a pack; without records, they delete it. They do nothing if the pack has
@@ -30,24 +31,20 @@ export function changePack(db: Db, pack: Pack, records: readonly EventRecord[]) 
   return { keys, changed }
 }
 
-/** Whether a pack is as it was read. */
-export function isAsRead({ number, revision }: Pack) {
-  return sql`EXISTS (SELECT 1 FROM ${archives} WHERE ${archives.number} = ${number} AND ${archives.revision} = ${revision})`
-}
-
 /** Times that a pack is read again if it changes meanwhile. */
 const READS = 3
 
 /**
  * Brings an archived event back to the others, so that it can be processed again. A later pass archives it anew.
  *
- * @returns whether it was in the archive
+ * @returns whether it is among the others now; if not, the project has no such event
  * @throws {Fault} `delivered_again`: the vendor has delivered it again since it was archived, and that delivery is an event of its own
  */
 export async function bringBack(db: Db, projectId: string, id: string): Promise<boolean> {
   for (let i = 0; i < READS; i++) {
     const found = await findArchived(db, projectId, id)
-    if (!found) return false
+    // Another call may have brought it back a moment ago.
+    if (!found) return (await run(db, eventExists(db, projectId, id))).length > 0
     const { pack, record } = found
     const others = pack.records.filter((one) => one !== record)
     try {

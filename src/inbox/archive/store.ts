@@ -1,5 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
+import { erasures } from '../../consumers/schema'
 import { batch, type Db, noticed, type Queries, raw, rawWrite } from '../../db/client'
 import { bare, fitsPage, literals, valuesOf } from '../../db/sql'
 import { idFloor, idRange, idTime } from '../../lib/ids'
@@ -8,6 +9,7 @@ import type { AttemptRow } from '../attempts'
 import type { FinalStatus } from '../lifecycle'
 import { attempts, bodies, events, payloads, refs, totals } from '../schema'
 import { PREFIX_OF, type Source, sourceOfId } from '../sources'
+import type { Pack } from './find'
 import { ARCHIVED_AT_ONCE, ARCHIVED_BYTES, MAX_PACK_CHARS, PACKED_PERIOD_MS, PACKS_AT_ONCE } from './limits'
 import {
   archivedColumns,
@@ -22,6 +24,9 @@ import { archivedRefs, archives } from './schema'
 
 const e = alias(events, 'e')
 const t = alias(attempts, 't')
+
+/** The projects with an erasure whose first pass is not over. It has looked at some of their packs, and does not see events that are packed after that. */
+const beingErased = sql`SELECT ${erasures.project_id} FROM ${erasures} WHERE ${erasures.finished_at} IS NULL`
 
 /** The statuses of events that are archived. */
 const COMPLETED = ['processed', 'ignored'] as const satisfies FinalStatus[]
@@ -58,7 +63,7 @@ function readNext(db: Db, slice: SQL, before: number, source: Source) {
   // The archive knows `packed_bodies` alone. `+` keeps the planner from another index, whose order is another.
   const first = sql`SELECT e.* FROM ${slice} CROSS JOIN ${events} ${e}
     WHERE ${e.project_id} = p.id AND ${e.id} > ${above} AND ${e.id} < ${idFloor(PREFIX_OF[source], before)} AND +${e.status} IN (${literals(COMPLETED)})
-      AND NOT EXISTS (SELECT 1 FROM ${bodies}) AND NOT EXISTS (SELECT 1 FROM ${payloads}) LIMIT ${ARCHIVED_AT_ONCE}`
+      AND p.id NOT IN (${beingErased}) AND NOT EXISTS (SELECT 1 FROM ${bodies}) AND NOT EXISTS (SELECT 1 FROM ${payloads}) LIMIT ${ARCHIVED_AT_ONCE}`
   const size = sql`ifnull(octet_length(${e.summary}), 0) + ifnull(octet_length(${e.summary_rest}), 0)`
   const some = (fields: SQL) =>
     sql`SELECT ${fields} FROM (SELECT *, ${fitsPage(size, ARCHIVED_BYTES)} AS fits FROM (${first}) e) e WHERE e.fits`
@@ -92,7 +97,12 @@ function packsOf(read: readonly Archived[]): Archived[][] {
   return packs
 }
 
-/** The statements that write a pack, and delete what is in it. If another run has taken the number, all of them fail. */
+/** Whether a pack is as it was read, or written. */
+export function isAsRead({ number, revision }: Pick<Pack, 'number' | 'revision'>): SQL {
+  return sql`EXISTS (SELECT 1 FROM ${archives} WHERE ${archives.number} = ${number} AND ${archives.revision} = ${revision})`
+}
+
+/** The statements that write a pack, and delete what is in it. If another run has taken the number, all of them fail, or do nothing. */
 function packing(db: Db, number: number, pack: readonly Archived[]): Queries {
   const records = pack.map(({ record }) => record)
   const ids = records.map(({ id }) => id)
@@ -107,14 +117,24 @@ function packing(db: Db, number: number, pack: readonly Archived[]): Queries {
   const unchanged = sql`(SELECT count(*) FROM json_each(${read}) j CROSS JOIN ${events} ${e}
     ON ${e.project_id} = ${project_id} AND ${e.id} = j.value->>'$.id'
     WHERE ${isUnchanged} AND nullif(hex(${e.summary_rest}), '') IS j.value->>'$.rest')`
-  const isPacked = sql`EXISTS (SELECT 1 FROM ${archives} WHERE ${archives.number} = ${number})`
+  // Another run may take the number meanwhile. It does not take the revision too.
+  const revision = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
+  const isPacked = isAsRead({ number, revision })
   const lastAt = Math.max(...ids.map(idTime))
-  const columns = bare(archives.number, archives.project_id, archives.last_at, archives.events, archives.records)
+  const columns = bare(
+    archives.number,
+    archives.project_id,
+    archives.last_at,
+    archives.events,
+    archives.revision,
+    archives.records,
+  )
   return {
     pack: rawWrite(
       db,
       sql`INSERT INTO ${archives} (${columns}) SELECT CAST(${number} AS INTEGER), ${project_id}, CAST(${lastAt} AS INTEGER),
-        CAST(${ids.length} AS INTEGER), unhex(${packedRecords(records)}) WHERE ${unchanged} = ${ids.length}`,
+        CAST(${ids.length} AS INTEGER), CAST(${revision} AS INTEGER), unhex(${packedRecords(records)})
+        WHERE ${unchanged} = ${ids.length} AND ${project_id} NOT IN (${beingErased})`,
     ),
     keys: addKeys(db, number, keysOf(records), isPacked),
     refs: db.delete(refs).where(

@@ -20,9 +20,8 @@ import { countReplayable, reopen, reopenMany, requireNoneRunning } from './repla
  */
 export async function requestReplay(rt: Runtime, projectId: string, eventId: string, change: Change) {
   const target = { project_id: projectId, event_id: eventId, replay_id: newId('rpl', rt.now) }
-  const isArchived = async () => bringBack(rt.db, projectId, eventId)
-  const reopened = () => reopen(rt.db, target, change)
-  const replayed = (await reopened()) ?? ((await isArchived()) ? await reopened() : null)
+  const again = () => reopen(rt.db, target, change)
+  const replayed = (await again()) ?? ((await bringBack(rt.db, projectId, eventId)) ? await again() : null)
   // Also sent if a run was on its way, because a waiting retry is now due. Claims make a second message harmless.
   if (replayed) enqueue(rt, projectId, [eventId])
   return replayed

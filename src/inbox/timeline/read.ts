@@ -14,6 +14,8 @@ import { entryOf, listReferring, type TimelineEntry, type TimelineRow, timelineO
  */
 
 const ARCHIVE = 'archive'
+/** After all positions. */
+const END = String(Number.MAX_SAFE_INTEGER)
 const a = alias(archives, 'a')
 
 type Timed = { kind: ObjectKind; id: string }
@@ -58,8 +60,8 @@ async function readArchivedPart(
   object: Timed,
   { from, limit }: { from: string; limit: number },
 ): Promise<TimelinePage> {
-  const [, last, number, after] = from.split(' ')
-  const at = sql`(${Number(last ?? Number.MAX_SAFE_INTEGER)}, ${Number(number ?? Number.MAX_SAFE_INTEGER)})`
+  const [, last = END, number = END, after] = from.split(' ')
+  const at = sql`(CAST(${last} AS INTEGER), CAST(${number} AS INTEGER))`
   const place = sql`(${a.last_at}, ${a.number})`
   const packs = await readPacks(
     db,

@@ -201,8 +201,14 @@ function whyNotIn({ why_not }: Source, allowed: boolean): string {
 function Named({ c, consumer, of: { plans, called }, source }: Omit<Props, 'rows'> & { source: Source }) {
   const { type, id, vendor, plan, price } = source
   const { billing, consumers } = pathsOf(c)
-  if (type === 'default') return <>Default plan</>
   const name = plan === null ? called?.prices.get(priceKey(vendor, price)) : (plans.get(plan)?.name ?? plan)
+  if (type === 'default') {
+    return (
+      <>
+        {name} <span class="aside quiet">Default plan</span>
+      </>
+    )
+  }
   const kind = type === 'grant' ? 'Grant' : `${vendorTitle(vendor ?? '')} ${type}`
   const to =
     type === 'grant'
