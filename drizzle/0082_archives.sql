@@ -9,9 +9,9 @@ CREATE TABLE `archives` (
 	`project_id` text NOT NULL,
 	`last_at` integer NOT NULL,
 	`events` integer NOT NULL,
-	`revision` integer DEFAULT 1 NOT NULL,
+	`revision` integer NOT NULL,
 	`records` text NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `archives_project` ON `archives` (`project_id`,`number`);--> statement-breakpoint
+CREATE INDEX `archives_project` ON `archives` (`project_id`,`last_at`);--> statement-breakpoint
 CREATE INDEX `archives_last` ON `archives` (`last_at`);

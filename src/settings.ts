@@ -25,7 +25,7 @@ const Settings = z.object({
   /** How long the payloads of final events are kept, and how long whole records are (days). */
   PAYLOAD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(90),
   RECORD_RETENTION_DAYS: z.coerce.number().int().min(1).max(3650).default(400),
-  /** After how many days final events are archived: docs/concepts/webhooks.md says what that means. Empty: never. */
+  /** After how many days events that were processed or ignored are archived: docs/concepts/webhooks.md says what that means. Empty: never. */
   ARCHIVE_AFTER_DAYS: z
     .union([z.literal(''), z.coerce.number().int().min(30).max(3650)])
     .default('')

@@ -101,7 +101,7 @@ export const consumerIds = sqliteTable(
   ],
 )
 
-/** How far an erasure has got: the last row that it looked at, which in the archive is the number of a pack, and how many payloads it had to leave to a later pass. */
+/** How far an erasure has got: the last row that it looked at, and how many payloads it had to leave to a later pass. In the archive, `id` is the number of a pack. */
 export type ErasureCursor = {
   phase: 'customers' | 'objects' | 'archive' | 'events'
   customer: string

@@ -24,11 +24,10 @@ export function timeAsked(text: string, now: number): number {
   throw invalidField('/at', 'out_of_range', `must be at most ${MAX_DAYS_FROM_NOW} days ago, or as many ahead`)
 }
 
-/** From when (ms) all events and audit entries are there that tell what a consumer had. */
+/** From when (ms) events and audit entries are kept that tell what a consumer had. */
 export function historySince(rt: Pick<Runtime, 'settings' | 'now'>): number {
   const { recordRetentionDays, auditRetentionDays } = rt.settings
-  const kept = rt.now - Math.min(recordRetentionDays, auditRetentionDays) * DAY
-  return Math.max(kept, archivedBefore(rt) ?? 0)
+  return rt.now - Math.min(recordRetentionDays, auditRetentionDays) * DAY
 }
 
 /** What is not known of a time ahead. The answer is what holds then if nothing happens: periods, trials and grants have ended. */
@@ -80,7 +79,9 @@ export async function holderAt(
   const holder: ConsumerFacts = { state: stateAt(consumer, changes, at), ...holdingsAs(held), grants: found.grants }
   requireDerivable(catalog, [holder])
   const missing = [
-    ...(at < keptSince ? ['Some records from that time are archived, or no longer stored.'] : []),
+    ...(at < Math.max(keptSince, archivedBefore(found.archived) ?? 0)
+      ? ['Some records from that time are archived, or no longer stored.']
+      : []),
     ...(events.length > MAX_HISTORY
       ? [`There are more than ${MAX_HISTORY} events about the subscriptions and purchases.`]
       : []),

@@ -14,6 +14,7 @@ import type { ConsumerRef } from '../consumers/ref'
 import { consumerIds } from '../consumers/schema'
 import { type Db, raw } from '../db/client'
 import { json, literals } from '../db/sql'
+import { newestArchived } from '../inbox/archive/age'
 import { attempts, events, refs } from '../inbox/schema'
 import { isBefore } from '../inbox/sources'
 import { summaryIn } from '../inbox/summary'
@@ -39,6 +40,7 @@ export function pastOf(db: Db, projectId: string, ref: ConsumerRef, at: number) 
   const list = sql`${JSON.stringify([ref])}`
   return {
     project: findSettings(db, projectId),
+    archived: newestArchived(db, projectId),
     consumer: findConsumer(db, projectId, ref),
     ids: idsOf(db, projectId, ref),
     links: customersOf(db, projectId, ref),

@@ -14,7 +14,7 @@ import type { Runtime } from '../env'
 import { purgeChanges } from '../feed/retention'
 import { writeLog } from '../http/log'
 import { purgeKept } from '../idempotency/retention'
-import { archivedBefore } from '../inbox/archive/age'
+import { periodOf } from '../inbox/archive/age'
 import { purgeArchives } from '../inbox/archive/retention'
 import { archiveEvents } from '../inbox/archive/store'
 import { startBackfills } from '../inbox/backfill/due'
@@ -199,8 +199,9 @@ function recordsBefore({ now, settings }: Runtime): number {
 
 /** A step of the archive. A deployment without the setting has none. */
 async function archiveIfAsked(rt: Runtime, progress: Progress, source: Source): Promise<PassStep> {
-  const before = archivedBefore(rt)
-  return before === null ? { done: 0, after: null } : archiveEvents(rt.db, startOf(rt, progress), before, source)
+  const days = rt.settings.archiveAfterDays
+  if (days === null) return { done: 0, after: null }
+  return archiveEvents(rt.db, startOf(rt, progress), periodOf(rt.now - days * DAY), source)
 }
 
 /**

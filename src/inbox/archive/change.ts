@@ -52,7 +52,7 @@ export async function bringBack(db: Db, projectId: string, id: string): Promise<
       if (changed.length > 0) return true
     } catch (error) {
       if (!(error instanceof ConstraintError)) throw error
-      throw new Fault('delivered_again', await whichAgain(db, record))
+      throw (await deliveredAgain(db, record)) ?? error
     }
   }
   throw new Error(`the pack of the event ${id} changed ${READS} times while it was read`)
@@ -74,8 +74,9 @@ function puttingBack(db: Db, pack: Pack, record: EventRecord): Queries {
   }
 }
 
-async function whichAgain(db: Db, { connection_id, vendor_event_id }: EventRecord): Promise<string> {
+async function deliveredAgain(db: Db, { connection_id, vendor_event_id }: EventRecord): Promise<Fault | null> {
   const isAgain = and(eq(events.connection_id, connection_id), eq(events.vendor_event_id, vendor_event_id))
   const [later] = await run(db, db.select({ id: events.id }).from(events).where(isAgain))
-  return `The vendor has delivered this event again since it was archived. Replay that delivery${later ? `: ${later.id}` : ''}.`
+  if (!later) return null
+  return new Fault('delivered_again', `The vendor has delivered this event again. Replay that delivery: ${later.id}.`)
 }

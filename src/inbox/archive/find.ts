@@ -2,6 +2,7 @@ import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import { type Db, type Reader, raw, run } from '../../db/client'
 import { archiveKey } from './keys'
+import { PACKS_A_PAGE } from './limits'
 import { type EventRecord, readerOf, unpackedRecords } from './records'
 import { archivedRefs, archives } from './schema'
 
@@ -11,18 +12,27 @@ const r = alias(archivedRefs, 'r')
 /** A pack with its records. */
 export type Pack = { number: number; revision: number; last_at: number; records: EventRecord[] }
 
-/** Reads and unpacks packs. @param rest what follows FROM; the packs are `a` */
-export async function readPacks(db: Db, rest: SQL): Promise<Pack[]> {
+/**
+ * Reads and unpacks packs, those with the newest events first.
+ *
+ * @param chosen which ones: what follows FROM; the packs are `a`. They are chosen before they are read, so that no records pass through a sort
+ */
+export async function readPacks(db: Db, chosen: SQL): Promise<Pack[]> {
   const shown = {
     number: a.number,
     revision: a.revision,
     last_at: a.last_at,
     records: sql<EventRecord[]>`hex(${a.records})`.mapWith(unpackedRecords),
   }
-  return run(
+  const packs = await run(
     db,
-    raw(db, shown, (fields) => sql`SELECT ${fields} FROM ${rest}`),
+    raw(
+      db,
+      shown,
+      (fields) => sql`SELECT ${fields} FROM ${archives} ${a} WHERE ${a.number} IN (SELECT ${a.number} FROM ${chosen})`,
+    ),
   )
+  return packs.toSorted((one, other) => other.last_at - one.last_at || other.number - one.number)
 }
 
 /** What follows FROM: the packs `a` of a project that may have an event with one of these ids, or that refers to one of them. */
@@ -38,7 +48,7 @@ export async function findArchived(
   projectId: string,
   id: string,
 ): Promise<{ pack: Pack; record: EventRecord } | null> {
-  const newest = sql`${packsWith(projectId, [id])} ORDER BY ${desc(a.number)} LIMIT 2`
+  const newest = sql`${packsWith(projectId, [id])} ORDER BY ${desc(a.number)} LIMIT ${PACKS_A_PAGE}`
   for (const pack of await readPacks(db, newest)) {
     const record = pack.records.find((one) => one.id === id && one.project_id === projectId)
     if (record) return { pack, record }

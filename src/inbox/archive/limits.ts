@@ -10,11 +10,11 @@ export const PACKED_PERIOD_MS = 7 * DAY
 export const ARCHIVED_AT_ONCE = 500
 export const ARCHIVED_BYTES = 2 * 1024 * 1024
 
-/** Characters of the records of a pack, as JSON. A read of one record unpacks all of them. */
-export const MAX_PACK_CHARS = 400_000
+/** Bytes of the records of a pack, as JSON. A read of one record unpacks all of them. */
+export const MAX_PACK_BYTES = 400_000
 
 /** Packs that one step writes: a transaction each. */
 export const PACKS_AT_ONCE = 20
 
-/** Packs that one page of a timeline unpacks. */
+/** Packs that one page of a timeline unpacks, and in which an event is looked for. */
 export const PACKS_A_PAGE = 5

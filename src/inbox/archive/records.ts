@@ -52,6 +52,7 @@ export function unpackedRecords(hex: string): EventRecord[] {
   }))
 }
 
+/** Nulls are not packed. A column that a later migration adds, and that is never null, needs its value for older packs here. */
 const NOTHING = { ...Object.fromEntries(Object.keys(plain).map((name) => [name, null])), rest: null } as { rest: null }
 const NO_ATTEMPT = { actor: null, error: null }
 
@@ -72,7 +73,7 @@ export function withSummary(record: EventRecord, decoded: DecodedSummary): Event
 
 /** The ids that an event refers to. */
 export function refsOf({ summary }: Pick<EventRecord, 'summary'>): string[] {
-  return summary === null ? [] : (JSON.parse(summary).refs as string[])
+  return summary === null ? [] : ((JSON.parse(summary).refs ?? []) as string[])
 }
 
 /** The keys under which the events of a pack are found. */

@@ -12,12 +12,15 @@ export const archives = sqliteTable(
     /** When its newest event was received (ms). */
     last_at: integer().notNull(),
     events: integer().notNull(),
-    /** Goes up with every change. A write over another revision than the one that was read does nothing. */
-    revision: integer().notNull().default(1),
+    /**
+     * Begins at random, because the number of a deleted pack is given again, and goes up with every change. A write over another revision than the
+     * one that was read does nothing.
+     */
+    revision: integer().notNull(),
     // A BLOB: see `bodies`.
     records: text().$type<ArrayBuffer>().notNull(),
   },
-  (t) => [index('archives_project').on(t.project_id, t.number), index('archives_last').on(t.last_at)],
+  (t) => [index('archives_project').on(t.project_id, t.last_at), index('archives_last').on(t.last_at)],
 )
 
 /**

@@ -3,6 +3,8 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import { erasures } from '../../consumers/schema'
 import { batch, type Db, noticed, type Queries, raw, rawWrite } from '../../db/client'
 import { bare, fitsPage, literals, valuesOf } from '../../db/sql'
+import { writeLog } from '../../http/log'
+import { utf8 } from '../../lib/crypto'
 import { idFloor, idRange, idTime } from '../../lib/ids'
 import { type PassStart, type PassStep, passStep } from '../../tenancy/pass'
 import type { AttemptRow } from '../attempts'
@@ -10,7 +12,7 @@ import type { FinalStatus } from '../lifecycle'
 import { attempts, bodies, events, payloads, refs, totals } from '../schema'
 import { PREFIX_OF, type Source, sourceOfId } from '../sources'
 import type { Pack } from './find'
-import { ARCHIVED_AT_ONCE, ARCHIVED_BYTES, MAX_PACK_CHARS, PACKED_PERIOD_MS, PACKS_AT_ONCE } from './limits'
+import { ARCHIVED_AT_ONCE, ARCHIVED_BYTES, MAX_PACK_BYTES, PACKED_PERIOD_MS, PACKS_AT_ONCE } from './limits'
 import {
   archivedColumns,
   type EventRecord,
@@ -26,7 +28,7 @@ const e = alias(events, 'e')
 const t = alias(attempts, 't')
 
 /** The projects with an erasure whose first pass is not over. It has looked at some of their packs, and does not see events that are packed after that. */
-const beingErased = sql`SELECT ${erasures.project_id} FROM ${erasures} WHERE ${erasures.finished_at} IS NULL`
+const beingErased = sql`SELECT ${erasures.project_id} FROM ${erasures} INDEXED BY erasures_first WHERE ${erasures.finished_at} IS NULL`
 
 /** The statuses of events that are archived. */
 const COMPLETED = ['processed', 'ignored'] as const satisfies FinalStatus[]
@@ -39,12 +41,19 @@ type Archived = { row: EventToArchive; record: EventRecord }
  * before `before` (ms), the end of a period. Failed ones stay where lists show them. An event that has
  * changed since it was read stays too, with all others of its pack, for the next pass.
  */
-export async function archiveEvents(db: Db, from: PassStart, before: number, source: Source): Promise<PassStep> {
+export async function archiveEvents(
+  db: Db,
+  { store, after }: PassStart,
+  before: number,
+  source: Source,
+): Promise<PassStep> {
+  // Within a project, a step continues after the last event that was packed, so that what stays is not read again.
+  const [reached = '', project = '', event = ''] = after.split(' ')
   let rows: EventToArchive[] = []
   let runs: AttemptRow[] = []
   let number = 0
-  const step = await passStep(db, from, ARCHIVED_AT_ONCE, (slice) => {
-    const { newest, events, attempts } = readNext(db, slice, before, source)
+  const step = await passStep(db, { store, after: reached }, ARCHIVED_AT_ONCE, (slice) => {
+    const { newest, events, attempts } = readNext(db, slice, { before, source, project, event })
     return {
       newest: noticed(newest, ([row]) => (number = row?.number ?? 0)),
       attempts: noticed(attempts, (found) => (runs = found)),
@@ -53,16 +62,33 @@ export async function archiveEvents(db: Db, from: PassStart, before: number, sou
   })
   if (rows.length === 0) return step
   const runsOf = Map.groupBy(runs, ({ event_id }) => event_id)
-  const read = rows.map((row) => ({ row, record: recordOf(row, runsOf.get(row.id) ?? []) }))
-  for (const pack of packsOf(read).slice(0, PACKS_AT_ONCE)) await batch(db, packing(db, ++number, pack))
-  return { done: rows.length, after: from.after }
+  const read = rows.flatMap((row) => archivedOf(row, runsOf.get(row.id) ?? []) ?? [])
+  const packs = packsOf(read).slice(0, PACKS_AT_ONCE)
+  for (const pack of packs) await batch(db, packing(db, ++number, pack))
+  const last = packs.at(-1)?.at(-1)?.row ?? rows.at(-1)
+  return { done: packs.flat().length, after: `${reached} ${last?.project_id} ${last?.id}` }
 }
 
-function readNext(db: Db, slice: SQL, before: number, source: Source) {
+/** An event with its record; null, with a line in the log, if it cannot be packed: then it stays where it is. */
+function archivedOf(row: EventToArchive, runs: readonly AttemptRow[]): Archived | null {
+  try {
+    const record = recordOf(row, runs)
+    refsOf(record)
+    return { row, record }
+  } catch (error) {
+    writeLog('error', 'event_not_archived', { project_id: row.project_id, event_id: row.id, error: String(error) })
+    return null
+  }
+}
+
+type Next = { before: number; source: Source; project: string; event: string }
+
+/** @param next.event only later ones of the project `next.project` */
+function readNext(db: Db, slice: SQL, { before, source, project, event }: Next) {
   const { above } = idRange(PREFIX_OF[source], null, null)
   // The archive knows `packed_bodies` alone. `+` keeps the planner from another index, whose order is another.
   const first = sql`SELECT e.* FROM ${slice} CROSS JOIN ${events} ${e}
-    WHERE ${e.project_id} = p.id AND ${e.id} > ${above} AND ${e.id} < ${idFloor(PREFIX_OF[source], before)} AND +${e.status} IN (${literals(COMPLETED)})
+    WHERE p.id >= ${project} AND ${e.project_id} = p.id AND ${e.id} > CASE p.id WHEN ${project} THEN ${event} ELSE ${above} END AND ${e.id} < ${idFloor(PREFIX_OF[source], before)} AND +${e.status} IN (${literals(COMPLETED)})
       AND p.id NOT IN (${beingErased}) AND NOT EXISTS (SELECT 1 FROM ${bodies}) AND NOT EXISTS (SELECT 1 FROM ${payloads}) LIMIT ${ARCHIVED_AT_ONCE}`
   const size = sql`ifnull(octet_length(${e.summary}), 0) + ifnull(octet_length(${e.summary_rest}), 0)`
   const some = (fields: SQL) =>
@@ -79,20 +105,20 @@ function readNext(db: Db, slice: SQL, before: number, source: Source) {
   }
 }
 
-/** Groups events into packs: of one project and period, and of at most {@link MAX_PACK_CHARS}. */
+/** Groups events into packs: of one project and period, and of at most {@link MAX_PACK_BYTES}. */
 function packsOf(read: readonly Archived[]): Archived[][] {
   const packs: Archived[][] = []
   let [group, room] = ['', 0]
   for (const one of read) {
     const { project_id, id } = one.record
     const own = `${project_id} ${Math.floor(idTime(id) / PACKED_PERIOD_MS)}`
-    const chars = JSON.stringify(one.record).length
-    if (own !== group || chars > room) {
+    const bytes = utf8(JSON.stringify(one.record)).byteLength
+    if (own !== group || bytes > room) {
       packs.push([])
-      ;[group, room] = [own, MAX_PACK_CHARS]
+      ;[group, room] = [own, MAX_PACK_BYTES]
     }
     packs.at(-1)?.push(one)
-    room -= chars
+    room -= bytes
   }
   return packs
 }

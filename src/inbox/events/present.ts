@@ -127,7 +127,7 @@ export const Beyond = z
     archived_before: timestamp
       .nullable()
       .describe(
-        'The list has no events from before this time that were final then: they are archived, and can still be read by their ids. Null if the deployment archives no events.',
+        'Events from before this time that were processed or ignored may be archived: the list leaves them out, and they can still be read by their ids. Null if no event of the project is archived.',
       ),
   })
   .meta({ examples: [{ archived_before: null }] })

@@ -8,7 +8,7 @@ import { read } from '../../http/read'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
 import { notFound } from '../../lib/fault'
-import { beyond } from '../archive/age'
+import { beyond, newestArchived } from '../archive/age'
 import { findArchived, withArchive } from '../archive/find'
 import { type AttemptRow, listAttempts } from '../attempts'
 import { answerEvent, answerPage } from './answer'
@@ -38,12 +38,20 @@ export const eventRoutes = new Hono<HttpEnv>()
       const position = { before: list.before, limit: list.take }
       const { db } = c.get('rt')
       const project = projectOf(c.get('actor'))
+      let more = beyond([])
       const page = {
         view: asked.view,
-        read: async (view: View) => (await read(c, { rows: listEvents(db, project, view, position) })).rows,
+        read: async (view: View) => {
+          const found = await read(c, {
+            rows: listEvents(db, project, view, position),
+            newest: newestArchived(db, project),
+          })
+          more = beyond(found.newest)
+          return found.rows
+        },
         pageOf: (rows: EventRow[]) => list.page(rows, (row) => row, fitting(rows)),
       }
-      return answerPage(c, page, (page) => answer(c, { ...page, ...beyond(c.get('rt')) }, 200))
+      return answerPage(c, page, (page) => answer(c, { ...page, ...more }, 200))
     },
   )
   .get(

@@ -1,16 +1,19 @@
 import type * as z from 'zod'
 import type { Change } from '../../audit/store'
-import { run } from '../../db/client'
+import { batch, type Db, run } from '../../db/client'
 import type { Runtime } from '../../env'
 import { paging } from '../../http/page'
 import { newId } from '../../lib/ids'
 import { bringBack } from '../archive/change'
+import { findArchived } from '../archive/find'
+import { readerOf } from '../archive/records'
+import { findEvent, findKept } from '../events/events'
 import { sendOrLeave } from '../messages'
 import { toFilters } from '../search/filters'
 import { search } from '../search/search'
 import { MAX_SEARCHES, REPLAYED_PER_SECOND } from './limits'
 import type { BulkReplay, BulkReplayBody } from './present'
-import { countReplayable, reopen, reopenMany, requireNoneRunning } from './replays'
+import { connectionPaused, countReplayable, payloadGone, reopen, reopenMany, requireNoneRunning } from './replays'
 
 /**
  * Processes an event again.
@@ -21,10 +24,25 @@ import { countReplayable, reopen, reopenMany, requireNoneRunning } from './repla
 export async function requestReplay(rt: Runtime, projectId: string, eventId: string, change: Change) {
   const target = { project_id: projectId, event_id: eventId, replay_id: newId('rpl', rt.now) }
   const again = () => reopen(rt.db, target, change)
-  const replayed = (await again()) ?? ((await bringBack(rt.db, projectId, eventId)) ? await again() : null)
+  const replayed = (await again()) ?? ((await broughtBack(rt.db, projectId, eventId)) ? await again() : null)
   // Also sent if a run was on its way, because a waiting retry is now due. Claims make a second message harmless.
   if (replayed) enqueue(rt, projectId, [eventId])
   return replayed
+}
+
+/** Brings an event back from the archive, if it can be processed. @returns whether it is among the others now */
+async function broughtBack(db: Db, projectId: string, id: string): Promise<boolean> {
+  const found = await findArchived(db, projectId, id)
+  if (found) {
+    const reader = readerOf(db, [found.record])
+    const { event, kept } = await batch(db, {
+      event: findEvent(reader, projectId, 'summary', id),
+      kept: findKept(reader, projectId, id),
+    })
+    if (event[0]?.connection_status === 'paused') throw connectionPaused()
+    if ((kept[0]?.bytes ?? null) === null) throw payloadGone()
+  }
+  return bringBack(db, projectId, id)
 }
 
 /**

@@ -81,15 +81,20 @@ export async function reopen(
   })
   const [row] = event
   if (!row) return null
-  if (row.connection_status === 'paused' && changed.length === 0)
-    throw new Fault('connection_paused', 'No event of a paused connection is processed. Resume the connection first.')
-  if (isFinal(row.status)) {
-    throw new Fault(
-      'payload_gone',
-      'The payload was deleted: its retention period has ended, or its consumer was erased. The decoded summary remains.',
-    )
-  }
+  if (row.connection_status === 'paused' && changed.length === 0) throw connectionPaused()
+  if (isFinal(row.status)) throw payloadGone()
   return { opened: changed.length > 0, event: row }
+}
+
+export function connectionPaused(): Fault {
+  return new Fault('connection_paused', 'No event of a paused connection is processed. Resume the connection first.')
+}
+
+export function payloadGone(): Fault {
+  return new Fault(
+    'payload_gone',
+    'The payload was deleted: its retention period has ended, or its consumer was erased. The decoded summary remains.',
+  )
 }
 
 /** What a bulk replay is to reopen. `next_cursor`: where the next one continues; null if nothing matched after these. */

@@ -7,7 +7,6 @@ import type { HttpEnv } from '../../http/context'
 import { boundedListOf, pageFields } from '../../http/page'
 import { route } from '../../http/route'
 import { query } from '../../http/validate'
-import { beyond } from '../archive/age'
 import { answerPage } from '../events/answer'
 import { Beyond, BillingEvent, view } from '../events/present'
 import { searchFields } from './filters'
@@ -40,6 +39,6 @@ export const searchRoutes = new Hono<HttpEnv>().get(
   async (c) => {
     const { limit, cursor, view, ...fields } = c.req.valid('query')
     const page = await findPage(c.get('rt').db, projectOf(c.get('actor')), fields, { cursor, limit })
-    return answerPage(c, { view, ...page }, (page) => answer(c, { ...page, ...beyond(c.get('rt')) }, 200))
+    return answerPage(c, { view, ...page }, (page) => answer(c, page, 200))
   },
 )

@@ -1,6 +1,7 @@
-import { type Db, run } from '../../db/client'
+import { batch, type Db } from '../../db/client'
 import { type Page, paging } from '../../http/page'
 import { idRange } from '../../lib/ids'
+import { beyond, newestArchived } from '../archive/age'
 import { type EventRow, fitting, readEvents, type View } from '../events/events'
 import { PREFIX_OF } from '../sources'
 import { checksOf } from './conditions'
@@ -85,12 +86,22 @@ type Asked = { cursor: string | undefined; limit: number }
 export async function findPage(db: Db, projectId: string, fields: SearchFields, { cursor, limit }: Asked) {
   const list = paging('webhooks/search', { ...fields, cursor, limit })
   const { ids, resume } = await search(db, projectId, toFilters(fields), { after: list.before, limit: list.take })
+  let more = beyond([])
   return {
-    read: (view: View) => run(db, readEvents(db, projectId, view, { ids, order: fields.order })),
-    pageOf: (rows: EventRow[]): Page<EventRow> & { truncated: boolean } =>
-      list.stopped(
+    read: async (view: View) => {
+      const { rows, newest } = await batch(db, {
+        rows: readEvents(db, projectId, view, { ids, order: fields.order }),
+        newest: newestArchived(db, projectId),
+      })
+      more = beyond(newest)
+      return rows
+    },
+    pageOf: (rows: EventRow[]): Page<EventRow> & { truncated: boolean } & typeof more => ({
+      ...list.stopped(
         list.page(rows, (row) => row, fitting(rows)),
         resume,
       ),
+      ...more,
+    }),
   }
 }

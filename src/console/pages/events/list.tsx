@@ -1,4 +1,3 @@
-import { archivedBefore } from '../../../inbox/archive/age'
 import type { EventRow } from '../../../inbox/events/events'
 import { ERROR_LENGTH } from '../../../inbox/search/limits'
 import { changed, sortedBy } from '../../list'
@@ -20,7 +19,13 @@ import type { AskedEvents } from './search-query'
 import type { Counts } from './store'
 
 /** What a search found. */
-export type FoundEvents = { data: readonly ListedEvent[]; next_cursor: string | null; truncated: boolean }
+export type FoundEvents = {
+  data: readonly ListedEvent[]
+  next_cursor: string | null
+  truncated: boolean
+  /** The time before which events may be archived; null if none is. */
+  archived_before: string | null
+}
 
 type Listed = {
   asked: AskedEvents
@@ -80,7 +85,7 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
           <Events c={c} asked={asked} rows={found.data} polling={live ? polling : {}} />
           {found.data.length === 0 && !wrong && !found.truncated && <NoEvents c={c} searched={searched} />}
           <Pager c={c} cursor={found.next_cursor} query={query} />
-          {found.next_cursor === null && <Beyond c={c} />}
+          {found.next_cursor === null && <Beyond c={c} before={found.archived_before} />}
         </>
       ) : (
         <Unknown text={unknown} address={address} />
@@ -89,14 +94,13 @@ export function listPage(c: Visit, { asked, found, counts, connections, failures
   )
 }
 
-/** Where older events are, if this deployment archives them. */
-function Beyond({ c }: { c: Visit }) {
-  const before = archivedBefore(c.get('rt'))
+/** Where older events are, if some are archived. */
+function Beyond({ c, before }: { c: Visit; before: string | null }) {
   if (before === null) return null
   return (
     <p class="quiet">
-      Events from before <Time at={before} now={c.get('rt').now} /> are archived. Find them on the pages of their
-      subscriptions, invoices and purchases, or open one by its ID.
+      Events from before <Time at={Date.parse(before)} now={c.get('rt').now} /> are archived. Find them on the pages of
+      their subscriptions, invoices and purchases, or open one by its ID.
     </p>
   )
 }

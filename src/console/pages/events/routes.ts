@@ -166,7 +166,7 @@ function placeOf(c: Visit, { address }: AskedEvents, named: NamedEvents): string
 
 /** The events that a search finds. An invalid search finds nothing and says why. */
 async function find(c: Visit, fields: SearchFields | null): Promise<FoundEvents & { mistakes: Mistakes }> {
-  const nothing = { data: [], next_cursor: null, truncated: false, mistakes: {} }
+  const nothing = { data: [], next_cursor: null, truncated: false, archived_before: null, mistakes: {} }
   if (fields === null) return nothing
   try {
     const rt = c.get('rt')
