@@ -27,8 +27,9 @@ import { archivedRefs, archives } from './schema'
 const e = alias(events, 'e')
 const t = alias(attempts, 't')
 
-/** The projects with an erasure whose first pass is not over. It has looked at some of their packs, and does not see events that are packed after that. */
-const beingErased = sql`SELECT ${erasures.project_id} FROM ${erasures} INDEXED BY erasures_first WHERE ${erasures.finished_at} IS NULL`
+/** The projects with an erasure whose first pass is not over: it would not see events that are packed after it has looked at the packs. */
+const beingErased = sql`SELECT ${erasures.project_id} FROM ${erasures} INDEXED BY erasures_first
+  WHERE ${erasures.finished_at} IS NULL`
 
 /** The statuses of events that are archived. */
 const COMPLETED = ['processed', 'ignored'] as const satisfies FinalStatus[]
@@ -37,22 +38,18 @@ const COMPLETED = ['processed', 'ignored'] as const satisfies FinalStatus[]
 type Archived = { row: EventToArchive; record: EventRecord }
 
 /**
- * One step of a pass over all projects, beginning after the project `from.after`: packs completed events of a source that were received
- * before `before` (ms), the end of a period. Failed ones stay where lists show them. An event that has
- * changed since it was read stays too, with all others of its pack, for the next pass.
+ * One step of a pass over all projects: packs completed events of a source that were received before `before` (ms), the end of a period.
+ * Failed ones stay where lists show them. If an event of a pack has changed since it was read, the whole pack waits for the next pass.
+ *
+ * @param start where the step before ended: `after` is a project, or what that step returned
  */
-export async function archiveEvents(
-  db: Db,
-  { store, after }: PassStart,
-  before: number,
-  source: Source,
-): Promise<PassStep> {
+export async function archiveEvents(db: Db, start: PassStart, before: number, source: Source): Promise<PassStep> {
   // Within a project, a step continues after the last event that was packed, so that what stays is not read again.
-  const [reached = '', project = '', event = ''] = after.split(' ')
+  const [reached = '', project = '', event = ''] = start.after.split(' ')
   let rows: EventToArchive[] = []
   let runs: AttemptRow[] = []
   let number = 0
-  const step = await passStep(db, { store, after: reached }, ARCHIVED_AT_ONCE, (slice) => {
+  const step = await passStep(db, { ...start, after: reached }, ARCHIVED_AT_ONCE, (slice) => {
     const { newest, events, attempts } = readNext(db, slice, { before, source, project, event })
     return {
       newest: noticed(newest, ([row]) => (number = row?.number ?? 0)),
@@ -88,8 +85,11 @@ function readNext(db: Db, slice: SQL, { before, source, project, event }: Next) 
   const { above } = idRange(PREFIX_OF[source], null, null)
   // The archive knows `packed_bodies` alone. `+` keeps the planner from another index, whose order is another.
   const first = sql`SELECT e.* FROM ${slice} CROSS JOIN ${events} ${e}
-    WHERE p.id >= ${project} AND ${e.project_id} = p.id AND ${e.id} > CASE p.id WHEN ${project} THEN ${event} ELSE ${above} END AND ${e.id} < ${idFloor(PREFIX_OF[source], before)} AND +${e.status} IN (${literals(COMPLETED)})
-      AND p.id NOT IN (${beingErased}) AND NOT EXISTS (SELECT 1 FROM ${bodies}) AND NOT EXISTS (SELECT 1 FROM ${payloads}) LIMIT ${ARCHIVED_AT_ONCE}`
+    WHERE p.id >= ${project} AND ${e.project_id} = p.id
+      AND ${e.id} > CASE p.id WHEN ${project} THEN ${event} ELSE ${above} END AND ${e.id} < ${idFloor(PREFIX_OF[source], before)}
+      AND +${e.status} IN (${literals(COMPLETED)}) AND p.id NOT IN (${beingErased})
+      AND NOT EXISTS (SELECT 1 FROM ${bodies}) AND NOT EXISTS (SELECT 1 FROM ${payloads})
+    LIMIT ${ARCHIVED_AT_ONCE}`
   const size = sql`ifnull(octet_length(${e.summary}), 0) + ifnull(octet_length(${e.summary_rest}), 0)`
   const some = (fields: SQL) =>
     sql`SELECT ${fields} FROM (SELECT *, ${fitsPage(size, ARCHIVED_BYTES)} AS fits FROM (${first}) e) e WHERE e.fits`
