@@ -179,6 +179,12 @@ export const INBOX: Rows = {
           seedEvent({ connection: connection.id, received_at, vendor_event_id: 'evt_delivered_twice' })
         const archived = event(DAY)
         await insertEvents(project, [archived])
+        await STORE.batch([
+          STORE.prepare("INSERT INTO packed_bodies (key, project_id, bytes, body) VALUES (1, ?, 2, '{}')").bind(
+            project,
+          ),
+          STORE.prepare("UPDATE events SET payload_id = '1' WHERE id = ?").bind(archived.id),
+        ])
         await archiveEvents(openDb<Db>(STORE), { store: STORE_NUMBER, after: '' }, PACKED_PERIOD_MS, 'delivery')
         await insertEvents(project, [event(Date.now())])
         return call(`/platform/v1/billing/webhooks/${archived.id}/replay`, { method: 'POST', project, token: secret })
